@@ -1,0 +1,78 @@
+# The commands of the project. They need Python >= 3.11, pip and make, and keep
+# everything they install in .venv. TIEBREAK_DATA, if set, reaches every command.
+
+# The first of these that can make a virtual environment is used. Newer ones than
+# the list knows come last, because compiled dependencies follow with a delay.
+PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3 python
+
+override VENV := .venv
+override PY := $(VENV)/bin/python
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint bench clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+demo: $(VENV)/.installed-core ## fit a comparer on real matches and draw the figures
+	@$(PY) examples/demo.py
+
+test: lint ## run the linters, the type checker and all tests
+	@$(PY) -m pytest
+
+lint: $(VENV)/.installed-test ## check style, types and layers
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@$(VENV)/bin/lint-imports --no-logo
+
+bench: $(VENV)/.installed-bench ## measure against other libraries, as ratios
+	@$(PY) -m benchmarks.run
+
+clean: ## remove .venv, caches and build results
+	@rm -rf $(VENV) tiebreak-demo build dist .hypothesis .import_linter_cache .mypy_cache \
+	  .pytest_cache .ruff_cache
+	@find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+
+# One stamp per extra: what is installed is installed again only after a change of
+# pyproject.toml or a new .venv. pip is heard only when it fails.
+$(VENV)/.installed-%: pyproject.toml $(VENV)/pyvenv.cfg
+	@echo "installing tiebreak$(if $(filter core,$*),, with its $* extra) into $(VENV)"
+	@$(PY) -m pip install --disable-pip-version-check \
+	  --editable '.$(if $(filter core,$*),,[$*])' >$(VENV)/pip.log 2>&1 \
+	  || { cat $(VENV)/pip.log >&2; exit 1; }
+	@touch $@
+
+# Asks one interpreter whether it will do; the answer is its exit status, and the
+# reason why not is on standard error.
+define PROBE
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("Python %d.%d is older than 3.11" % sys.version_info[:2])
+try:
+    import ensurepip, venv
+except ImportError as error:
+    sys.exit("%s (Debian and Ubuntu: install python3-venv)" % error)
+endef
+export PROBE
+
+# An environment that was left half made, or has lost its interpreter, is made again.
+ifneq ($(shell test -x $(PY) && test -x $(VENV)/bin/pip && echo whole),whole)
+.PHONY: $(VENV)/pyvenv.cfg
+endif
+
+$(VENV)/pyvenv.cfg:
+	@found=; reasons=; \
+	for python in $(PYTHON); do \
+	  command -v "$$python" >/dev/null 2>&1 || continue; \
+	  if answer=$$("$$python" -c "$$PROBE" 2>&1); then found=$$python; break; fi; \
+	  reasons="$$reasons; $$python: $$(echo "$$answer" | head -n 1)"; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "tiebreak needs Python >= 3.11 with venv and pip$${reasons:-; found none of: $(PYTHON)}." >&2; \
+	  echo "Name one that has them: make PYTHON=/path/to/python3" >&2; \
+	  exit 1; \
+	fi; \
+	echo "creating $(VENV) with $$("$$found" --version) ($$found)"; \
+	"$$found" -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }

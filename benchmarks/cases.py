@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks: what is measured, against whom, and what we promise.
+
+A case returns rows (name, value, promise, note). Answers are compared before times.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from benchmarks.measure import in_child, interleaved, slope
+from benchmarks.problems import Libsvm, fit_ours, make_problem
+from tiebreak import SVMCompare, metrics, tune
+from tiebreak.datasets import make_norms
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ``kept`` is None where nothing is promised."""
+
+    name: str
+    value: str
+    promise: str
+    kept: bool | None
+    note: str = ""
+
+
+def compilation() -> Iterator[Row]:
+    """First use on a machine, and every later one."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {"NUMBA_CACHE_DIR": cache}
+        cold = in_child("compile_first", environment=environment)["seconds"]
+        warm = in_child("compile_first", environment=environment)["seconds"]
+    yield Row("compile the solver, empty cache", f"{cold:.1f} s", "≤ 10 s", cold <= 10)
+    yield Row("compile the solver, from its cache", f"{warm:.2f} s", "", None)
+
+
+def fit_against_libsvm() -> Iterator[Row]:
+    """SVMCompare against SVC(kernel="precomputed") with its kernel, n = 5000."""
+    promises = {(14, 1.0): 10, (14, 1e3): 3, (2, 1.0): 25, (2, 1e3): 5}
+    for (p, C), promise in promises.items():
+        pairs, y = make_problem(5000, p)
+        test, _ = make_problem(2000, p, seed=1)
+        ours, theirs = fit_ours(pairs, y, C), Libsvm().fit(pairs, y, C)
+        same = (ours.predict(test) == theirs.predict(test)).mean()
+        excess = theirs.objective(C) / ours.objective_ - 1
+        if excess < -1e-3:
+            raise AssertionError(f"our objective is worse by {-excess:.2%}")
+        a, b, ratio = interleaved(
+            lambda pairs=pairs, y=y, C=C: fit_ours(pairs, y, C),
+            lambda pairs=pairs, y=y, C=C: Libsvm().fit(pairs, y, C),
+            repeat=3,
+        )
+        yield Row(
+            f"fit, p = {p}, C = {C:g}: times faster",
+            f"{ratio:.1f}×",
+            f"≥ {promise}×",
+            ratio >= promise,
+            f"{a:.2f} s against {b:.2f} s; outcomes agree on {same:.1%}, their "
+            f"objective is {excess:+.1e}; {ours.solver_}",
+        )
+
+
+def memory_against_libsvm() -> Iterator[Row]:
+    """Peak memory of one fit above imports and data, in processes of their own."""
+    for p in (14, 2):
+        for C in (1.0, 1e3):
+            ours = in_child("fit", who="ours", n=5000, p=p, C=C)["peak"]
+            peer = in_child("fit", who="libsvm", n=5000, p=p, C=C)["peak"]
+            yield Row(
+                f"memory, p = {p}, C = {C:g}: times less",
+                f"{peer / ours:.1f}×",
+                "≥ 5×",
+                peer / ours >= 5,
+                f"{ours:.0f} MB against {peer:.0f} MB",
+            )
+
+
+def twenty_thousand() -> Iterator[Row]:
+    """20,000 comparisons of p = 14 within 1.5 GB."""
+    report = in_child("fit", who="ours", n=20_000, p=14, C=1.0)
+    yield Row(
+        "20,000 comparisons, p = 14, C = 1: memory",
+        f"{report['peak']:.0f} MB",
+        "≤ 1500 MB",
+        bool(report["peak"] <= 1500 and report["converged"]),
+        f"{report['seconds']:.1f} s, relative gap {report['gap']:.1e}",
+    )
+
+
+def grid_against_cold_fits() -> Iterator[Row]:
+    """The 10 × 10 grid of the paper in one call against 100 cold fits."""
+    grid = {"C": np.geomspace(1e-3, 1e3, 10), "gamma": np.geomspace(2**-7, 2**4, 10)}
+    for n in (400, 1000):
+        train = make_norms(n, norm=1, random_state=0)
+        valid = make_norms(n, norm=1, random_state=1)
+
+        def by_tune(train=train, valid=valid):
+            validation = (valid.pairs, valid.y)
+            return tune(
+                SVMCompare(), train.pairs, train.y, grid, validation=validation,
+                refit=False, progress=False,
+            )  # fmt: skip
+
+        def by_loop(train=train, valid=valid):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return [
+                    SVMCompare(**params)
+                    .fit(train.pairs, train.y)
+                    .score(valid.pairs, valid.y)
+                    for params in ParameterGrid(grid)
+                ]
+
+        found, scores = by_tune(), by_loop()
+        best = list(ParameterGrid(grid))[int(np.argmax(scores))]
+        if found.best_params != best:
+            raise AssertionError(f"the choices differ: {found.best_params} and {best}")
+        a, b, ratio = interleaved(by_tune, by_loop, repeat=2)
+        yield Row(
+            f"10 × 10 grid, {n} comparisons: times faster than 100 cold fits",
+            f"{ratio:.1f}×",
+            "≥ 5×",
+            ratio >= 5,
+            f"{a:.2f} s against {b:.2f} s, the same choice",
+        )
+
+
+def growth() -> Iterator[Row]:
+    """How cost grows with size."""
+    sizes = [1000, 2000, 4000, 8000]
+    seconds = []
+    for n in sizes:
+        pairs, y = make_problem(n, 14)
+        start = time.perf_counter()
+        fit_ours(pairs, y, 1.0)
+        seconds.append(time.perf_counter() - start)
+    yield Row(
+        "growth of a fit in comparisons, p = 14, C = 1",
+        f"n^{slope(sizes, seconds):.2f}",
+        "≤ n^2.3",
+        slope(sizes, seconds) <= 2.3,
+    )
+    rng = np.random.default_rng(0)
+    sizes = [50_000, 100_000, 200_000, 400_000]
+    seconds = []
+    for n in sizes:
+        y, utility = rng.integers(0, 5, n), rng.normal(size=n)
+        metrics.swapped_pairs(y[:100], utility[:100])
+        start = time.perf_counter()
+        metrics.swapped_pairs(y, utility)
+        seconds.append(time.perf_counter() - start)
+    yield Row(
+        "growth of swapped_pairs in items",
+        f"n^{slope(sizes, seconds):.2f}",
+        "≤ n^1.3",
+        slope(sizes, seconds) <= 1.3,
+        f"{seconds[-1]:.2f} s for {sizes[-1]:,} items",
+    )
+
+
+CASES: dict[str, Callable[[], Iterator[Row]]] = {
+    case.__name__: case
+    for case in (
+        compilation,
+        fit_against_libsvm,
+        memory_against_libsvm,
+        twenty_thousand,
+        grid_against_cold_fits,
+        growth,
+    )
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tasks that need a process of their own: peak memory and the first compilation."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from benchmarks.measure import peak_rss_mb
+
+
+def fit(who: str, n: int, p: int, C: float) -> dict[str, float]:
+    """Peak memory of one fit above imports and data, in MB, and its time."""
+    from benchmarks.problems import Libsvm, fit_ours, make_problem
+
+    small, y_small = make_problem(200, p, seed=1)
+    fit_ours(small, y_small, C)  # compiled code is loaded, not counted
+    pairs, y = make_problem(n, p)
+    before = peak_rss_mb()
+    start = time.perf_counter()
+    report: dict[str, float] = {}
+    if who == "ours":
+        model = fit_ours(pairs, y, C)
+        report = {"gap": model.gap_, "converged": model.converged_}
+    else:
+        Libsvm().fit(pairs, y, C)
+    seconds = time.perf_counter() - start
+    return report | {"peak": peak_rss_mb() - before, "seconds": seconds}
+
+
+def compile_first() -> dict[str, float]:
+    """Seconds until the compiled loops are ready, from an empty or a filled cache."""
+    import numpy as np
+
+    from tiebreak.solvers import compile_kernels
+
+    start = time.perf_counter()
+    for dtype in (np.float64, np.float32):
+        compile_kernels(dtype)
+    return {"seconds": time.perf_counter() - start}
+
+
+if __name__ == "__main__":
+    tasks = {"fit": fit, "compile_first": compile_first}
+    report = tasks[sys.argv[1]](**json.loads(sys.argv[2]))
+    sys.stdout.write(json.dumps(report) + "\n")

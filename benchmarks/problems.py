@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison problem, our way and the peer's way.
+
+The peer is ``sklearn.svm.SVC(kernel="precomputed")`` (libsvm) on the explicit pair
+kernel of the flipped data, which is how the method is used today. Its time includes
+the kernel.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from tiebreak import SVMCompare
+from tiebreak.datasets import make_norms
+
+
+def make_problem(n: int, p: int, seed: int = 0):
+    """Half ties; the utility depends on two features, the others are noise."""
+    data = make_norms(n, norm=1, n_features=p, informative=2, random_state=seed)
+    items = data.pairs.values
+    pairs = data.pairs.with_items((items - items.mean(0)) / items.std(0))
+    return pairs, data.y
+
+
+def fit_ours(pairs, y, C: float) -> SVMCompare:
+    """Fit with the default tolerance."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return SVMCompare(C, gamma=1 / pairs.shape[2]).fit(pairs, y)
+
+
+class Libsvm:
+    """SVC on the explicit pair kernel, with its default tolerance."""
+
+    def fit(self, pairs, y, C: float) -> Libsvm:
+        """Flip, form the kernel from four blocks, and fit."""
+        self.gamma = 1 / pairs.shape[2]
+        L, R = pairs.values[pairs.left], pairs.values[pairs.right]
+        self.left = np.vstack([L[y == 1], R[y == -1], L[y == 0], R[y == 0]])
+        self.right = np.vstack([R[y == 1], L[y == -1], R[y == 0], L[y == 0]])
+        self.label = np.r_[np.ones((y != 0).sum()), -np.ones(2 * (y == 0).sum())]
+        K = self._pair_kernel(self.left, self.right)
+        svc = SVC(kernel="precomputed", C=C).fit(K, self.label)
+        self.coef = np.zeros(len(self.label))
+        self.coef[svc.support_] = svc.dual_coef_[0]
+        self.intercept = float(svc.intercept_[0])
+        return self
+
+    def _pair_kernel(self, left, right):
+        K = rbf_kernel(right, self.right, gamma=self.gamma)
+        K -= rbf_kernel(right, self.left, gamma=self.gamma)
+        K -= rbf_kernel(left, self.right, gamma=self.gamma)
+        K += rbf_kernel(left, self.left, gamma=self.gamma)
+        return K
+
+    def objective(self, C: float) -> float:
+        """Primal value of what was found, with the best intercept for it."""
+        K = self._pair_kernel(self.left, self.right)
+        score = K @ self.coef
+        label = self.label
+
+        def loss(b: float) -> float:
+            return float(np.maximum(0, 1 - label * (score + b)).sum())
+
+        # The loss is convex and piecewise linear in b, with kinks at label - score.
+        best = minimize_scalar(loss, bounds=(-50, 50), method="bounded").x
+        near = (label - score)[np.abs(label - score - best).argsort()[:200]]
+        return float(0.5 * self.coef @ score + C * min(map(loss, near)))
+
+    def predict(self, pairs):
+        """Outcomes of other comparisons."""
+        L, R = pairs.values[pairs.left], pairs.values[pairs.right]
+        d = self._pair_kernel(L, R) @ self.coef
+        threshold = max(0.0, -self.intercept)
+        return np.where(np.abs(d) <= threshold, 0, np.sign(d)).astype(int)

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of items: the one place where features come in and are checked.
+
+Arrays, pandas and polars frames and sparse matrices become an `ItemTable`, either a
+C-contiguous float64 array or a canonical float64 CSR array. The input is never
+changed, and not copied unless its type or layout asks for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data.columns import factorize
+
+__all__ = ["ItemTable", "as_float_array", "as_items"]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """Features of N items, checked.
+
+    Attributes
+    ----------
+    values : ndarray or csr_array of shape (N, p)
+        float64, finite; C-contiguous, or CSR with sorted indices, without duplicates
+        and without stored zeros.
+    feature_names : tuple of str or None
+        Names of the p columns, when the table came with names.
+
+    Examples
+    --------
+    >>> as_items([[1, 2], [3, 4], [5, 6]])
+    ItemTable(3 items, 2 features)
+    """
+
+    values: Any
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of items and number of features."""
+        return (int(self.values.shape[0]), int(self.values.shape[1]))
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, N."""
+        return self.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, p."""
+        return self.shape[1]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether `values` is a CSR array."""
+        return bool(sp.issparse(self.values))
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __repr__(self) -> str:
+        kind = ", sparse" if self.is_sparse else ""
+        return f"ItemTable({self.n_items} items, {self.n_features} features{kind})"
+
+    def take(self, rows: ArrayLike) -> ItemTable:
+        """Make the table of some of the items.
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Row numbers, in the order wanted.
+
+        Returns
+        -------
+        ItemTable
+        """
+        return ItemTable(self.values[np.asarray(rows)], self.feature_names)
+
+    def dense(self) -> NDArray[np.float64]:
+        """Give the features as a dense array; no copy if they are one.
+
+        Returns
+        -------
+        ndarray of shape (N, p)
+        """
+        return self.values.toarray() if self.is_sparse else self.values
+
+    def unique(self) -> tuple[ItemTable, NDArray[np.int64]]:
+        """Merge items with identical features, in O(N p).
+
+        0.0 and -0.0 are equal. Items keep the order of their first appearance.
+
+        Returns
+        -------
+        table : ItemTable
+            The distinct rows; this very table if all rows are distinct.
+        inverse : ndarray of int64 of shape (N,)
+            The row of `table` that holds each item's features.
+        """
+        if self.is_sparse:
+            inverse, distinct = factorize(_sparse_row_keys(self.values))
+        else:
+            # Adding zero turns -0.0 into 0.0, whose bytes differ.
+            rows = np.ascontiguousarray(self.values + 0.0)
+            keys = rows.view(np.dtype((np.void, rows.strides[0]))).ravel()
+            inverse, distinct = factorize(keys.tolist())
+        if len(distinct) == self.n_items:
+            return self, inverse
+        first = np.zeros(len(distinct), dtype=np.int64)
+        # Written from the last to the first row, so that the first one stays.
+        first[inverse[::-1]] = np.arange(self.n_items - 1, -1, -1)
+        return self.take(first), inverse
+
+
+def as_items(X: Any, *, name: str = "items") -> ItemTable:
+    """Check a table of items and bring it to the one inner form.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame (pandas, polars) or sparse matrix of shape (N, p)
+        One row per item, one column per feature.
+    name : str, default="items"
+        What the table is called in error messages.
+
+    Returns
+    -------
+    ItemTable
+
+    Raises
+    ------
+    TypeError
+        If a column holds text or other objects.
+    ValueError
+        If a value is NaN, infinite or complex, if the table has no rows or no
+        columns, or another number of dimensions.
+
+    Examples
+    --------
+    >>> as_items([[1, 2], [3, 4]]).values
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if isinstance(X, ItemTable):
+        return X
+    feature_names = None
+    values: Any
+    if sp.issparse(X):
+        values = _canonical_csr(X, name)
+        stored = values.data
+    else:
+        if _is_frame(X):
+            feature_names = _frame_feature_names(X, name)
+            _refuse_non_numeric_columns(X, name)
+            X = _frame_to_array(X)
+        values = as_float_array(X, name)
+        stored = values
+    _check_table_shape(values.shape, name)
+    if not np.isfinite(stored).all():
+        _refuse_non_finite(values, feature_names, name)
+    return ItemTable(values, feature_names)
+
+
+def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
+    """Convert an array-like of real numbers to a C-contiguous float64 array.
+
+    Parameters
+    ----------
+    X : array-like
+        Any number of dimensions. Hidden entries of masked arrays and None become NaN,
+        for the caller to refuse.
+    name : str
+        What it is called in error messages.
+
+    Returns
+    -------
+    ndarray of float64
+        `X` itself if nothing had to be changed.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be rectangular, with as many features in every row: {error}"
+        ) from None
+    if array.ndim == 0:
+        raise TypeError(
+            f"{name} must be a table of numbers (an array, a pandas or polars "
+            f"DataFrame, a sparse matrix), got {type(X).__name__}."
+        )
+    kind = array.dtype.kind
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {array.dtype}. Try the real "
+            "and imaginary parts as separate features."
+        )
+    if kind == "O":
+        _refuse_objects(array, name)
+    elif kind not in "biuf":
+        raise TypeError(
+            f"{name} must hold numbers, got dtype {array.dtype}, for example "
+            f"{array.flat[0].item() if array.size else ''!r} in column 0. Encode text "
+            "as numbers first, for example with sklearn's OneHotEncoder."
+        )
+    return np.asarray(array, dtype=np.float64, order="C")
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _frame_feature_names(X: Any, name: str) -> tuple[str, ...] | None:
+    columns = list(X.columns)
+    text = [isinstance(column, str) for column in columns]
+    if all(text):
+        return tuple(str(column) for column in columns)
+    if any(text):
+        other = next(c for c, is_text in zip(columns, text, strict=True) if not is_text)
+        raise TypeError(
+            f"The column names of {name} must be all text or none, got {other!r} among "
+            "text. Try `X.columns = X.columns.astype(str)`."
+        )
+    return None
+
+
+def _frame_to_array(X: Any) -> NDArray[np.float64]:
+    """Convert a frame of numeric columns; what is missing becomes NaN."""
+    if hasattr(X, "iloc"):
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+    return X.to_numpy().astype(np.float64, copy=False)
+
+
+def _refuse_non_numeric_columns(X: Any, name: str) -> None:
+    for column, dtype in zip(list(X.columns), list(X.dtypes), strict=True):
+        if hasattr(dtype, "is_numeric"):  # polars
+            fine = dtype.is_numeric() or str(dtype) in ("Boolean", "Null")
+        else:
+            fine = getattr(dtype, "kind", "O") in "biufc"
+            if getattr(dtype, "kind", "O") == "c":
+                raise ValueError(
+                    f"Complex data not supported: column {column!r} of {name} has "
+                    f"dtype {dtype}."
+                )
+        if not fine:
+            raise TypeError(
+                f"Column {column!r} of {name} has dtype {dtype}; features must be "
+                "numbers. Encode it as numbers or drop it."
+            )
+
+
+def _refuse_objects(array: NDArray[Any], name: str) -> None:
+    """Allow an object array only if every entry is a real number or missing."""
+    for position, value in enumerate(array.flat):
+        if isinstance(value, Real | np.bool_) or value is None:
+            continue
+        if type(value).__name__ == "NAType":
+            raise ValueError(
+                f"{name} has a missing value (NA) at {_where(position, array.shape)}."
+            )
+        # The words after the colon are those of Python's own float().
+        raise TypeError(
+            f"{name} must hold numbers, got {value!r} at "
+            f"{_where(position, array.shape)}: float() argument must be a string or a "
+            f"real number, and text is not converted. Encode it as numbers first."
+        )
+
+
+def _where(position: int, shape: tuple[int, ...]) -> str:
+    index = np.unravel_index(position, shape)
+    labels = ("row", "column") if len(shape) == 2 else ("row", "side", "column")
+    return ", ".join(
+        f"{label} {int(i)}" for label, i in zip(labels, index, strict=False)
+    )
+
+
+def _check_table_shape(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) == 1:
+        raise ValueError(
+            f"{name} must have two dimensions (items, features), got one of length "
+            f"{shape[0]}. Reshape your data: X.reshape(-1, 1) if it is a single "
+            "feature, X.reshape(1, -1) if it is a single item."
+        )
+    if len(shape) != 2:
+        raise ValueError(
+            f"{name} must have two dimensions (items, features), got shape {shape}. "
+            "An array of shape (n, 2, n_features) holds pairs, not items."
+        )
+    if shape[0] == 0:
+        raise ValueError(
+            f"{name} has no rows: 0 sample(s) (shape={shape}) while a minimum of 1 is "
+            "required."
+        )
+    if shape[1] == 0:
+        raise ValueError(
+            f"{name} has no columns: 0 feature(s) (shape={shape}) while a minimum of 1 "
+            "is required."
+        )
+
+
+def _refuse_non_finite(
+    values: Any, feature_names: tuple[str, ...] | None, name: str
+) -> None:
+    if sp.issparse(values):
+        coo = values.tocoo()
+        bad = np.flatnonzero(~np.isfinite(coo.data))
+        places = np.column_stack([coo.row[bad], coo.col[bad]])
+        value = coo.data[bad[0]]
+    else:
+        places = np.argwhere(~np.isfinite(values))
+        value = values[tuple(places[0])]
+    row, column = (int(i) for i in places[0])
+    label = f" ({feature_names[column]!r})" if feature_names else ""
+    count = f"{len(places)} values are" if len(places) > 1 else "1 value is"
+    raise ValueError(
+        f"{name} must be finite numbers, without NaN or inf: {count} not; the first is "
+        f"{describe_non_finite(value)} at row {row}, column {column}{label}. Remove "
+        "these rows, or fill them in, for example with sklearn's SimpleImputer."
+    )
+
+
+def describe_non_finite(value: float) -> str:
+    """Name a value that is not finite: ``"NaN"``, ``"inf"`` or ``"-inf"``."""
+    return "NaN" if np.isnan(value) else str(float(value))
+
+
+def _canonical_csr(X: Any, name: str) -> sp.csr_array:
+    """Convert to float64 CSR, sorted, without duplicates or stored zeros."""
+    if X.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {X.dtype}. Try the real and "
+            "imaginary parts as separate features."
+        )
+    if X.ndim != 2:
+        _check_table_shape(X.shape, name)
+    csr = sp.csr_array(X)
+    if csr.dtype != np.float64:
+        csr = csr.astype(np.float64)
+    if not csr.has_canonical_format or not csr.data.all():
+        csr = csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    return csr
+
+
+def _sparse_row_keys(csr: sp.csr_array) -> list[tuple[bytes, bytes]]:
+    starts = csr.indptr.tolist()
+    return [
+        (csr.indices[a:b].tobytes(), csr.data[a:b].tobytes())
+        for a, b in pairwise(starts)
+    ]

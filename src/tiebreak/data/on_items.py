@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scikit-learn transformers on the items of comparisons and ranked lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from tiebreak.data.door import as_pairs, check_weights, is_pairs
+from tiebreak.data.features import check_features, remember_features
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.orders import Orders
+from tiebreak.data.pairs import Pairs
+
+__all__ = ["OnItems"]
+
+
+class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Apply a transformer to items, inside a pipeline that ends in a comparer.
+
+    The transformer is fitted on the items that the training rows touch, each item
+    once however often it is compared, so that nothing is learned from items held out.
+    It transforms the whole item table, so that row numbers keep their meaning.
+
+    Parameters
+    ----------
+    transformer : scikit-learn transformer
+        Such as ``StandardScaler()`` or ``PolynomialFeatures()``. It is cloned, sees
+        plain arrays (or CSR arrays) without column names, and never sees the
+        outcomes of comparisons.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        The fitted clone.
+    n_features_in_ : int
+        Number of features of the items.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    Notes
+    -----
+    `Pairs` give `Pairs`, `Orders` give `Orders`, an array of shape (n, 2, n_features)
+    gives an array of three dimensions. An array has no identities, so each of its
+    2 n rows of features counts as one item. A two-dimensional table is a table of
+    items: its rows go to the transformer directly, with `y`, and a DataFrame gives a
+    DataFrame.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tiebreak import OnItems, Pairs
+    >>> pairs = Pairs([[1.0], [3.0], [9.0]], left=[0, 0], right=[1, 1])
+    >>> OnItems(StandardScaler()).fit_transform(pairs).values.ravel()
+    array([-1.,  1.,  7.])
+    """
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> OnItems:
+        """Fit the transformer on the items that the rows touch.
+
+        Parameters
+        ----------
+        X : Pairs, Orders, array of shape (n, 2, n_features) or table of items
+            The training rows.
+        y : array-like of shape (n,), optional
+            Handed to the transformer if X is a table of items, else ignored.
+        sample_weight : array-like of shape (n,), optional
+            Rows of weight zero count as absent; other weights make no difference,
+            because an item that is compared often still counts once. If X is a table
+            of items and the transformer takes weights, it gets them.
+
+        Returns
+        -------
+        OnItems
+            Itself.
+        """
+        of_items = not (is_pairs(X) or isinstance(X, Orders))
+        weights: dict[str, Any] = {}
+        if sample_weight is not None:
+            if of_items and has_fit_parameter(self.transformer, "sample_weight"):
+                weights["sample_weight"] = sample_weight
+            else:
+                X, y = _present_rows(X, y, sample_weight)
+        table = _table_of(X)
+        if isinstance(X, Pairs | Orders):
+            table = table.take(X.touched())
+        remember_features(self, table)
+        self.transformer_ = clone(self.transformer)
+        self.transformer_.fit(table.values, y if of_items else None, **weights)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Transform all items of the container.
+
+        Parameters
+        ----------
+        X : Pairs, Orders, array of shape (n, 2, n_features) or table of items
+            The rows.
+
+        Returns
+        -------
+        Pairs, Orders, array or DataFrame
+            The same kind as X, with the new features.
+        """
+        check_is_fitted(self)
+        table = _table_of(X)
+        check_features(self, table)
+        new = self._transform_table(table)
+        if isinstance(X, Pairs | Orders):
+            return X.with_items(new)
+        if is_pairs(X):
+            return new.dense().reshape(len(X), 2, new.n_features)
+        return _like(X, new)
+
+    def get_feature_names_out(
+        self, input_features: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Name the features that `transform` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features that go in; those seen in `fit` if None.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        seen = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            input_features = seen
+        elif seen is not None and not np.array_equal(seen, np.asarray(input_features)):
+            raise ValueError(
+                "input_features is not equal to feature_names_in_: got "
+                f"{list(np.asarray(input_features))}, expected {list(seen)}."
+            )
+        return self.transformer_.get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        inner = get_tags(self.transformer)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.target_tags = inner.target_tags
+        return tags
+
+    def _transform_table(self, table: ItemTable) -> ItemTable:
+        label = type(self.transformer_).__name__
+        new = as_items(
+            self.transformer_.transform(table.values), name=f"items after {label}"
+        )
+        if new.n_items != table.n_items:
+            raise ValueError(
+                f"{label} made {new.n_items} rows of {table.n_items} items; OnItems "
+                "needs a transformer that keeps one row per item."
+            )
+        names = new.feature_names
+        if table.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
+            names = tuple(
+                self.transformer_.get_feature_names_out(
+                    np.asarray(table.feature_names, dtype=object)
+                )
+            )
+        return ItemTable(new.values, names)
+
+
+def _table_of(X: Any) -> ItemTable:
+    if isinstance(X, Pairs | Orders):
+        return X.table
+    table = as_pairs(X).items if is_pairs(X) else as_items(X, name="X")
+    assert table is not None
+    return table
+
+
+def _present_rows(X: Any, y: Any, sample_weight: ArrayLike) -> tuple[Any, Any]:
+    """Leave out the rows of weight zero."""
+    if not isinstance(X, Pairs | Orders):
+        X = as_pairs(X) if is_pairs(X) else as_items(X, name="X")
+    present = check_weights(sample_weight, len(X)) > 0
+    if y is not None:
+        y = np.asarray(y)[present]
+    if isinstance(X, ItemTable):
+        return X.take(np.flatnonzero(present)), y
+    return X[present], y
+
+
+def _like(X: Any, table: ItemTable) -> Any:
+    """Give the new features of a DataFrame as a DataFrame, else as an array."""
+    names = table.feature_names
+    if names is None or table.is_sparse or not hasattr(X, "columns"):
+        return table if isinstance(X, ItemTable) else table.values
+    if hasattr(X, "iloc"):
+        return type(X)(table.values, columns=list(names), index=X.index)
+    return type(X)(table.values, schema=list(names))

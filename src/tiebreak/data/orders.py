@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranked lists of items, best first, of any lengths and with tied positions.
+
+Convention: tied items share the position of the first of them, and the positions that
+they fill are not used again (1, 2, 2, 4; counted from 0 here). A shorter list says
+nothing about the items that it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.data.columns import (
+    as_column,
+    as_names,
+    factorize,
+    missing_rows,
+    plain_values,
+)
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.names import check_names, item_codes
+from tiebreak.data.pairs import take_rows
+
+__all__ = ["Orders"]
+
+_SHOWN = 5
+
+
+class Orders:
+    """n ranked lists of items.
+
+    Parameters
+    ----------
+    items : array-like, DataFrame, sparse matrix, ItemTable or None
+        Features of the N items, one row each. None: items have no features, only
+        identity.
+    sequences : iterable of sequences
+        Each one lists items best first; a nested list or tuple holds tied items.
+        Integers are row numbers of `items` (or of `names`, when there are no
+        features), unless `names` holds numbers too: then they are names. Values of
+        any other type are names. An array of shape (n, k) is n lists of length k.
+    names : array-like of shape (N,), optional
+        Names of the items, all different. Without `items` and without `names`, the
+        values are the names, in order of first appearance.
+
+    Attributes
+    ----------
+    items : ItemTable or None
+        The item table.
+    flat : ndarray of int64 of shape (n_entries,)
+        Row numbers of the items, all lists one after another.
+    position : ndarray of int64 of shape (n_entries,)
+        Position of each entry in its list, from 0; tied entries share the position of
+        the first of them.
+    indptr : ndarray of int64 of shape (n + 1,)
+        List i is ``flat[indptr[i]:indptr[i + 1]]``.
+    names : ndarray of shape (N,) or None
+        Names of the items.
+
+    Notes
+    -----
+    ``orders[rows]`` takes lists, as `Pairs` takes comparisons. Iteration gives the
+    lists back as they were written: names if items have names, else row numbers.
+
+    Examples
+    --------
+    >>> from tiebreak import Orders
+    >>> orders = Orders(None, [["Ada", ["Bo", "Cy"], "Di"], ["Cy", "Ada"]])
+    >>> orders
+    Orders(2 lists of 4 items, no features)
+    >>> orders.position
+    array([0, 1, 1, 3, 0, 1])
+    >>> list(orders[[1]])
+    [['Cy', 'Ada']]
+    """
+
+    items: ItemTable | None
+    flat: NDArray[np.int64]
+    position: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    names: NDArray[Any] | None
+
+    def __init__(self, items: Any, sequences: Any, names: Any = None) -> None:
+        self.items = None if items is None else as_items(items)
+        entries, position, lengths = _flatten(sequences)
+        self.position = np.asarray(position, dtype=np.int64)
+        self.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        column = as_column(entries, "sequences")
+        if len(missing := missing_rows(column)):
+            raise ValueError(
+                f"sequences has {len(missing)} missing value(s) (None or NaN): "
+                f"{self._places(missing)}. Leave out items that were not ranked."
+            )
+        if self.items is None and names is None:
+            self.flat, distinct = factorize(plain_values(column))
+            self.names = as_names(distinct)
+        else:
+            self.names = None if names is None else check_names(names, self.items)
+            self.flat = item_codes(
+                column, "sequences", self.names, self.n_items, self._places
+            )
+        self._refuse_repeated()
+
+    @classmethod
+    def _of(
+        cls,
+        items: ItemTable | None,
+        flat: NDArray[np.int64],
+        position: NDArray[np.int64],
+        indptr: NDArray[np.int64],
+        names: NDArray[Any] | None,
+    ) -> Orders:
+        """Build from parts that are known to be right."""
+        orders = cls.__new__(cls)
+        orders.items, orders.names = items, names
+        orders.flat, orders.position, orders.indptr = flat, position, indptr
+        return orders
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in the table, N; some may not be ranked."""
+        if self.items is not None:
+            return self.items.n_items
+        assert self.names is not None
+        return len(self.names)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether items have features."""
+        return self.items is not None
+
+    @property
+    def table(self) -> ItemTable:
+        """The item table, as `items`, but a TypeError when there are no features."""
+        if self.items is None:
+            raise TypeError(
+                "These Orders have no features (items=None), only names. Give an item "
+                "table: Orders(items, sequences), or use a model that needs no "
+                "features."
+            )
+        return self.items
+
+    @property
+    def values(self) -> Any:
+        """Features of the items, an array or CSR array of shape (N, n_features)."""
+        return self.table.values
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, if the item table has them."""
+        return None if self.items is None else self.items.feature_names
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of entries of each list, shape (n,)."""
+        return np.diff(self.indptr)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(n,), the number of lists."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, rows: Any) -> Orders:
+        rows = take_rows(rows, len(self), "Orders")
+        starts, lengths = self.indptr[:-1][rows], self.lengths[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        # Entry j of the result, in list i, was entry j - indptr[i] + starts[i].
+        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        return Orders._of(
+            self.items, self.flat[entries], self.position[entries], indptr, self.names
+        )
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        labels = None if self.names is None else plain_values(self.names)
+        for row in range(len(self)):
+            entries = slice(self.indptr[row], self.indptr[row + 1])
+            blocks: dict[int, list[Any]] = {}
+            for code, position in zip(
+                self.flat[entries].tolist(),
+                self.position[entries].tolist(),
+                strict=True,
+            ):
+                label = code if labels is None else labels[code]
+                blocks.setdefault(position, []).append(label)
+            yield [block if len(block) > 1 else block[0] for block in blocks.values()]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise TypeError(
+            "Orders are lists of different lengths and have no array. Use "
+            "orders.grades() for the features, grades and groups of their entries."
+        )
+
+    def __repr__(self) -> str:
+        count = f"{len(self)} list{'s' * (len(self) != 1)}"
+        items = f"{self.n_items} item{'s' * (self.n_items != 1)}"
+        if self.items is None:
+            return f"Orders({count} of {items}, no features)"
+        p = self.items.n_features
+        sparse = ", sparse" if self.items.is_sparse else ""
+        return f"Orders({count} of {items}, {p} feature{'s' * (p != 1)}{sparse})"
+
+    def touched(self) -> NDArray[np.int64]:
+        """Find the items that occur in a list.
+
+        Returns
+        -------
+        ndarray of int64
+            Row numbers of the item table, ascending, each once.
+        """
+        return np.unique(self.flat)
+
+    def with_items(self, table: Any) -> Orders:
+        """Make the same lists with other features.
+
+        Parameters
+        ----------
+        table : array-like, DataFrame, sparse matrix or ItemTable of shape (N, q)
+            New features, one row per item of the old table.
+
+        Returns
+        -------
+        Orders
+        """
+        table = as_items(table)
+        if table.n_items != self.n_items:
+            raise ValueError(
+                f"The new item table has {table.n_items} rows, but the lists are of "
+                f"{self.n_items} items; it needs one row per item."
+            )
+        return Orders._of(table, self.flat, self.position, self.indptr, self.names)
+
+    def grades(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
+        """Write the lists as graded items in groups.
+
+        Returns
+        -------
+        X : ndarray or csr_array of shape (n_entries, n_features)
+            Features of the entries.
+        y : ndarray of float64 of shape (n_entries,)
+            Minus the position, so that higher is better and tied items are equal.
+        qid : ndarray of int64 of shape (n_entries,)
+            Number of the list.
+
+        Examples
+        --------
+        >>> from tiebreak import Orders
+        >>> X, y, qid = Orders([[1.0], [2.0], [3.0]], [[2, 0], [1, [0, 2]]]).grades()
+        >>> y, qid
+        (array([ 0., -1.,  0., -1., -1.]), array([0, 0, 1, 1, 1]))
+        """
+        X = self.table.take(self.flat).values
+        # Adding zero keeps a leading position from reading -0.0.
+        y = -self.position.astype(np.float64) + 0.0
+        return X, y, np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
+
+    def _places(self, entries: Sequence[int] | NDArray[Any], values: Any = None) -> str:
+        """Name the first places of the flat list by list and place, from 0."""
+        parts = []
+        for number, entry in enumerate(entries[:_SHOWN]):
+            row = int(np.searchsorted(self.indptr, entry, side="right")) - 1
+            part = f"sequence {row}, entry {int(entry - self.indptr[row])}"
+            if values is not None:
+                value = values[number]
+                value = value.item() if isinstance(value, np.generic) else value
+                part += f" ({value!r})"
+            parts.append(part)
+        more = len(entries) - len(parts)
+        return "; ".join(parts) + (f" and {more} more" if more else "")
+
+    def _refuse_repeated(self) -> None:
+        row = np.repeat(np.arange(len(self)), self.lengths)
+        order = np.lexsort((self.flat, row))
+        same = (np.diff(row[order]) == 0) & (np.diff(self.flat[order]) == 0)
+        repeated = np.sort(order[1:][same])
+        if len(repeated):
+            codes = self.flat[repeated[:_SHOWN]]
+            labels = codes if self.names is None else self.names[codes]
+            raise ValueError(
+                f"An item may occur only once in a sequence, but {len(repeated)} "
+                f"occur again: {self._places(repeated, list(labels))}."
+            )
+
+
+def _flatten(sequences: Any) -> tuple[list[Any], list[int], list[int]]:
+    """List all entries, their positions, and the lengths of the sequences."""
+    if hasattr(sequences, "to_list"):  # pandas, polars
+        sequences = sequences.to_list()
+    if isinstance(sequences, str) or not hasattr(sequences, "__iter__"):
+        raise TypeError(
+            "sequences must be a list of lists of items, best first, got "
+            f"{type(sequences).__name__}."
+        )
+    entries: list[Any] = []
+    position: list[int] = []
+    lengths: list[int] = []
+    for row, sequence in enumerate(sequences):
+        if not isinstance(sequence, list | tuple | np.ndarray):
+            raise TypeError(
+                f"Sequence {row} must be a list of items, best first, got "
+                f"{type(sequence).__name__}: {sequence!r}."
+            )
+        start = len(entries)
+        for block in sequence:
+            tied = block if isinstance(block, list | tuple | np.ndarray) else [block]
+            if len(tied) == 0:
+                raise ValueError(f"Sequence {row} holds an empty list of tied items.")
+            position.extend([len(entries) - start] * len(tied))
+            entries.extend(tied)
+        if len(entries) == start:
+            raise ValueError(
+                f"Sequence {row} is empty; it says nothing. Remove it, with its row of "
+                "every other column."
+            )
+        lengths.append(len(entries) - start)
+    if not lengths:
+        raise ValueError("There are no sequences; at least one is required.")
+    return entries, position, lengths

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outcomes of comparisons, and the one table of words for them.
+
+Convention: an outcome is the sign of r(right) - r(left). -1 says that left is
+better, 0 that they tie, +1 that right is better. Nothing unknown becomes a tie: what
+cannot be read is an error that names its rows.
+
+Numbers in files mean different things (the sign above, its opposite, or the score of
+the left side), so they are read only with a declared meaning:
+
+========= ================ ================ ================
+meaning   left is better   tie              right is better
+========= ================ ================ ================
+"sign"    -1               0                +1
+"score"   1                1/2              0
+========= ================ ================ ================
+"""
+
+from __future__ import annotations
+
+import enum
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data.columns import as_column
+from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.reading import (
+    MEANINGS_HELP,
+    Meaning,
+    OutcomeReader,
+    check_name_columns,
+    normalize,
+    refuse_missing_outcomes,
+)
+
+__all__ = ["BOTH_BAD_WORDS", "OUTCOME_WORDS", "Outcome", "check_outcomes"]
+
+
+class Outcome(enum.IntEnum):
+    """What a comparison of two items says: the sign of r(right) - r(left).
+
+    Examples
+    --------
+    >>> from tiebreak import Outcome
+    >>> Outcome.LEFT, Outcome(0).word
+    (<Outcome.LEFT: -1>, 'tie')
+    >>> Outcome.parse(["left", "Draw", "0-1"])
+    array([-1,  0,  1], dtype=int8)
+    """
+
+    LEFT = -1
+    TIE = 0
+    RIGHT = 1
+
+    @property
+    def word(self) -> str:
+        """The outcome in lower case: ``"left"``, ``"tie"`` or ``"right"``."""
+        return self.name.lower()
+
+    @classmethod
+    def parse(
+        cls,
+        values: ArrayLike,
+        *,
+        meaning: Meaning | None = None,
+        left: ArrayLike | None = None,
+        right: ArrayLike | None = None,
+        both_bad: Literal["tie", "error"] = "tie",
+    ) -> NDArray[np.int8]:
+        """Read a column of a table as outcomes.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Words of `OUTCOME_WORDS` (case and surrounding blanks do not matter), names
+            of the winning items (with `left` and `right`), or numbers (with
+            `meaning`).
+        meaning : {"sign", "score"}, optional
+            What numbers mean, see the table at the top of this module. Text such as
+            ``"0.5"`` is a number too.
+        left, right : array-like of shape (n,), optional
+            The names of the two items of every row. A value equal to one of the two
+            names of its row says that this item is better, whatever the table of
+            words says. A word of the table that is the name of an item of *other*
+            rows only is ambiguous and refused.
+        both_bad : {"tie", "error"}, default="tie"
+            Rows that call both items bad: count them as ties, with a warning that says
+            how many, or refuse them. To drop them, see `is_both_bad`.
+
+        Returns
+        -------
+        ndarray of int8 of shape (n,)
+            -1, 0 or +1.
+
+        Raises
+        ------
+        ValueError
+            If a value is missing, unknown or ambiguous, or a number undeclared.
+
+        Examples
+        --------
+        >>> from tiebreak import Outcome
+        >>> Outcome.parse([1, 0.5, 0], meaning="score")
+        array([-1,  0,  1], dtype=int8)
+        >>> Outcome.parse(["Ada", "tie"], left=["Ada", "Bo"], right=["Bo", "Ada"])
+        array([-1,  0], dtype=int8)
+        """
+        _check_options(meaning, both_bad)
+        if isinstance(values, list | tuple) and all(isinstance(v, cls) for v in values):
+            return np.asarray(values, dtype=np.int8)
+        column = as_column(values, "outcomes")
+        names = check_name_columns(left, right, len(column))
+        if len(column) == 0:
+            return np.empty(0, dtype=np.int8)
+        refuse_missing_outcomes(column)
+        if column.dtype.kind == "b":
+            raise ValueError(
+                "Outcomes are True and False, which do not say who is better. Turn "
+                "them into words or numbers first. " + MEANINGS_HELP
+            )
+        bad = cls.is_both_bad(column)
+        if both_bad == "error" and bad.any():
+            rows = np.flatnonzero(bad)
+            raise ValueError(
+                f"{len(rows)} outcome(s) say that both items are bad: "
+                f"{list_rows(rows, column[rows[:5]])}. Drop them with "
+                "`~Outcome.is_both_bad(values)`, or count them as ties with "
+                'both_bad="tie".'
+            )
+        result = OutcomeReader(OUTCOME_WORDS, meaning, names).read(column)
+        if bad.any():
+            warn_user(
+                f"{int(bad.sum())} of {len(column)} outcomes say that both items are "
+                "bad; they are counted as ties. Drop them with "
+                '`~Outcome.is_both_bad(values)`, or refuse them with both_bad="error".'
+            )
+        return result
+
+    @classmethod
+    def is_both_bad(cls, values: ArrayLike) -> NDArray[np.bool_]:
+        """Say which rows call both items bad (`BOTH_BAD_WORDS`).
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            A column of outcomes in words.
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+
+        Examples
+        --------
+        >>> from tiebreak import Outcome
+        >>> Outcome.is_both_bad(["tie", "tie (bothbad)"])
+        array([False,  True])
+        """
+        column = as_column(values, "outcomes")
+        if column.dtype.kind not in "OU":
+            return np.zeros(len(column), dtype=bool)
+        words = {value for value in column.tolist() if isinstance(value, str)}
+        bad = {word for word in words if normalize(word) in BOTH_BAD_WORDS}
+        found = [isinstance(value, str) and value in bad for value in column.tolist()]
+        return np.asarray(found, dtype=bool)
+
+
+_LEFT_WORDS = (
+    "left", "first", "a", "model_a", "model a", "response_a", "option_a", "player_a",
+    "team_a", "home", "white", "1-0",
+)  # fmt: skip
+_RIGHT_WORDS = (
+    "right", "second", "b", "model_b", "model b", "response_b", "option_b", "player_b",
+    "team_b", "away", "black", "0-1",
+)  # fmt: skip
+_TIE_WORDS = (
+    "tie", "tied", "draw", "drawn", "equal", "1/2-1/2", "½-½", "0.5-0.5",
+)  # fmt: skip
+
+BOTH_BAD_WORDS: frozenset[str] = frozenset(
+    {
+        "both_bad",
+        "bothbad",
+        "both bad",
+        "tie (bothbad)",
+        "tie (both bad)",
+        "tie (both_bad)",
+    }
+)
+"""Words that say that neither item is any good; they count as ties, and are reported.
+"""
+
+OUTCOME_WORDS: dict[str, Outcome] = {
+    **dict.fromkeys(_LEFT_WORDS, Outcome.LEFT),
+    **dict.fromkeys(_TIE_WORDS, Outcome.TIE),
+    **dict.fromkeys(sorted(BOTH_BAD_WORDS), Outcome.TIE),
+    **dict.fromkeys(_RIGHT_WORDS, Outcome.RIGHT),
+}
+"""Every word that `Outcome.parse` knows, in lower case, with its outcome.
+
+``"h"`` and ``"d"`` are left out on purpose: files with H, D and A mean home, draw and
+away, others mean model A by the same letter A.
+"""
+
+
+def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
+    """Check the outcomes that a model receives in ``fit``.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Numbers, each exactly -1, 0 or +1.
+    n_rows : int
+        How many comparisons there are.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If y is missing, has another shape, or holds anything else.
+
+    Warns
+    -----
+    UserWarning
+        If y has zeros and ones and nothing else: that is often a column of "who won"
+        labels, whose 0 does not mean a tie.
+
+    Examples
+    --------
+    >>> check_outcomes([-1.0, 0.0, 1.0], 3)
+    array([-1,  0,  1], dtype=int8)
+    """
+    if y is None:
+        raise ValueError(
+            "Comparisons need outcomes: this method requires y to be passed, but the "
+            "target y is None. Give one of -1 (left is better), 0 (tie), +1 (right is "
+            "better) for every comparison."
+        )
+    column = as_column(y, "y")
+    if len(column) != n_rows:
+        raise ValueError(
+            f"y has {len(column)} outcomes but there are {n_rows} comparisons; they "
+            "must be as many."
+        )
+    if n_rows == 0:
+        return np.empty(0, dtype=np.int8)
+    refuse_missing_outcomes(column)
+    if column.dtype.kind not in "iuf":
+        _refuse_non_numbers(column)
+    wrong = np.flatnonzero(~np.isin(column, (-1, 0, 1)))
+    if len(wrong):
+        hint = ""
+        if np.isin(column, (0, 0.5, 1)).all():
+            hint = (
+                " These look like the points of the left side: try "
+                'Outcome.parse(y, meaning="score").'
+            )
+        raise ValueError(
+            "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
+            f"{len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}.{hint}"
+        )
+    result = column.astype(np.int8)
+    if result.min() == 0 and result.max() == 1:
+        warn_user(
+            "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
+            "the left side. If 0 and 1 say who won, convert them: "
+            'Outcome.parse(y, meaning="score") if 1 means that left won, '
+            "2 * y - 1 if 1 means that right won."
+        )
+    return result
+
+
+def _refuse_non_numbers(column: NDArray[Any]) -> None:
+    rows = [row for row, value in enumerate(column) if _not_a_number(value)]
+    where = list_rows(rows, [column[row] for row in rows[:5]])
+    hint = "Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
+    if column.dtype.kind == "b":
+        hint = (
+            "True and False do not say who is better. Try Outcome.parse(y.astype(int), "
+            'meaning="score") if True means that left won.'
+        )
+    raise ValueError(
+        "y must hold the numbers -1 (left is better), 0 (tie) or +1 (right is better), "
+        f"got {column.dtype} values: {where}. {hint}"
+    )
+
+
+def _not_a_number(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or not isinstance(value, Real)
+
+
+def _check_options(meaning: str | None, both_bad: str) -> None:
+    if meaning not in (None, "sign", "score"):
+        raise ValueError(f'meaning must be "sign", "score" or None, got {meaning!r}.')
+    if both_bad not in ("tie", "error"):
+        raise ValueError(
+            f'both_bad must be "tie" or "error", got {both_bad!r}. To drop these rows, '
+            "select them with Outcome.is_both_bad(values) first."
+        )

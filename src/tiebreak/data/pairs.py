@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparisons of two items: the container that models and splitters pass around.
+
+`Pairs` stores each item once and refers to it by its row number, so a thousand
+comparisons of ten items hold ten rows of features. Taking rows of `Pairs` takes
+comparisons; the item table stays whole, so that codes keep their meaning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data.columns import as_column, refuse_missing
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.names import check_names, item_codes, names_of_sides
+
+__all__ = ["Pairs", "take_rows"]
+
+
+class Pairs:
+    """n comparisons, each of a left and a right item.
+
+    Comparisons are equal to an array of shape (n, 2, n_features), without storing the
+    features of an item more than once.
+
+    Parameters
+    ----------
+    items : array-like, DataFrame, sparse matrix, ItemTable or None
+        Features of the N items, one row each. None: items have no features, only
+        identity.
+    left, right : array-like of shape (n,)
+        The two items of every comparison. Integers are row numbers of `items` (or
+        of `names`, when there are no features), unless `names` holds numbers too:
+        then they are names. Values of any other type are names.
+    names : array-like of shape (N,), optional
+        Names of the items, all different. Without `items` and without `names`, the
+        values of `left` and `right` are the names, whatever their type, in order of
+        first appearance (left before right, row by row).
+
+    Attributes
+    ----------
+    items : ItemTable or None
+        The item table.
+    left, right : ndarray of int64 of shape (n,)
+        Row numbers of the items compared.
+    names : ndarray of shape (N,) or None
+        Names of the items.
+
+    Notes
+    -----
+    ``pairs[rows]`` takes comparisons (integers, a mask or a slice), so scikit-learn's
+    splitters and searches work. A single integer gives Pairs of length one.
+    ``np.asarray(pairs)`` builds the dense array of shape (n, 2, n_features).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import Pairs
+    >>> pairs = Pairs([[1.0], [2.0], [4.0]], left=[0, 1], right=[1, 2])
+    >>> pairs
+    Pairs(2 comparisons of 3 items, 1 feature)
+    >>> np.asarray(pairs[1])
+    array([[[2.],
+            [4.]]])
+    >>> Pairs(None, left=["Ada", "Bo"], right=["Bo", "Cy"]).names
+    array(['Ada', 'Bo', 'Cy'], dtype='<U3')
+    """
+
+    items: ItemTable | None
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    names: NDArray[Any] | None
+
+    def __init__(
+        self, items: Any, left: ArrayLike, right: ArrayLike, names: Any = None
+    ) -> None:
+        self.items = None if items is None else as_items(items)
+        left, right = as_column(left, "left"), as_column(right, "right")
+        if len(left) != len(right):
+            raise ValueError(
+                f"left has {len(left)} items but right has {len(right)}; every "
+                "comparison needs one of each."
+            )
+        refuse_missing(left, "left")
+        refuse_missing(right, "right")
+        if self.items is None and names is None:
+            self.left, self.right, self.names = names_of_sides(left, right)
+            return
+        self.names = None if names is None else check_names(names, self.items)
+        self.left = item_codes(left, "left", self.names, self.n_items)
+        self.right = item_codes(right, "right", self.names, self.n_items)
+
+    @classmethod
+    def _of(
+        cls,
+        items: ItemTable | None,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        names: NDArray[Any] | None,
+    ) -> Pairs:
+        """Build from parts that are known to be right."""
+        pairs = cls.__new__(cls)
+        pairs.items, pairs.names = items, names
+        pairs.left, pairs.right = left, right
+        return pairs
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in the table, N; some may not be compared."""
+        if self.items is not None:
+            return self.items.n_items
+        assert self.names is not None
+        return len(self.names)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether items have features."""
+        return self.items is not None
+
+    @property
+    def table(self) -> ItemTable:
+        """The item table, as `items`, but a TypeError when there are no features."""
+        if self.items is None:
+            raise TypeError(
+                "These Pairs have no features (items=None), only names; there is no "
+                "array of them. Give an item table: Pairs(items, left, right), or use "
+                "a model that needs no features."
+            )
+        return self.items
+
+    @property
+    def values(self) -> Any:
+        """Features of the items, an array or CSR array of shape (N, n_features)."""
+        return self.table.values
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, if the item table has them."""
+        return None if self.items is None else self.items.feature_names
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, 2, n_features), or (n, 2) when items have no features."""
+        if self.items is None:
+            return (len(self), 2)
+        return (len(self), 2, self.items.n_features)
+
+    @property
+    def ndim(self) -> int:
+        """Length of `shape`."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the features; of the codes when items have no features."""
+        return np.dtype(np.int64 if self.items is None else np.float64)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getitem__(self, rows: Any) -> Pairs:
+        rows = take_rows(rows, len(self), "Pairs")
+        # A slice with a step gives strided views; kernels want contiguous codes.
+        left = np.ascontiguousarray(self.left[rows])
+        right = np.ascontiguousarray(self.right[rows])
+        return Pairs._of(self.items, left, right, self.names)
+
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> NDArray[np.float64]:
+        table = self.table
+        if copy is False:
+            raise ValueError(
+                "Pairs store each item once, so an array of them is always a copy; "
+                "leave out copy=False."
+            )
+        dense = table.dense()
+        array = np.stack([dense[self.left], dense[self.right]], axis=1)
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        count = f"{len(self)} comparison{'s' * (len(self) != 1)}"
+        items = f"{self.n_items} item{'s' * (self.n_items != 1)}"
+        if self.items is None:
+            return f"Pairs({count} of {items}, no features)"
+        p = self.items.n_features
+        sparse = ", sparse" if self.items.is_sparse else ""
+        return f"Pairs({count} of {items}, {p} feature{'s' * (p != 1)}{sparse})"
+
+    def swap(self) -> Pairs:
+        """Exchange the sides: every left item becomes the right one.
+
+        Returns
+        -------
+        Pairs
+            The outcome of a swapped comparison is minus its old outcome.
+        """
+        return Pairs._of(self.items, self.right, self.left, self.names)
+
+    def touched(self) -> NDArray[np.int64]:
+        """Find the items that occur in a comparison.
+
+        Returns
+        -------
+        ndarray of int64
+            Row numbers of the item table, ascending, each once.
+        """
+        used = np.zeros(self.n_items, dtype=bool)
+        used[self.left] = True
+        used[self.right] = True
+        return np.flatnonzero(used).astype(np.int64, copy=False)
+
+    def compact(self) -> Pairs:
+        """Drop the items that occur in no comparison.
+
+        Returns
+        -------
+        Pairs
+            The same comparisons of a table of the touched items, in their old order.
+        """
+        rows = self.touched()
+        if len(rows) == self.n_items:
+            return self
+        new = np.full(self.n_items, -1, dtype=np.int64)
+        new[rows] = np.arange(len(rows))
+        return Pairs._of(
+            None if self.items is None else self.items.take(rows),
+            new[self.left],
+            new[self.right],
+            None if self.names is None else self.names[rows],
+        )
+
+    def unique_items(self) -> tuple[ItemTable, NDArray[np.int64]]:
+        """Merge items with identical features, in O(N n_features).
+
+        0.0 and -0.0 are equal. Distinct rows keep the order of first appearance.
+
+        Returns
+        -------
+        table : ItemTable
+            The distinct rows of features.
+        inverse : ndarray of int64 of shape (N,)
+            Row of `table` for each item: ``inverse[pairs.left]`` are the left items'
+            rows.
+        """
+        return self.table.unique()
+
+    def with_items(self, table: Any) -> Pairs:
+        """Make the same comparisons with other features.
+
+        Parameters
+        ----------
+        table : array-like, DataFrame, sparse matrix or ItemTable of shape (N, q)
+            New features, one row per item of the old table.
+
+        Returns
+        -------
+        Pairs
+        """
+        table = as_items(table)
+        if table.n_items != self.n_items:
+            raise ValueError(
+                f"The new item table has {table.n_items} rows, but the comparisons "
+                f"are of {self.n_items} items; it needs one row per item."
+            )
+        return Pairs._of(table, self.left, self.right, self.names)
+
+
+def take_rows(rows: Any, n_rows: int, what: str) -> Any:
+    """Turn an index of rows into an array or slice that keeps one dimension.
+
+    Parameters
+    ----------
+    rows : int, slice, array-like of int or bool, or one of these before an Ellipsis
+        The index, as given between square brackets.
+    n_rows : int
+        How many rows there are.
+    what : str
+        The container's name in error messages.
+
+    Returns
+    -------
+    slice or ndarray
+
+    Raises
+    ------
+    IndexError
+        If the index is no index of rows, or out of range.
+    """
+    if isinstance(rows, tuple):
+        if len(rows) != 2 or rows[1] is not Ellipsis:
+            raise IndexError(
+                f"{what} are indexed by rows only, got {rows!r}. Try a list or an "
+                "array of row numbers."
+            )
+        rows = rows[0]
+    if rows is Ellipsis:
+        return slice(None)
+    if isinstance(rows, slice):
+        return rows
+    index = np.asarray(rows)
+    if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
+        return np.empty(0, dtype=np.int64)
+    if index.dtype.kind not in "iub" or index.ndim > 1:
+        raise IndexError(
+            f"{what} are indexed by row numbers, a mask or a slice, got {rows!r}."
+        )
+    if index.dtype.kind == "b":
+        if index.shape != (n_rows,):
+            raise IndexError(
+                f"A mask must have one entry per row: got shape {index.shape} for "
+                f"{n_rows} rows."
+            )
+        return index
+    index = np.atleast_1d(index)
+    wrong = np.flatnonzero((index < -n_rows) | (index >= n_rows))
+    if len(wrong):
+        raise IndexError(
+            f"Row {int(index[wrong[0]])} is out of range for {what} of {n_rows} rows."
+        )
+    return index

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparisons of sushi by 5000 people, from Kamishima's SUSHI preference data set.
+
+The set may be used for research but not be redistributed, so the files are read from
+the user's own copy: see `tiebreak.datasets.data_path`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tiebreak.data import Pairs
+from tiebreak.datasets.real import data_path
+
+__all__ = ["SushiPairs", "load_sushi_pairs"]
+
+N_PEOPLE, N_SUSHI, N_RATED = 5000, 100, 10
+
+FEATURE_NAMES = (
+    "style",
+    "major_group",
+    "minor_group",
+    "oiliness",
+    "eaten",
+    "price",
+    "sold",
+    "gender",
+    "age",
+    "time",
+    "latitude_childhood",
+    "longitude_childhood",
+    "latitude_now",
+    "longitude_now",
+)
+
+# Latitude and longitude, in degrees north and east, of the prefectural capitals (their
+# prefectural offices), public record, to two decimals. In the order of the data set's
+# own prefecture numbers 0 to 46, which are not the JIS X 0401 codes.
+_PREFECTURES = (
+    ("Hokkaido", 43.06, 141.35),
+    ("Aomori", 40.82, 140.74),
+    ("Iwate", 39.70, 141.15),
+    ("Akita", 39.72, 140.10),
+    ("Miyagi", 38.27, 140.87),
+    ("Yamagata", 38.24, 140.36),
+    ("Fukushima", 37.75, 140.47),
+    ("Niigata", 37.90, 139.02),
+    ("Ibaraki", 36.34, 140.45),
+    ("Tochigi", 36.57, 139.88),
+    ("Gunma", 36.39, 139.06),
+    ("Saitama", 35.86, 139.65),
+    ("Chiba", 35.60, 140.12),
+    ("Tokyo", 35.69, 139.69),
+    ("Kanagawa", 35.45, 139.64),
+    ("Yamanashi", 35.66, 138.57),
+    ("Shizuoka", 34.98, 138.38),
+    ("Nagano", 36.65, 138.18),
+    ("Aichi", 35.18, 136.91),
+    ("Gifu", 35.39, 136.72),
+    ("Toyama", 36.70, 137.21),
+    ("Ishikawa", 36.59, 136.63),
+    ("Fukui", 36.07, 136.22),
+    ("Shiga", 35.00, 135.87),
+    ("Mie", 34.73, 136.51),
+    ("Kyoto", 35.02, 135.76),
+    ("Osaka", 34.69, 135.52),
+    ("Nara", 34.69, 135.83),
+    ("Wakayama", 34.23, 135.17),
+    ("Hyogo", 34.69, 135.18),
+    ("Okayama", 34.66, 133.93),
+    ("Hiroshima", 34.40, 132.46),
+    ("Tottori", 35.50, 134.24),
+    ("Shimane", 35.47, 133.05),
+    ("Yamaguchi", 34.19, 131.47),
+    ("Ehime", 33.84, 132.77),
+    ("Kagawa", 34.34, 134.04),
+    ("Tokushima", 34.07, 134.56),
+    ("Kochi", 33.56, 133.53),
+    ("Fukuoka", 33.61, 130.42),
+    ("Nagasaki", 32.74, 129.87),
+    ("Saga", 33.25, 130.30),
+    ("Kumamoto", 32.79, 130.74),
+    ("Kagoshima", 31.56, 130.56),
+    ("Miyazaki", 31.91, 131.42),
+    ("Oita", 33.24, 131.61),
+    ("Okinawa", 26.21, 127.68),
+)
+# Number 47 stands for "foreign countries"; nobody in the published release has it.
+_ABROAD = 47
+
+_DESCRIPTION = """\
+25,000 comparisons of sushi made from the scores (0 to 4) that each of 5000 people gave
+to ten of 100 kinds of sushi. A person's ten scores are sorted and paired off, first
+with second, third with fourth and so on; equal scores are a tie. An item is a kind of
+sushi as seen by one person: seven features of the sushi (style, major group, minor
+group, oiliness, how often eaten, price, how often sold) and seven of the person
+(gender, age group, seconds spent on the form, and the coordinates of the prefectures of
+childhood and of today).
+
+Data: SUSHI Preference Data Set, release sushi3-2016, Toshihiro Kamishima,
+https://www.kamishima.net/sushi/. For research; not to be redistributed. Please cite
+Kamishima (2003), "Nantonac collaborative filtering", KDD. Coordinates: prefectural
+capitals, public record, added by this package."""
+
+
+@dataclass(frozen=True, eq=False)
+class SushiPairs:
+    """What `load_sushi_pairs` returns.
+
+    Attributes
+    ----------
+    pairs : Pairs of length 25000
+        Over 50,000 items (a person's sushi) with 14 features, named by
+        ``pairs.feature_names``. Item ``10 * person + k`` is the person's k-th rated
+        sushi by sushi number.
+    y : ndarray of int8, shape (25000,)
+        -1 the left sushi got the higher score, 0 equal scores, +1 the right one.
+    person : ndarray of int, shape (25000,)
+        Who compared: row of the file of users, from 0. Pairs 5i to 5i + 4 are those of
+        person i. Use it as groups when people must not be split.
+    sushi : ndarray of int, shape (25000, 2)
+        Sushi numbers (0 to 99) of the left and the right side.
+    description : str
+        What the data are, whose they are, and on what terms.
+    """
+
+    pairs: Pairs
+    y: np.ndarray = field(repr=False)
+    person: np.ndarray = field(repr=False)
+    sushi: np.ndarray = field(repr=False)
+    description: str = field(repr=False, default=_DESCRIPTION)
+
+
+def load_sushi_pairs(
+    random_state: int | np.random.Generator | None = None, swap: bool = True
+) -> SushiPairs:
+    """Load the sushi comparisons of Venuto et al., 17,832 ties and 7,168 non-ties.
+
+    The protocol of "Support vector comparison machines": each person's ten scores are
+    sorted in ascending order (a stable sort, so equal scores stay in the order of the
+    sushi numbers) and paired off 1-2, 3-4, ..., 9-10. All non-ties then point to the
+    right, so the sides of each pair are swapped with probability 1/2.
+
+    Features are raw: standardize them before using a kernel or a penalty.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed of the swaps.
+    swap : bool, default=True
+        Whether to swap. Without it no outcome is -1, which a model can exploit.
+
+    Returns
+    -------
+    SushiPairs
+        ``pairs``, ``y``, ``person``, ``sushi`` and ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files ``sushi3.idata``, ``sushi3.udata`` and ``sushi3b.5000.10.score``
+        are not below ``sushi/`` in ``$TIEBREAK_DATA`` or in the cache.
+    ValueError
+        If a file does not look like the 2016 release.
+    """
+    scores = _read_scores(data_path("sushi/sushi3b.5000.10.score"))
+    # Column 0 is the sushi's number and column 1, left out, its name.
+    kinds = _read_table(data_path("sushi/sushi3.idata"), N_SUSHI, 9, text=1)[:, 1:]
+    people = _person_features(data_path("sushi/sushi3.udata"))
+
+    rated = np.nonzero(scores >= 0)[1].reshape(N_PEOPLE, N_RATED)
+    given = np.take_along_axis(scores, rated, axis=1)
+    ranks = np.argsort(given, axis=1, kind="stable")
+    rows = (N_RATED * np.arange(N_PEOPLE)[:, None] + ranks).reshape(-1, 2)
+    y = np.sign(np.diff(given.ravel()[rows], axis=1)).ravel().astype(np.int8)
+    if swap:
+        rng = np.random.default_rng(random_state)
+        swapped = rng.integers(0, 2, len(rows), dtype=np.int8).astype(bool)
+        rows[swapped] = rows[swapped, ::-1]
+        y[swapped] *= -1
+    items = np.hstack([kinds[rated.ravel()], np.repeat(people, N_RATED, axis=0)])
+    return SushiPairs(
+        pairs=Pairs(pl.DataFrame(items, schema=FEATURE_NAMES), rows[:, 0], rows[:, 1]),
+        y=y,
+        person=np.repeat(np.arange(N_PEOPLE), N_RATED // 2),
+        sushi=rated.ravel()[rows],
+    )
+
+
+def _read_table(
+    path: Path, n_rows: int, n_columns: int, *, separator: str = "\t", text: int = -1
+) -> np.ndarray:
+    """Read a headerless table of numbers; column `text`, of words, is left out."""
+    try:
+        table = pl.read_csv(
+            path, has_header=False, separator=separator, infer_schema=False
+        )
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"{path} cannot be read as a table: {error}") from error
+    if table.shape != (n_rows, n_columns):
+        raise ValueError(
+            f"{path} has {table.height} rows and {table.width} columns, expected "
+            f"{n_rows} and {n_columns} as in the release sushi3-2016. Is the file "
+            "complete?"
+        )
+    columns = [column for column in range(n_columns) if column != text]
+    words = table[:, columns]
+    numbers = words.select(pl.all().cast(pl.Float64, strict=False)).to_numpy()
+    bad = np.argwhere(~np.isfinite(numbers))
+    if len(bad):
+        row, column = (int(i) for i in bad[0])
+        raise ValueError(
+            f"{path}: row {row + 1}, column {columns[column] + 1} is "
+            f"{words[row, column]!r}, expected a number."
+        )
+    return numbers
+
+
+def _read_scores(path: Path) -> np.ndarray:
+    scores = _read_table(path, N_PEOPLE, N_SUSHI, separator=" ")
+    bad = np.argwhere(~np.isin(scores, np.arange(-1, 5)))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"{path}: row {row + 1}, column {column + 1} is {scores[row, column]:g}, "
+            "expected a score of 0 to 4, or -1 for not rated."
+        )
+    counts = np.sum(scores >= 0, axis=1)
+    wrong = np.flatnonzero(counts != N_RATED)
+    if len(wrong):
+        raise ValueError(
+            f"{path}: row {wrong[0] + 1} has {counts[wrong[0]]} scores, expected "
+            f"{N_RATED}."
+        )
+    if scores[scores >= 0].mean() < 2.0:
+        raise ValueError(
+            f"{path}: the mean score is below 2, so the scale is upside down (0 most "
+            "preferred), as in downloads made before 29 December 2015. Download the "
+            "release sushi3-2016 from https://www.kamishima.net/sushi/."
+        )
+    return scores.astype(np.int64)
+
+
+def _person_features(path: Path) -> np.ndarray:
+    """Gender, age group, time, and coordinates of the two prefectures."""
+    table = _read_table(path, N_PEOPLE, 11)
+    coordinates = np.array([place[1:] for place in _PREFECTURES])
+    places = []
+    # Column 4 is the prefecture lived in until the age of 15, column 7 today's.
+    for column in (4, 7):
+        number = table[:, column]
+        bad = np.flatnonzero(~np.isin(number, np.arange(len(_PREFECTURES))))
+        if len(bad):
+            got = number[bad[0]]
+            meaning = " (foreign countries)" if got == _ABROAD else ""
+            raise ValueError(
+                f"{path}: row {bad[0] + 1}, column {column + 1} is prefecture "
+                f"{got:g}{meaning}, which has no coordinates; expected 0 to "
+                f"{len(_PREFECTURES) - 1}."
+            )
+        places.append(coordinates[number.astype(np.intp)])
+    return np.hstack([table[:, 1:4], *places])

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel functions: how much two items resemble each other.
+
+A kernel is described by ``kernel``, ``gamma``, ``degree`` and ``coef0`` exactly as in
+scikit-learn:
+
+* ``"linear"``: ``x·z``
+* ``"poly"``: ``(gamma x·z + coef0) ** degree``
+* ``"rbf"``: ``exp(-gamma ‖x - z‖²)``
+* a callable ``kernel(X, Z)`` that returns the whole block, shape ``(len(X), len(Z))``
+* ``"precomputed"``: the item table itself holds kernel values against the items of
+  the fit, so it has no function; see :class:`tiebreak.kernels.items.GramKernel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["KERNEL_NAMES", "KernelFunction", "make_kernel"]
+
+KERNEL_NAMES = ("linear", "poly", "rbf", "precomputed")
+
+# A dense array or a CSR array; SciPy has no types to say it with.
+Table: TypeAlias = Any
+
+# Above this value of gamma·‖x‖² (x centered) the exponent of the RBF kernel, computed
+# in single precision from an inner product, would lose more than about 1e-5.
+_SINGLE_PRECISION_LIMIT = 64.0
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """A kernel with all its parameters resolved to numbers.
+
+    Parameters
+    ----------
+    name : {"linear", "poly", "rbf"} or callable
+        The form of the kernel.
+    gamma : float
+        Factor of ``"poly"`` and ``"rbf"``.
+    degree : int
+        Degree of ``"poly"``.
+    coef0 : float
+        Constant of ``"poly"``.
+    """
+
+    name: str | Callable[..., np.ndarray]
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    def block(self, A: Table, B: Table) -> np.ndarray:
+        """Kernel values between rows of ``A`` and rows of ``B``, in float64.
+
+        Parameters
+        ----------
+        A, B : ndarray or csr_array of shape (n_a, p), (n_b, p)
+
+        Returns
+        -------
+        ndarray of shape (n_a, n_b)
+        """
+        if not isinstance(self.name, str):
+            return self._call(A, B)
+        inner = A @ B.T
+        if sp.issparse(inner):
+            inner = inner.toarray()
+        inner = np.asarray(inner)
+        if self.name == "linear":
+            return inner
+        inner *= self.gamma
+        if self.name == "poly":
+            inner += self.coef0
+            return inner**self.degree
+        inner *= 2.0
+        inner -= (self.gamma * _squared_norms(A))[:, None]
+        inner -= (self.gamma * _squared_norms(B))[None, :]
+        # Rounding can leave a distance of a hair below zero.
+        np.minimum(inner, 0.0, out=inner)
+        return np.exp(inner, out=inner)
+
+    def diagonal(self, A: Table) -> np.ndarray:
+        """``k(x, x)`` for every row of ``A``."""
+        if not isinstance(self.name, str):
+            steps = range(0, A.shape[0], 256)
+            return np.concatenate(
+                [np.diag(self._call(A[i : i + 256], A[i : i + 256])) for i in steps]
+            )
+        if self.name == "rbf":
+            return np.ones(A.shape[0])
+        norms = _squared_norms(A)
+        if self.name == "linear":
+            return norms
+        return (self.gamma * norms + self.coef0) ** self.degree
+
+    def evaluator(
+        self, A: Table, dtype: type
+    ) -> Callable[[np.ndarray | slice, np.ndarray | slice], np.ndarray]:
+        """Prepare fast repeated blocks between rows of one table.
+
+        For dense RBF tables the exponent is one matrix product of augmented rows,
+        so a block costs one product and one exponential.
+
+        Parameters
+        ----------
+        A : ndarray or csr_array of shape (N, p)
+        dtype : numpy.float32 or numpy.float64
+            Precision of the returned blocks.
+
+        Returns
+        -------
+        callable
+            ``f(i, j)`` gives ``k(A[i], A[j])``.
+        """
+        if self.name == "rbf" and isinstance(A, np.ndarray):
+            centered = A - A.mean(axis=0)
+            norms = self.gamma * _squared_norms(centered)
+            if dtype is np.float64 or norms.max() <= _SINGLE_PRECISION_LIMIT:
+                return _augmented_rbf(centered, norms, self.gamma, dtype)
+
+        def block(i: np.ndarray | slice, j: np.ndarray | slice) -> np.ndarray:
+            return self.block(A[i], A[j]).astype(dtype, copy=False)
+
+        return block
+
+    def _call(self, A: Table, B: Table) -> np.ndarray:
+        assert callable(self.name)
+        block = np.asarray(self.name(A, B), dtype=np.float64)
+        expected = (A.shape[0], B.shape[0])
+        if block.shape != expected:
+            raise ValueError(
+                f"the kernel function returned an array of shape {block.shape} for "
+                f"tables of {expected[0]} and {expected[1]} items; expected "
+                f"{expected}. A callable kernel takes two tables and returns the "
+                "kernel value of every pair of their rows."
+            )
+        if not np.isfinite(block).all():
+            i, j = np.argwhere(~np.isfinite(block))[0]
+            raise ValueError(
+                f"the kernel function returned {block[i, j]} for rows {i} and {j} of "
+                "its arguments; kernel values must be finite."
+            )
+        return block
+
+
+def _augmented_rbf(
+    centered: np.ndarray, norms: np.ndarray, gamma: float, dtype: type
+) -> Callable[[np.ndarray | slice, np.ndarray | slice], np.ndarray]:
+    """Blocks ``exp(u·v)`` with ``u·v = 2γ x·z - γ‖x‖² - γ‖z‖²``."""
+    n, p = centered.shape
+    left = np.empty((n, p + 2), dtype=dtype)
+    left[:, :p] = centered * (2.0 * gamma)
+    left[:, p] = -norms
+    left[:, p + 1] = 1.0
+    right = np.empty((n, p + 2), dtype=dtype)
+    right[:, :p] = centered
+    right[:, p] = 1.0
+    right[:, p + 1] = -norms
+
+    def block(i: np.ndarray | slice, j: np.ndarray | slice) -> np.ndarray:
+        exponent = left[i] @ right[j].T
+        return np.exp(exponent, out=exponent)
+
+    return block
+
+
+def _squared_norms(A: Table) -> np.ndarray:
+    if sp.issparse(A):
+        return np.asarray(A.multiply(A).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", A, A)
+
+
+def make_kernel(
+    kernel: str | Callable[..., np.ndarray],
+    *,
+    gamma: float | str,
+    degree: int,
+    coef0: float,
+    items: Table,
+) -> KernelFunction:
+    """Resolve the kernel parameters of an estimator against its training items.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf"} or callable
+    gamma : float, "scale" or "auto"
+        ``"scale"`` is ``1 / (p * items.var())`` over the distinct training items,
+        ``"auto"`` is ``1 / p``.
+    degree : int
+    coef0 : float
+    items : ndarray or csr_array of shape (N, p)
+        The distinct items that the training comparisons touch.
+
+    Returns
+    -------
+    KernelFunction
+    """
+    if callable(kernel):
+        return KernelFunction(kernel)
+    if kernel not in KERNEL_NAMES:
+        raise ValueError(
+            f"kernel={kernel!r} is not known; expected one of "
+            f"{', '.join(map(repr, KERNEL_NAMES))} or a callable kernel(X, Z)."
+        )
+    if kernel == "linear":
+        return KernelFunction("linear")
+    if not isinstance(degree, (int, np.integer)) or degree < 1:
+        raise ValueError(f"degree={degree!r} must be an integer of at least 1.")
+    if not isinstance(coef0, Real) or not np.isfinite(coef0):
+        raise ValueError(f"coef0={coef0!r} must be a finite number.")
+    return KernelFunction(
+        kernel, resolve_gamma(gamma, items), int(degree), float(coef0)
+    )
+
+
+def resolve_gamma(gamma: float | str, items: Table) -> float:
+    """``gamma`` as a positive number; ``"scale"`` and ``"auto"`` as scikit-learn."""
+    p = items.shape[1]
+    if isinstance(gamma, str):
+        if gamma == "auto":
+            return 1.0 / p
+        if gamma == "scale":
+            if sp.issparse(items):
+                mean = items.mean()
+                variance = items.multiply(items).mean() - mean * mean
+            else:
+                variance = items.var()
+            return 1.0 / (p * variance) if variance > 0 else 1.0
+    elif isinstance(gamma, Real) and np.isfinite(gamma) and gamma > 0:
+        return float(gamma)
+    raise ValueError(f"gamma={gamma!r} must be a positive number, 'scale' or 'auto'.")

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics of comparisons, rankings and probabilities, and their scorers.
+
+Comparisons are scored against outcomes −1 (left), 0 (tie), +1 (right); rankings
+against grades inside groups; probabilities in columns left, tie, right. Every metric
+costs O(n log n) at most, and every one has a scikit-learn scorer.
+"""
+
+from tiebreak.metrics.comparisons import (
+    comparison_auc,
+    comparison_error,
+    comparison_roc_curve,
+)
+from tiebreak.metrics.correlation import kendall_tau_b, spearman_rho
+from tiebreak.metrics.grades import disagreement, swapped_pairs
+from tiebreak.metrics.probabilities import (
+    comparison_brier,
+    comparison_log_loss,
+    ranked_probability_score,
+)
+from tiebreak.metrics.scorers import (
+    comparison_auc_scorer,
+    comparison_brier_scorer,
+    comparison_error_scorer,
+    comparison_log_loss_scorer,
+    disagreement_scorer,
+    get_scorer,
+    kendall_tau_b_scorer,
+    ndcg_scorer,
+    ranked_probability_score_scorer,
+    scorer_names,
+    spearman_rho_scorer,
+    swapped_pairs_scorer,
+    top_k_precision_scorer,
+)
+from tiebreak.metrics.scoring import GradeScorer, PairScorer, Scorer
+from tiebreak.metrics.top import ndcg, top_k_precision
+
+__all__ = [
+    "GradeScorer",
+    "PairScorer",
+    "Scorer",
+    "comparison_auc",
+    "comparison_auc_scorer",
+    "comparison_brier",
+    "comparison_brier_scorer",
+    "comparison_error",
+    "comparison_error_scorer",
+    "comparison_log_loss",
+    "comparison_log_loss_scorer",
+    "comparison_roc_curve",
+    "disagreement",
+    "disagreement_scorer",
+    "get_scorer",
+    "kendall_tau_b",
+    "kendall_tau_b_scorer",
+    "ndcg",
+    "ndcg_scorer",
+    "ranked_probability_score",
+    "ranked_probability_score_scorer",
+    "scorer_names",
+    "spearman_rho",
+    "spearman_rho_scorer",
+    "swapped_pairs",
+    "swapped_pairs_scorer",
+    "top_k_precision",
+    "top_k_precision_scorer",
+]

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metrics of predicted comparisons: error rate and ROC for three outcomes.
+
+Boundary conventions: an outcome is −1 (left is better), 0 (tie) or +1 (right is
+better), the sign of utility(right) − utility(left). At threshold τ a pair is called
+different when |difference| > τ and a tie when |difference| ≤ τ, so a difference of
+exactly 0 is a tie at every threshold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.metrics.inputs import numeric_vector, outcome_vector, row_weights
+
+
+def comparison_error(
+    outcome: ArrayLike,
+    predicted: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Fraction of pairs whose predicted outcome is wrong.
+
+    .. math:: \sum_i w_i [\hat y_i \ne y_i] \Big/ \sum_i w_i
+
+    a weighted mean over pairs. Calling a tie for a win costs as much as calling the
+    wrong winner.
+
+    Parameters
+    ----------
+    outcome : array-like of shape (n,)
+        What happened: −1 left, 0 tie, +1 right.
+    predicted : array-like of shape (n,)
+        What was predicted, in the same code.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    error : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_error
+    >>> comparison_error([-1, 0, 1, 1], [-1, 0, 0, 1])
+    0.25
+    """
+    truth = outcome_vector(outcome, "outcome")
+    answer = outcome_vector(predicted, "predicted", len(truth))
+    weight = row_weights(sample_weight, len(truth))
+    return float(np.average(truth != answer, weights=weight))
+
+
+def comparison_roc_curve(
+    outcome: ArrayLike,
+    difference: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    r"""ROC curve of a utility difference against outcomes with ties.
+
+    At threshold τ a pair is called different when :math:`|d_i| > \tau`, in favor of
+    the side that the sign of :math:`d_i` says:
+
+    .. math::
+
+        \mathrm{FPR}(\tau) = \frac{\sum_{y_i = 0} w_i [|d_i| > \tau]}
+        {\sum_{y_i = 0} w_i}, \qquad
+        \mathrm{TPR}(\tau) = \frac{\sum_{y_i \ne 0} w_i [y_i d_i > \tau]}
+        {\sum_{y_i \ne 0} w_i}.
+
+    A false positive is a tie called different; a true positive is a non-tie called
+    with the right sign. Wrong signs keep the curve below TPR = 1, and ties with a
+    difference of exactly 0 keep it left of FPR = 1. O(n log n).
+
+    Parameters
+    ----------
+    outcome : array-like of shape (n,)
+        What happened: −1 left, 0 tie, +1 right.
+    difference : array-like of shape (n,)
+        utility(right) − utility(left), as from ``decision_function``.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair. A pair of weight 0 is as if absent.
+
+    Returns
+    -------
+    fpr, tpr : ndarray of shape (m + 1,)
+        Both start at 0 and never fall; m is the number of distinct positive
+        :math:`|d_i|`. Pairs of equal :math:`|d_i|` move together.
+    thresholds : ndarray of shape (m + 1,)
+        Decreasing from infinity to 0; the point belongs to calling a pair
+        different when :math:`|d_i| >` threshold. When every difference is 0
+        (m = 0) only infinity is left.
+
+    Raises
+    ------
+    ValueError
+        If there is no tie, or nothing but ties, of positive weight.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_roc_curve
+    >>> fpr, tpr, thresholds = comparison_roc_curve([1, 0, -1, 0], [3, 1, -2, 0])
+    >>> fpr.tolist(), tpr.tolist(), thresholds.tolist()
+    ([0.0, 0.0, 0.0, 0.5], [0.0, 0.5, 1.0, 1.0], [inf, 2.0, 1.0, 0.0])
+    """
+    truth = outcome_vector(outcome, "outcome")
+    signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
+    weight = row_weights(sample_weight, len(truth))
+    truth, signed, weight = truth[weight > 0], signed[weight > 0], weight[weight > 0]
+    _check_both_kinds(truth)
+
+    order = np.argsort(-np.abs(signed), kind="stable")
+    truth, signed, weight = truth[order], signed[order], weight[order]
+    size = np.abs(signed)
+    is_tie = truth == 0
+    false_positive = np.cumsum(weight * is_tie)
+    true_positive = np.cumsum(weight * (truth * np.sign(signed) == 1))
+    different = np.cumsum(weight * ~is_tie)
+
+    # A threshold calls all of its block of equal sizes or nothing of it, so the
+    # curve has a point where a block of positive size ends.
+    block_ends = np.append(size[1:] != size[:-1], True) & (size > 0)
+    lower = np.append(size[1:], 0.0)
+    return (
+        np.append(0.0, false_positive[block_ends] / false_positive[-1]),
+        np.append(0.0, true_positive[block_ends] / different[-1]),
+        np.append(np.inf, lower[block_ends]),
+    )
+
+
+def comparison_auc(
+    outcome: ArrayLike,
+    difference: ArrayLike,
+    *,
+    close: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Area under the ROC curve for three outcomes.
+
+    The trapezoid rule on :func:`comparison_roc_curve`, from threshold infinity to
+    0. Unlike the area for two classes it can be below ½ for a useful ranker, because
+    a wrong sign is never a true positive, and because the curve is not extended
+    beyond threshold 0: a perfect ranker whose ties have a difference of exactly 0
+    scores 0. O(n log n).
+
+    Parameters
+    ----------
+    outcome : array-like of shape (n,)
+        What happened: −1 left, 0 tie, +1 right.
+    difference : array-like of shape (n,)
+        utility(right) − utility(left), as from ``decision_function``.
+    close : bool, default=False
+        If True, continue the curve horizontally from its end to FPR = 1 and add
+        that area; the perfect ranker above then scores 1.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each pair.
+
+    Returns
+    -------
+    area : float
+        Between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no tie, or nothing but ties, of positive weight.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_auc
+    >>> comparison_auc([1, 0, -1, 0], [3, 1, -2, 0])
+    0.5
+    >>> comparison_auc([1, 0, -1, 0], [3, 1, -2, 0], close=True)
+    1.0
+    """
+    fpr, tpr, _ = comparison_roc_curve(outcome, difference, sample_weight)
+    area = np.trapezoid(tpr, fpr)
+    if close:
+        area += (1.0 - fpr[-1]) * tpr[-1]
+    # The curve stays in the unit square, so what exceeds 1 is rounding.
+    return min(float(area), 1.0)
+
+
+def _check_both_kinds(outcome: NDArray[np.int64]) -> None:
+    """Raise unless there are ties and non-ties."""
+    n_ties = int(np.count_nonzero(outcome == 0))
+    if n_ties in (0, len(outcome)):
+        missing = "non-ties" if n_ties else "ties"
+        raise ValueError(
+            f"the ROC curve for three outcomes needs ties and non-ties; got {n_ties} "
+            f"ties and {len(outcome) - n_ties} non-ties of positive weight, so there "
+            f"are no {missing}. Try comparison_error, or a split stratified by outcome."
+        )

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check what comes into a metric: vectors, weights, groups and probabilities.
+
+Every function either returns a clean array or raises an error that names the
+argument, the row, the value found and what was expected instead. Nothing is
+dropped, filled in or clipped.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data import check_weights
+from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+from tiebreak.data.messages import list_rows
+
+PROBABILITY_TOLERANCE = 1e-6
+OUTCOMES = np.array([-1, 0, 1])
+
+
+def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> NDArray[Any]:
+    """Return ``values`` as a non-empty 1-D array of finite real numbers.
+
+    Integers stay integers, so that large ones which differ do not become equal by
+    rounding.
+    """
+    column = as_column(values, name)
+    if n_rows is not None and len(column) != n_rows:
+        raise ValueError(
+            f"{name} has {len(column)} values but there are {n_rows} rows; they must "
+            "be as many."
+        )
+    if len(column) == 0:
+        raise ValueError(f"{name} is empty; a metric needs at least one row.")
+    refuse_missing(column, name)
+    if column.dtype.kind not in "biuf":
+        wrong = [row for row, value in enumerate(column) if not _is_real(value)]
+        raise ValueError(
+            f"{name} must hold real numbers, got {len(wrong)} other value(s): "
+            f"{list_rows(wrong, [column[row] for row in wrong[:5]])}."
+        )
+    infinite = np.flatnonzero(~np.isfinite(column))
+    if len(infinite):
+        raise ValueError(
+            f"{name} must be finite, got {len(infinite)} infinite value(s): "
+            f"{list_rows(infinite, column[infinite[:5]].tolist())}."
+        )
+    return column
+
+
+def _is_real(value: object) -> bool:
+    """Tell whether a value of a mixed column is a real number."""
+    return isinstance(value, int | float | np.number) and not np.iscomplexobj(value)
+
+
+def outcome_vector(
+    values: Any, name: str, n_rows: int | None = None
+) -> NDArray[np.int64]:
+    """Return outcomes −1, 0, +1 as a non-empty integer array.
+
+    Unlike ``tiebreak.data.check_outcomes`` this does not warn about a column of only
+    0 and 1, which is what a comparer may well predict for a few pairs.
+    """
+    column = numeric_vector(values, name, n_rows)
+    wrong = np.flatnonzero(~np.isin(column, OUTCOMES))
+    if len(wrong) or column.dtype.kind == "b":
+        rows = wrong if len(wrong) else np.arange(len(column))
+        found = list_rows(rows, column[rows[:5]].tolist())
+        raise ValueError(
+            f"{name} must hold -1 (left is better), 0 (tie) or +1 (right is better), "
+            f"got {len(rows)} other value(s): {found}. "
+            "Outcome.parse reads words and points."
+        )
+    return column.astype(np.int64)
+
+
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    """Return one weight per row, scaled by a power of two to at most 1.
+
+    Every metric is a ratio in the weights, so the scale is free. A power of two
+    keeps all digits, and products of two weights do not overflow.
+    """
+    weight = check_weights(sample_weight, n_rows)
+    return np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+
+
+def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+    """Return group numbers 0, 1, ... for ``qid`` of any type and in any order.
+
+    Without ``qid`` all rows are one group. Every number occurs at least once.
+    """
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.int64)
+    column = as_column(qid, "qid")
+    if len(column) != n_rows:
+        raise ValueError(
+            f"qid has {len(column)} values but there are {n_rows} rows; they must be "
+            "as many."
+        )
+    refuse_missing(column, "qid")
+    return factorize(plain_values(column))[0]
+
+
+def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return ``proba`` as an (n_rows, 3) array of probabilities.
+
+    Rows must be non-negative and sum to 1 within ``PROBABILITY_TOLERANCE``; they
+    are not rescaled.
+    """
+    rows = np.asarray(proba)
+    if rows.shape != (n_rows, 3):
+        raise ValueError(
+            f"proba must have shape ({n_rows}, 3) with columns left, tie, right; got "
+            f"shape {rows.shape}. A model without ties needs a tie column of zeros in "
+            "the middle."
+        )
+    if rows.dtype.kind not in "biuf":
+        raise ValueError(f"proba must hold real numbers; got dtype {rows.dtype}.")
+    rows = rows.astype(np.float64)
+    total = rows.sum(axis=1)
+    problems = (
+        (~np.isfinite(rows).all(axis=1), "be finite"),
+        ((rows < 0).any(axis=1), "not be negative"),
+        (
+            np.abs(total - 1) > PROBABILITY_TOLERANCE,
+            f"sum to 1 within {PROBABILITY_TOLERANCE:g}",
+        ),
+    )
+    for is_wrong, rule in problems:
+        wrong = np.flatnonzero(is_wrong)
+        if len(wrong):
+            raise ValueError(
+                f"The probabilities of a row must {rule}, got {len(wrong)} other "
+                f"row(s): {list_rows(wrong, rows[wrong[:5]].tolist())}."
+            )
+    return rows
+
+
+def positive_integer(value: object, name: str) -> int:
+    """Return ``value`` as an int of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1; got {value!r}.")
+    return int(value)
+
+
+def one_of(value: object, name: str, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        expected = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {expected}; got {value!r}.")

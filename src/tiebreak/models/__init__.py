@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models with scikit-learn's interface, one per file."""
+
+from tiebreak.models.files import load, save
+from tiebreak.models.kernel_machine import PathFit, fit_path
+from tiebreak.models.majority_compare import MajorityCompare
+from tiebreak.models.max_margin_compare import MaxMarginCompare
+from tiebreak.models.rank_svm import RankSVM
+from tiebreak.models.svm_compare import SVMCompare
+from tiebreak.models.threshold_compare import ThresholdCompare
+
+__all__ = [
+    "MajorityCompare",
+    "MaxMarginCompare",
+    "PathFit",
+    "RankSVM",
+    "SVMCompare",
+    "ThresholdCompare",
+    "fit_path",
+    "load",
+    "save",
+]

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every model can do once it has a utility.
+
+Boundary conventions: a difference of utilities exactly at the threshold is a tie
+(``|difference| <= threshold_``), and so is a difference of exactly zero where there
+is no threshold. Equal utilities keep the order of their rows in ``order``.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import (
+    ItemTable,
+    Orders,
+    Pairs,
+    as_items,
+    as_pairs,
+    check_grades,
+    check_weights,
+    is_pairs,
+)
+from tiebreak.data.features import check_features
+from tiebreak.metrics import comparison_error, swapped_pairs
+from tiebreak.metrics.inputs import outcome_vector
+
+__all__ = ["OUTCOMES", "UtilityMixin", "check_positive", "to_outcomes"]
+
+OUTCOMES = np.array([-1, 0, 1])
+
+
+def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
+    """Turn differences of utilities into outcomes -1, 0, +1.
+
+    Parameters
+    ----------
+    difference : ndarray of shape (n,)
+        r(right) - r(left).
+    threshold : float
+        Differences of at most this size are ties.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n,)
+    """
+    tied = np.abs(difference) <= threshold
+    return np.where(tied, 0, np.sign(difference)).astype(np.int8)
+
+
+class UtilityMixin:
+    """Predictions, orders and scores of a model that has a utility.
+
+    A subclass implements ``_utility(table)`` for an :class:`~tiebreak.data.ItemTable`;
+    when it was fitted on items without features it has ``items_`` (their names) and
+    ``coef_`` (one utility each) instead. ``threshold_``, where it exists, is the
+    largest difference that is still a tie.
+    """
+
+    items_: np.ndarray
+    coef_: np.ndarray
+    threshold_: float
+
+    __metadata_request__score: ClassVar = {"qid": True}
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        raise NotImplementedError
+
+    def utility(self, X: Any) -> NDArray[np.float64]:
+        """Utility r(x) of items; higher is better.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Items, seen or unseen. For a model fitted on items without features: an
+            array of names.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        if is_pairs(X):
+            raise TypeError(
+                "utility takes items, got comparisons; for these use "
+                "decision_function(pairs) or predict(pairs)."
+            )
+        if _by_name(self):
+            return self._utility_of_names(X)
+        return self._utility_of_table(as_items(X, name="X"))
+
+    def _utility_of_table(self, table: ItemTable) -> NDArray[np.float64]:
+        check_features(self, table)
+        # Identical items get the identical utility, to the last bit: sums of products
+        # can depend on where in the table a row stands.
+        distinct, code = table.unique()
+        return self._utility(distinct)[code]
+
+    def _utility_of_names(self, names: Any) -> NDArray[np.float64]:
+        place = {name: i for i, name in enumerate(self.items_.tolist())}
+        asked = np.asarray(names)
+        if asked.ndim != 1:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on items without features; expected "
+                f"a list of their names, got shape {asked.shape}."
+            )
+        unseen = [name for name in asked.tolist() if name not in place]
+        if unseen:
+            shown = ", ".join(repr(name) for name in dict.fromkeys(unseen))
+            raise ValueError(
+                f"{len(set(unseen))} item(s) were not in the training comparisons: "
+                f"{shown}. A model without features knows only the items in items_; "
+                "give items features to predict unseen ones."
+            )
+        return self.coef_[[place[name] for name in asked.tolist()]]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Difference of utilities, r(right) - r(left).
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        pairs = as_pairs(X).compact()
+        if len(pairs) == 0:
+            raise ValueError(
+                "There are no comparisons: 0 sample(s) while a minimum of 1 is "
+                "required."
+            )
+        utility = self._utility_of_items(pairs)
+        return utility[pairs.right] - utility[pairs.left]
+
+    def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
+        if _by_name(self):
+            if pairs.names is None:
+                raise ValueError(
+                    f"{type(self).__name__} was fitted on items without features, so "
+                    "items are known by name; these Pairs have no names."
+                )
+            return self._utility_of_names(pairs.names)
+        if pairs.items is None:
+            raise TypeError(
+                f"{type(self).__name__} was fitted on items with features; these Pairs "
+                "have none (items=None)."
+            )
+        return self._utility_of_table(pairs.items)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Outcomes of comparisons, or utilities of items.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features) or items
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            -1 (left), 0 (tie) or +1 (right) for comparisons; utilities for items.
+        """
+        check_is_fitted(self)
+        if is_pairs(X):
+            return to_outcomes(
+                self.decision_function(X), getattr(self, "threshold_", 0.0)
+            )
+        return self.utility(X)
+
+    def order(
+        self, X: Any, qid: ArrayLike | None = None
+    ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+        """Row numbers of items, best first.
+
+        Parameters
+        ----------
+        X : items
+            As in ``utility``.
+        qid : array-like of shape (n,), optional
+            Group of each item; each group is ordered by itself.
+
+        Returns
+        -------
+        ndarray of int of shape (n,), or a list of such
+            One array without ``qid``; with it one per group, groups in order of first
+            appearance. Equal utilities keep the order of their rows.
+        """
+        utility = self.utility(X)
+        best_first = np.argsort(-utility, kind="stable")
+        if qid is None:
+            return best_first
+        group = check_grades(np.zeros((len(utility), 1)), utility, qid).group
+        ordered = best_first[np.argsort(group[best_first], kind="stable")]
+        ends = np.cumsum(np.bincount(group))[:-1]
+        return np.split(ordered, ends)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), Orders or items
+            Test data.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons or grades of items; not for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; required when the model was fitted with groups.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, higher is better.
+        """
+        check_is_fitted(self)
+        if is_pairs(X):
+            pairs = as_pairs(X)
+            if y is None:
+                raise ValueError(
+                    "score on comparisons needs their outcomes: this method requires y "
+                    "to be passed, but the target y is None."
+                )
+            # Unlike in fit, a few rows without a left winner are nothing unusual.
+            outcome = outcome_vector(y, "y", len(pairs))
+            weight = check_weights(sample_weight, len(pairs))
+            return 1.0 - comparison_error(
+                outcome, self.predict(pairs), sample_weight=weight
+            )
+        if isinstance(X, Orders):
+            X, y, qid = X.grades()
+        elif qid is None and getattr(self, "fitted_with_qid_", False):
+            raise ValueError(
+                f"{type(self).__name__} was fitted with qid; score needs qid too, or "
+                "items of different groups would be compared. In a search turn on "
+                "sklearn.set_config(enable_metadata_routing=True) and pass qid to fit."
+            )
+        if y is None:
+            raise ValueError(
+                "score on items needs their grades: this method requires y to be "
+                "passed, but the target y is None."
+            )
+        return 1.0 - swapped_pairs(
+            y, self.utility(X), qid=qid, sample_weight=sample_weight
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_") or hasattr(self, "items_")
+
+    def _forget(self) -> Self:
+        """Drop fitted attributes, so that nothing of an earlier fit is left."""
+        for name in [k for k in vars(self) if k.endswith("_") and k[0] != "_"]:
+            delattr(self, name)
+        return self
+
+
+def _by_name(model: Any) -> bool:
+    return hasattr(model, "items_")
+
+
+def check_positive(model: Any, *names: str) -> None:
+    """Refuse parameters that are not positive finite numbers."""
+    for name in names:
+        value = getattr(model, name)
+        good = isinstance(value, Real) and not isinstance(value, bool)
+        if not good or not np.isfinite(value) or value <= 0:
+            raise ValueError(
+                f"{type(model).__name__} got {name}={value!r}; expected a positive "
+                "finite number."
+            )

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The part that pairwise support vector machines share: fit, path and utility."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from tiebreak.data import ItemTable, check_comparisons
+from tiebreak.data.features import remember_features
+from tiebreak.data.messages import warn_user
+from tiebreak.kernels import KernelFunction
+from tiebreak.kernels.threads import in_threads
+from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.models.pair_program import PairDual, PairProgram, TrainingItems
+from tiebreak.solvers import BoxSolution, solve_box_qp
+
+__all__ = ["PairKernelMachine", "PathFit", "fit_path"]
+
+_CHUNK = 2048
+
+
+class PairKernelMachine(UtilityMixin):
+    """A utility Σ a_j k(item j, x) learned from comparisons by a dual program.
+
+    Subclasses store the parameters ``C``, ``kernel``, ``gamma``, ``degree``, ``coef0``,
+    ``tol``, ``max_iter`` and ``cache_size`` and say what their dual is.
+    """
+
+    C: float
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+    tol: float
+    max_iter: int
+    cache_size: float
+
+    def _dual(self, program: PairProgram) -> PairDual:
+        raise NotImplementedError
+
+    def _finish(self, program: PairProgram, solution: BoxSolution) -> None:
+        """Set what is particular to the subclass, and warn."""
+
+    def fit(
+        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from comparisons.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+        y : array-like of shape (n,)
+            Outcomes: -1 left is better, 0 tie, +1 right is better.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each comparison; a weight of 2 is the same as a second row.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        program = self._read(X, y, sample_weight)
+        dual = self._dual(program)
+        solution = self._solve(program, dual)
+        self._unpack(program, dual, solution)
+        self._finish(program, solution)
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike,
+        Cs: Iterable[float],
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[Self]:
+        """Fit for several values of C, sharing kernel rows and warm starts.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        Cs : iterable of float
+            Values of C; ascending values make the best use of warm starts.
+
+        Returns
+        -------
+        iterator of fitted models
+            One for each C, in the order given: the same as a model fitted with that C,
+            within ``tol``. This model itself is not fitted.
+        """
+        return iter(fit_path(self, X, y, Cs, sample_weight).models)
+
+    def _read(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> PairProgram:
+        check_positive(self, "C", "tol", "max_iter", "cache_size")
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        present = weight > 0
+        if not present.all():
+            pairs, outcome, weight = pairs[present], outcome[present], weight[present]
+        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+            pairs = pairs.compact()
+        self._forget()
+        if pairs.items is None:
+            assert pairs.names is not None
+            self.items_ = pairs.names
+        else:
+            remember_features(self, pairs.items)
+        items = TrainingItems.read(
+            pairs, self.kernel, self.gamma, self.degree, self.coef0
+        )
+        self._check_outcomes(outcome)
+        given = np.flatnonzero(present)
+        return PairProgram(pairs, outcome, weight, items, given, 1e6 * self.cache_size)
+
+    def _check_outcomes(self, outcome: np.ndarray) -> None:
+        """Refuse outcomes that leave nothing to learn."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "dual_coef_")
+
+    def _solve(
+        self, program: PairProgram, dual: PairDual, start: np.ndarray | None = None
+    ) -> BoxSolution:
+        solution = solve_box_qp(
+            program.rows,
+            dual.problem,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=start,
+        )
+        if not solution.converged:
+            warn_user(
+                f"{type(self).__name__} stopped after {solution.n_iter} iterations "
+                f"with a relative duality gap of {solution.gap:.2g} and a violation of "
+                f"{solution.violation:.2g}; asked for tol={self.tol:g}. The result is "
+                "kept. Try a larger max_iter, scaled features or a smaller C.",
+                ConvergenceWarning,
+            )
+        return solution
+
+    def _unpack(
+        self, program: PairProgram, dual: PairDual, solution: BoxSolution
+    ) -> None:
+        coef = program.comparison_coef(dual, solution)
+        used = np.flatnonzero(coef)
+        self.support_ = program.given[used]
+        self.dual_coef_ = coef[used]
+        self.objective_ = solution.primal
+        self.gap_ = solution.gap
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.converged
+        self.solver_ = solution.method
+        items, a = program.items, program.item_coef(solution)
+        if items.gram is not None:
+            self.item_coef_ = a
+        elif items.is_linear:
+            self.coef_ = items.linear_coef(a)
+        else:
+            assert items.table is not None and items.function is not None
+            needed = np.flatnonzero(a)
+            self.item_coef_ = a[needed]
+            self.support_items_ = items.table.values[needed]
+            self.gamma_ = items.function.gamma
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        values = table.values
+        if hasattr(self, "coef_"):
+            return np.asarray(values @ self.coef_).ravel()
+        if not hasattr(self, "support_items_"):
+            return np.asarray(values @ self.item_coef_).ravel()
+        if callable(self.kernel):
+            function = KernelFunction(self.kernel)
+        else:
+            function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        return _expansion(function, values, self.support_items_, self.item_coef_)
+
+
+@dataclass(frozen=True)
+class PathFit:
+    """Models fitted for several values of C on the same comparisons.
+
+    Parameters
+    ----------
+    models : list
+        Fitted models, in the order of the values of C.
+    items : TrainingItems
+        The training items that they share.
+    coefs : ndarray of shape (n_items, n_models)
+        Coefficients of the models on these items.
+    """
+
+    models: list[Any]
+    items: TrainingItems
+    coefs: np.ndarray
+
+    def utilities(self, table: ItemTable) -> np.ndarray:
+        """Utilities of items under all models; kernel values are computed once.
+
+        Parameters
+        ----------
+        table : ItemTable
+            n items, with the features of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, n_models)
+        """
+        if self.items.function is None or self.items.is_linear:
+            return np.column_stack([model._utility(table) for model in self.models])
+        assert self.items.table is not None
+        train = self.items.table.values
+        return _expansion(self.items.function, table.values, train, self.coefs)
+
+
+def fit_path(
+    machine: PairKernelMachine,
+    X: Any,
+    y: ArrayLike,
+    Cs: Iterable[float],
+    sample_weight: ArrayLike | None = None,
+) -> PathFit:
+    """Fit a machine for several values of C, sharing kernel rows and warm starts.
+
+    Parameters
+    ----------
+    machine : PairKernelMachine
+        Model whose other parameters are used; it is not fitted itself.
+    X : Pairs or array-like of shape (n, 2, n_features)
+        Comparisons.
+    y : array-like of shape (n,)
+        Outcomes.
+    Cs : iterable of float
+        Values of C; ascending values make the best use of warm starts.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the comparisons.
+
+    Returns
+    -------
+    PathFit
+    """
+    template = clone(machine)
+    program = template._read(X, y, sample_weight)
+    models, coefs = [], []
+    last: tuple[float, BoxSolution] | None = None
+    for C in Cs:
+        model = copy.copy(template)
+        model.C = C
+        check_positive(model, "C")
+        dual = model._dual(program)
+        start = None if last is None else _rescaled(last[1], C / last[0], dual)
+        solution = model._solve(program, dual, start)
+        last = (C, solution)
+        model._unpack(program, dual, solution)
+        model._finish(program, solution)
+        models.append(model)
+        coefs.append(program.item_coef(solution))
+    return PathFit(models, program.items, np.column_stack(coefs))
+
+
+def _expansion(
+    function: KernelFunction, values: Any, centers: Any, coef: np.ndarray
+) -> np.ndarray:
+    """``K(values, centers) @ coef``, a chunk of rows at a time."""
+    if centers.shape[0] == 0:
+        return np.zeros((values.shape[0], *coef.shape[1:]))
+
+    def chunk(start: int) -> np.ndarray:
+        return function.block(values[start : start + _CHUNK], centers) @ coef
+
+    return np.concatenate(in_threads(chunk, range(0, values.shape[0], _CHUNK)))
+
+
+def _rescaled(last: BoxSolution, ratio: float, dual: PairDual) -> np.ndarray:
+    """The last solution times the factor up to ``ratio`` with the best dual value."""
+    straight = float(dual.problem.linear @ last.s)
+    curved = float(last.coef @ last.fitted)
+    best = straight / curved if curved > 0 else ratio
+    return last.s * min(max(best, 0.0), ratio)

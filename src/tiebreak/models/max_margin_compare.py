@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maximum-margin comparison of separable data: the linear and the quadratic program."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tiebreak.data import ItemTable, check_comparisons
+from tiebreak.data.features import remember_features
+from tiebreak.data.messages import warn_user
+from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
+from tiebreak.models.pair_program import PairProgram, TrainingItems
+from tiebreak.solvers import maximize_lp, solve_box_qp
+
+__all__ = ["MaxMarginCompare"]
+
+
+class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
+    """Linear comparison of the largest margin, and a test of separability.
+
+    With d = x(right) - x(left), the linear program (``program="lp"``) is
+
+        maximize over w, μ   μ
+        subject to           |w·d| ≤ 1 - μ  for ties,   y w·d ≥ 1 + μ  for the others,
+
+    so that a difference of utilities w·x up to 1 is a tie and μ is the smallest
+    distance of a difference from that boundary. μ > 0 means that the comparisons are
+    linearly separable. The quadratic program (``"qp"``) is
+
+        minimize over u, β   ½ ‖u‖²
+        subject to           |u·d| + β ≤ -1  for ties,   y u·d + β ≥ 1  for the others,
+
+    whose solution is reported as w = -u/β and μ = -1/β; it is feasible for the linear
+    program, so its margin is never larger.
+
+    Parameters
+    ----------
+    program : {"lp", "qp"}, default="lp"
+        Which margin to maximize.
+    tol : float, default=1e-6
+        Relative duality gap of the quadratic program.
+    max_iter : int, default=10000
+        Iterations for the quadratic program.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        w, scaled so that ``threshold_`` is 1.
+    margin_ : float
+        μ. Not positive when the comparisons are not separable. Without ties
+        1 / ‖w‖, the distance of the closest difference from zero.
+    separable_ : bool
+        Whether a linear utility with a threshold explains every comparison.
+    threshold_ : float
+        1, or 0 when there are no ties.
+    objective_ : float
+        Optimal value of the program.
+    gap_ : float
+        Its relative duality gap.
+    classes_ : ndarray
+        The outcomes -1, 0, 1.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    Notes
+    -----
+    Not separable is a result and not an error: ``separable_`` is False, ``margin_`` is
+    the optimum of the linear program (not positive), ``coef_`` its solution, and a
+    warning says so. Without ties the linear program is unbounded, so the hard-margin
+    ranking machine is solved instead, with threshold 0. The w of the linear
+    program need not be unique: compare margins, not weights. Features are not scaled;
+    the two programs agree more often after scaling.
+
+    References
+    ----------
+    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines",
+    section 3.1.
+
+    Examples
+    --------
+    >>> from tiebreak import MaxMarginCompare, Pairs
+    >>> pairs = Pairs([[0.0], [0.5], [3.0]], left=[0, 2], right=[1, 0])
+    >>> model = MaxMarginCompare().fit(pairs, [0, -1])
+    >>> model.separable_, round(model.margin_, 3)
+    (True, 0.714)
+    """
+
+    def __init__(
+        self, program: str = "lp", *, tol: float = 1e-6, max_iter: int = 10_000
+    ) -> None:
+        self.program = program
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Find the widest margin.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+        y : array-like of shape (n,)
+            Outcomes.
+        sample_weight : array-like of shape (n,), optional
+            Comparisons of weight zero are left out; other weights change nothing,
+            because every comparison must be on its side of the margin.
+
+        Returns
+        -------
+        MaxMarginCompare
+            The fitted model.
+        """
+        if self.program not in ("lp", "qp"):
+            raise ValueError(
+                f"program={self.program!r} is not known; expected 'lp' or 'qp'."
+            )
+        check_positive(self, "tol", "max_iter")
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        if pairs.items is None:
+            raise TypeError(
+                "MaxMarginCompare needs features; these Pairs have none (items=None)."
+            )
+        pairs, outcome = pairs[weight > 0].compact(), outcome[weight > 0]
+        self._forget()
+        remember_features(self, pairs.table)
+        self.classes_ = OUTCOMES.copy()
+        self.threshold_ = 1.0 if (outcome == 0).any() else 0.0
+        values = pairs.values
+        d = values[pairs.right] - values[pairs.left]
+        w, margin = self._linear_program(d, outcome)
+        self.separable_ = margin > 0
+        if self.separable_ and (self.program == "qp" or self.threshold_ == 0):
+            # Rows of equal weight: a weight would change the bound, not the optimum.
+            self._quadratic_program(pairs, outcome, float(w @ w) / margin**2)
+        self._report(outcome)
+        return self
+
+    def _linear_program(
+        self, d: np.ndarray | sp.csr_array, y: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Solve program (7), or without ties a bounded form of it; sets the result."""
+        p = d.shape[1]
+        # The solver takes matrix entries of 1e-9 for zero. With columns of size 1 the
+        # program is the same, for weights that are as many times larger.
+        size = np.asarray(abs(sp.csr_array(d)).max(axis=0).toarray()).ravel()
+        size[size == 0] = 1.0
+        d = sp.csr_array(d) @ sp.diags_array(1.0 / size)
+        ties, others = d[y == 0], d[y != 0]
+        oriented = -(sp.diags_array(y[y != 0].astype(float)) @ others)
+        blocks = sp.vstack([ties, -ties, oriented])
+        A = sp.hstack([blocks, np.ones((blocks.shape[0], 1))])
+        no_ties = self.threshold_ == 0
+        right = np.concatenate(
+            [np.ones(2 * ties.shape[0]), np.full(others.shape[0], no_ties - 1.0)]
+        )
+        bound = np.append(np.full(p, 1.0 if no_ties else np.inf), np.inf)
+        cost = np.append(np.zeros(p), 1.0)
+        lp = maximize_lp(cost, A, right, col_lower=-bound, col_upper=bound)
+        if lp.status != "optimal":
+            raise ValueError(
+                f"the linear program ended as {lp.status!r}, which should not happen "
+                "with finite features; try scaling them to similar sizes."
+            )
+        # Margins at the accuracy of the solver are zero: touching is not apart.
+        margin = lp.objective if abs(lp.objective) > 1e-9 else 0.0
+        self.coef_ = lp.x[:p] / size
+        self.margin_ = self.objective_ = margin
+        self.gap_ = lp.gap
+        return self.coef_, margin
+
+    def _quadratic_program(self, pairs: Any, y: np.ndarray, bound: float) -> None:
+        """Solve program (9) through its dual.
+
+        At the optimum the dual variables sum to ‖u‖², and the solution of the linear
+        program, rescaled, is feasible here; so no variable exceeds the squared norm of
+        that, and with this bound the soft-margin dual is the hard-margin one.
+        """
+        items = TrainingItems.read(pairs, "linear", "auto", 1, 0.0)
+        given = np.arange(len(y))
+        problem = PairProgram(pairs, y, np.ones(len(y)), items, given, 2e8)
+        C = max(bound, 1e-300)
+        no_ties = self.threshold_ == 0
+        dual = problem.order(C, "ignore") if no_ties else problem.compare(C)
+        solution = solve_box_qp(
+            problem.rows, dual.problem, tol=self.tol, max_iter=self.max_iter
+        )
+        if not solution.converged:
+            warn_user(
+                f"MaxMarginCompare stopped after {solution.n_iter} iterations with a "
+                f"relative duality gap of {solution.gap:.2g}; asked for "
+                f"tol={self.tol:g}. The result is kept.",
+                ConvergenceWarning,
+            )
+        u = items.linear_coef(problem.item_coef(solution))
+        self.gap_ = solution.gap
+        self.objective_ = solution.primal
+        if no_ties:
+            self.coef_ = u
+            self.margin_ = 1.0 / float(np.linalg.norm(u))
+            return
+        level = solution.level + dual.shift
+        self.coef_, self.margin_ = u / -level, -1.0 / level
+
+    def _report(self, y: np.ndarray) -> None:
+        if not self.separable_:
+            warn_user(
+                f"The {len(y)} comparisons are not linearly separable: the largest "
+                f"margin is {self.margin_:.3g}. coef_ is the solution of the linear "
+                "program all the same. SVMCompare allows violations."
+            )
+        elif self.threshold_ == 0:
+            warn_user(
+                "There are no ties among the comparisons: the margin program is "
+                "unbounded, so a hard-margin order is fitted, with threshold_ = 0."
+            )
+        elif not y.any():
+            warn_user("All comparisons are ties: the utility is zero everywhere.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "margin_")
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        return np.asarray(table.values @ self.coef_).ravel()

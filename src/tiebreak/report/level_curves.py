@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Level curves of learned utilities in the plane, beside the pairs they learned from.
+
+A tie says that two points lie on nearly the same level curve; a non-tie says that they
+are more than one threshold apart. So when curves are drawn one threshold apart, a model
+calls a pair a tie when its two ends are no further apart than two neighboring curves.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import ArrayLike
+
+from tiebreak.data import Pairs, as_pairs, check_outcomes
+from tiebreak.data.atomic import atomic_path
+
+__all__ = ["draw_level_curves"]
+
+# Orange and blue of Okabe and Ito, told apart with every common color blindness and in
+# grey; ties and non-ties also differ in shape.
+_TIE, _BETTER = "#D55E00", "#0072B2"
+# One hue, pale to dark: higher utility is darker, in color and in grey alike.
+_FILL = LinearSegmentedColormap.from_list("utility", ["#FFFFFF", "#9FC3DE", "#4A83B0"])
+_LINE, _TRUE_LINE, _FAINT = "#1F3B57", "#A6A6A6", "#5A5A5A"
+
+_PANELS_PER_ROW = 4
+_BLOCK = 4096  # grid points evaluated at once, which bounds a model's kernel block
+
+Utility = Callable[[np.ndarray], np.ndarray]
+
+
+def draw_level_curves(
+    models: Mapping[str, Any],
+    pairs: Any,
+    y: ArrayLike,
+    *,
+    utility: Utility | None = None,
+    threshold: float | None = 1.0,
+    path: str | os.PathLike[str] | None = None,
+    levels: int = 24,
+    resolution: int = 121,
+) -> Figure:
+    """Draw training pairs and the level curves that models learned from them.
+
+    The first panel shows the pairs: a tie is a segment, any other pair an arrow to the
+    better item, over grey level curves of the true utility where it is known. One panel
+    for each model follows, with the level curves of its utility.
+
+    Curves cover the utilities of the items that are drawn, from the lowest to the
+    highest, since a utility means little far from the data and is known up to a
+    constant only. Where a threshold is known (`threshold` for the true utility, a
+    positive ``threshold_`` of a model) neighboring curves are k thresholds apart, with
+    the smallest whole k that needs at most `levels` curves; k is written above the
+    panel. Otherwise `levels` evenly spaced curves are drawn.
+
+    Parameters
+    ----------
+    models : mapping of str to model
+        Panel titles and fitted models (or any objects) with a method ``utility(X)``
+        that maps items of shape (n, 2) to utilities of shape (n,).
+    pairs : Pairs or array-like of shape (n_pairs, 2, 2)
+        The training pairs: comparisons of items with exactly two features.
+    y : array-like of shape (n_pairs,)
+        Outcomes: -1 left better, 0 tie, +1 right better.
+    utility : callable, optional
+        The true utility, from items of shape (n, 2) to shape (n,).
+    threshold : float or None, default=1.0
+        The difference of true utilities beyond which a pair is not a tie; None when
+        unknown. Not used without `utility`.
+    path : path-like, optional
+        Where to save the figure; the suffix (``.png``, ``.svg``, ``.pdf``) chooses the
+        format. The file appears complete or not at all.
+    levels : int, default=24
+        Most curves in a panel, at least 1.
+    resolution : int, default=121
+        Points of the grid in each direction, at least 2.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Made without pyplot, so it needs no display and no closing.
+
+    Raises
+    ------
+    ValueError
+        If the items do not have exactly two features, if `y` does not fit the pairs, or
+        if a utility is not finite or has the wrong shape.
+    """
+    _check_count(levels, "levels", 1)
+    _check_count(resolution, "resolution", 2)
+    compared = as_pairs(pairs)
+    ends = _plane(compared)
+    outcomes = check_outcomes(y, len(compared))
+    target = None if path is None else _target(path)
+    items = ends.reshape(-1, 2)
+    grid = _grid(items, resolution)
+
+    labels = compared.feature_names or ("feature 1", "feature 2")
+    figure, axes = _panels(1 + len(models), grid, labels)
+    note = "true utility not known"
+    if utility is not None:
+        drawn = _evaluate(utility, items, "the true utility")
+        where, note = _levels(drawn, threshold, levels)
+        _draw_curves(axes[0], grid, utility, "the true utility", where, _TRUE_LINE)
+        note = f"grey, true utility: {note}"
+    _draw_pairs(axes[0], ends, outcomes)
+    _title(axes[0], "training pairs", note)
+    for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
+        who = f"model {name!r}"
+        drawn = _evaluate(model.utility, items, who)
+        where, note = _levels(drawn, getattr(model, "threshold_", None), levels)
+        _draw_curves(axis, grid, model.utility, who, where, _LINE, fill=True)
+        _title(axis, name, note)
+    _legend(figure, filled=bool(models))
+
+    if target is not None:
+        with atomic_path(target) as temporary:
+            figure.savefig(temporary, format=target.suffix.lower().lstrip("."))
+    return figure
+
+
+def _plane(pairs: Pairs) -> np.ndarray:
+    """Return the pairs as an array (n, 2, 2): pair, side, coordinate."""
+    got = "items without features"
+    if pairs.items is not None:
+        got = f"items with {pairs.items.n_features} feature(s)"
+    if len(pairs) == 0 or pairs.items is None or pairs.items.n_features != 2:
+        raise ValueError(
+            f"Level curves are drawn in the plane: expected at least one comparison of "
+            f"items with exactly 2 features, got {len(pairs)} of {got}. Fit and draw a "
+            "model of two of the features."
+        )
+    return np.asarray(pairs)
+
+
+def _check_count(value: object, name: str, least: int) -> None:
+    if not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(
+            f"{name} must be an integer of at least {least}, got {value!r}."
+        )
+
+
+def _grid(items: np.ndarray, resolution: int) -> tuple[np.ndarray, np.ndarray]:
+    """Grid coordinates along both axes, a little beyond the drawn items."""
+    low, high = items.min(axis=0), items.max(axis=0)
+    extent = high - low
+    if extent.max() == 0:
+        extent = np.ones(2)
+    elif extent.min() > extent.max() / 3:
+        # Features on one scale get a square, so that shapes are not distorted.
+        extent = np.full(2, extent.max())
+    extent = np.where(extent > 0, extent, extent.max())
+    center, reach = (low + high) / 2, 0.54 * extent
+    return (
+        np.linspace(center[0] - reach[0], center[0] + reach[0], resolution),
+        np.linspace(center[1] - reach[1], center[1] + reach[1], resolution),
+    )
+
+
+def _evaluate(function: Utility, points: np.ndarray, who: str) -> np.ndarray:
+    """Utilities of the points, evaluated in blocks and checked."""
+    blocks = []
+    for start in range(0, len(points), _BLOCK):
+        block = points[start : start + _BLOCK]
+        values = np.asarray(function(block), dtype=float)
+        if values.shape != (len(block),):
+            raise ValueError(
+                f"{who} returned utilities of shape {values.shape} for {len(block)} "
+                f"items, expected ({len(block)},)."
+            )
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise ValueError(
+                f"{who} is {values[bad[0]]} at the point {block[bad[0]].tolist()}, "
+                "expected a finite utility."
+            )
+        blocks.append(values)
+    return np.concatenate(blocks)
+
+
+def _levels(
+    values: np.ndarray, threshold: float | None, most: int
+) -> tuple[np.ndarray, str]:
+    """Choose the values at which curves are drawn, and say how far apart they are."""
+    low, high = float(values.min()), float(values.max())
+    span = high - low
+    # A span within rounding of a constant would draw noise as if it were a shape.
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        return np.empty(0), "equal for all items"
+    if threshold is None or not (0 < threshold < math.inf):
+        inner = np.linspace(low, high, most + 2)[1:-1]
+        return inner, "evenly spaced curves"
+    factor = max(1, math.ceil(span / (threshold * (most + 1))))
+    if span <= threshold:
+        return np.empty(0), "no two items differ by a threshold"
+    steps = np.arange(1, math.ceil(span / (factor * threshold)))
+    words = "one threshold" if factor == 1 else f"{factor} thresholds"
+    return low + factor * threshold * steps, f"curves {words} apart"
+
+
+def _panels(
+    count: int, grid: tuple[np.ndarray, np.ndarray], labels: tuple[str, ...]
+) -> tuple[Figure, list[Axes]]:
+    columns = min(count, _PANELS_PER_ROW)
+    rows = math.ceil(count / columns)
+    figure = Figure(
+        figsize=(2.8 * columns + 0.3, 3.5 * rows + 0.4), dpi=150, layout="constrained"
+    )
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in axes[count:]:
+        unused.remove()
+    for i, axis in enumerate(axes[:count]):
+        axis.set_box_aspect(1)
+        axis.set_xlim(grid[0][0], grid[0][-1])
+        axis.set_ylim(grid[1][0], grid[1][-1])
+        axis.set_xlabel(labels[0], fontsize=9)
+        axis.set_ylabel(labels[1] if i % columns == 0 else "", fontsize=9)
+        axis.tick_params(labelsize=8, labelleft=i % columns == 0)
+    return figure, axes[:count]
+
+
+def _title(axis: Axes, name: str, note: str) -> None:
+    axis.set_title(name, fontsize=11, pad=18)
+    axis.annotate(
+        note,
+        xy=(0.5, 1.0),
+        xytext=(0, 5),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="center",
+        fontsize=7.5,
+        color=_FAINT,
+    )
+
+
+def _draw_pairs(axis: Axes, ends: np.ndarray, outcomes: np.ndarray) -> None:
+    ties = ends[outcomes == 0]
+    axis.add_collection(
+        LineCollection(list(ties), colors=_TIE, linewidths=1.3, capstyle="round"),
+        autolim=False,
+    )
+    others = ends[outcomes != 0]
+    right_better = outcomes[outcomes != 0, None] > 0
+    worse = np.where(right_better, others[:, 0], others[:, 1])
+    better = np.where(right_better, others[:, 1], others[:, 0])
+    if len(others):
+        axis.quiver(
+            *worse.T,
+            *(better - worse).T,
+            color=_BETTER,
+            angles="xy",
+            scale_units="xy",
+            scale=1,
+            units="inches",
+            width=0.012,
+            headwidth=4.6,
+            headlength=5.4,
+            headaxislength=4.8,
+            zorder=3,
+        )
+
+
+def _draw_curves(
+    axis: Axes,
+    grid: tuple[np.ndarray, np.ndarray],
+    function: Utility,
+    who: str,
+    where: np.ndarray,
+    color: str,
+    *,
+    fill: bool = False,
+) -> None:
+    points = np.stack(np.meshgrid(*grid), axis=-1).reshape(-1, 2)
+    values = _evaluate(function, points, who).reshape(len(grid[1]), len(grid[0]))
+    # Matplotlib warns about levels beyond the values; there is nothing to draw there.
+    inside = where[(where > values.min()) & (where < values.max())]
+    if not len(inside):
+        return
+    if fill:
+        bounds = [values.min(), *inside, values.max()]
+        shades = _FILL(np.linspace(0.0, 1.0, len(bounds) - 1))
+        axis.contourf(*grid, values, levels=bounds, colors=shades)
+    axis.contour(
+        *grid, values, levels=inside, colors=color, linewidths=0.7, linestyles="solid"
+    )
+
+
+def _legend(figure: Figure, *, filled: bool) -> None:
+    handles: list[Artist] = [
+        Line2D([], [], color=_TIE, linewidth=1.3, label="tie"),
+        Line2D(
+            [],
+            [],
+            color=_BETTER,
+            marker=">",
+            markersize=5,
+            markevery=[1],
+            label="arrow to the better item",
+        ),
+    ]
+    if filled:
+        dark = Patch(facecolor=_FILL(1.0), edgecolor=_LINE)
+        dark.set_label("darker: higher utility")
+        handles.append(dark)
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=len(handles),
+        frameon=False,
+        fontsize=8,
+    )
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """Check a file name before the work is done."""
+    target = Path(path)
+    known = Figure().canvas.get_supported_filetypes()
+    if target.suffix.lower().lstrip(".") not in known:
+        raise ValueError(
+            f"path is {str(target)!r}, whose suffix names no known format. Expected "
+            f"one of {', '.join('.' + name for name in sorted(known))}."
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder {str(target.parent)!r} does not exist. Create it, or choose "
+            "another path."
+        )
+    return target

@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Splitters that hold out whole queries, whole raters, or items never seen.
+
+They follow scikit-learn's protocol. Those that need a column beside X and y (`qid`,
+`rater`) request it by default, so with metadata routing it reaches them through
+GridSearchCV and cross_val_score without ceremony; without routing, pass the same
+column as `groups`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+
+from tiebreak.data import as_pairs
+from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+
+__all__ = ["ItemKFold", "QueryKFold", "RaterKFold"]
+
+Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class _KFold(BaseCrossValidator):
+    """What the splitters share: the parameters and their checks."""
+
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.n_splits, Integral) or self.n_splits < 2:
+            raise ValueError(
+                f"n_splits must be an integer of at least 2, got {self.n_splits!r}."
+            )
+        if not self.shuffle and self.random_state is not None:
+            raise ValueError(
+                "random_state has no effect without shuffle. Leave it None, or set "
+                "shuffle=True."
+            )
+
+    def _order(self, n: int) -> NDArray[np.int64]:
+        """Give 0 to n-1, at random if shuffling."""
+        if self.shuffle:
+            return check_random_state(self.random_state).permutation(n)
+        return np.arange(n)
+
+
+class _GroupedKFold(_KFold):
+    """K folds of whole groups; the subclass names the column of groups."""
+
+    _column: str
+
+    def _folds(self, X: Any, column: Any, groups: Any) -> Iterator[Fold]:
+        self._check_parameters()
+        codes, n_groups = self._group_codes(X, column, groups)
+        if n_groups < self.n_splits:
+            raise ValueError(
+                f"{type(self).__name__} cannot make {self.n_splits} folds of "
+                f"{n_groups} distinct value(s) of {self._column}; a fold holds at "
+                "least one. Lower n_splits."
+            )
+        fold_of_row = self._assign(np.bincount(codes))[codes]
+        for fold in range(self.n_splits):
+            held_out = fold_of_row == fold
+            yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    def _group_codes(
+        self, X: Any, column: Any, groups: Any
+    ) -> tuple[NDArray[np.int64], int]:
+        name = self._column
+        if column is not None and groups is not None:
+            raise ValueError(
+                f"{type(self).__name__} got both {name} and groups; give only {name}."
+            )
+        if column is None:
+            column = groups
+        if column is None:
+            raise ValueError(
+                f"{type(self).__name__} needs the column {name}, which says what must "
+                f"stay together. Call split(X, y, {name}={name}); in GridSearchCV and "
+                f"cross_val_score pass {name} with metadata routing enabled, or as "
+                "groups without."
+            )
+        values = as_column(column, name)
+        n_rows = _n_rows(X, len(values))
+        if len(values) != n_rows:
+            raise ValueError(
+                f"{name} has {len(values)} values but X has {n_rows} rows; they must "
+                "be as many."
+            )
+        refuse_missing(values, name)
+        codes, distinct = factorize(plain_values(values))
+        return codes, len(distinct)
+
+    def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put each group in the fold that is smallest so far.
+
+        Largest groups first, which keeps folds nearly equal; or in random order, and
+        then two folds differ by at most the size of the largest group.
+        """
+        order = self._order(len(sizes))
+        if not self.shuffle:
+            order = np.argsort(-sizes, kind="stable")
+        filled = np.zeros(self.n_splits, dtype=np.int64)
+        fold = np.empty(len(sizes), dtype=np.int64)
+        for group in order:
+            fold[group] = np.argmin(filled)
+            filled[fold[group]] += sizes[group]
+        return fold
+
+
+class QueryKFold(_GroupedKFold):
+    """K folds that never split a query.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=False
+        Whether queries are assigned to folds at random. If not, the largest come
+        first, so that folds have nearly as many rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    Notes
+    -----
+    `qid` is requested by default from scikit-learn's metadata routing. Without
+    routing, pass it as `groups`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.selection.splitters import QueryKFold
+    >>> X = np.zeros((5, 1))
+    >>> for train, test in QueryKFold(2).split(X, qid=["b", "a", "b", "a", "b"]):
+    ...     print(train, test)
+    [1 3] [0 2 4]
+    [0 2 4] [1 3]
+    """
+
+    __metadata_request__split = {"qid": True}  # noqa: RUF012
+    _column = "qid"
+
+    def split(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+    ) -> Iterator[Fold]:
+        """Generate the row numbers of training and test sets.
+
+        Parameters
+        ----------
+        X : array-like, Pairs or Orders of n rows
+            Only its length matters.
+        y : object
+            Ignored.
+        groups : array-like of shape (n,), optional
+            Taken for `qid` if that is None.
+        qid : array-like of shape (n,)
+            The query of each row, of any type and in any order.
+
+        Yields
+        ------
+        train, test : ndarray of int
+        """
+        return self._folds(X, qid, groups)
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, qid: Any = None
+    ) -> int:
+        """Give the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups, qid : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+
+class RaterKFold(_GroupedKFold):
+    """K folds that never split the comparisons of one rater.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=False
+        Whether raters are assigned to folds at random. If not, those with most rows
+        come first, so that folds have nearly as many rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    Notes
+    -----
+    `rater` is requested by default from scikit-learn's metadata routing. Without
+    routing, pass it as `groups`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.selection.splitters import RaterKFold
+    >>> pairs = np.zeros((4, 2, 1))
+    >>> for train, test in RaterKFold(2).split(pairs, rater=["u", "v", "v", "u"]):
+    ...     print(train, test)
+    [1 2] [0 3]
+    [0 3] [1 2]
+    """
+
+    __metadata_request__split = {"rater": True}  # noqa: RUF012
+    _column = "rater"
+
+    def split(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: ArrayLike | None = None,
+        rater: ArrayLike | None = None,
+    ) -> Iterator[Fold]:
+        """Generate the row numbers of training and test sets.
+
+        Parameters
+        ----------
+        X : array-like, Pairs or Orders of n rows
+            Only its length matters.
+        y : object
+            Ignored.
+        groups : array-like of shape (n,), optional
+            Taken for `rater` if that is None.
+        rater : array-like of shape (n,)
+            The rater of each row, of any type and in any order.
+
+        Yields
+        ------
+        train, test : ndarray of int
+        """
+        return self._folds(X, rater, groups)
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, groups: Any = None, rater: Any = None
+    ) -> int:
+        """Give the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups, rater : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+
+class ItemKFold(_KFold):
+    """K folds that test on comparisons of two items never seen in training.
+
+    The items that are compared are divided in `n_splits` parts of nearly equal
+    number. For each part, the test set holds the comparisons with *both* items in the
+    part, and the training set those with *no* item in it. Comparisons between the
+    part and the rest are in neither: they would show a held-out item to the model, or
+    test it on an item it knows.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of parts, at least 2.
+    shuffle : bool, default=True
+        Whether items are divided at random. If not, they are divided by row number.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+
+    Notes
+    -----
+    If comparisons are of items at random, of n comparisons and k parts a test set
+    holds about n / k², a training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in
+    neither; over all folds, one comparison in k is tested. Few parts and many
+    comparisons are needed: n_splits=2 tests half of them.
+
+    Items with identical features count as one item, because who has seen the one
+    has seen the other; so arrays of shape (n, 2, n_features) can be split too.
+
+    Examples
+    --------
+    >>> from tiebreak import Pairs
+    >>> from tiebreak.selection.splitters import ItemKFold
+    >>> pairs = Pairs(None, left=["a", "c", "a", "b"], right=["b", "d", "c", "a"])
+    >>> for train, test in ItemKFold(2, shuffle=False).split(pairs):
+    ...     print(train, test)
+    [1] [0 3]
+    [0 3] [1]
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None
+    ) -> None:
+        super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
+
+    def split(
+        self, X: Any, y: Any = None, groups: ArrayLike | None = None
+    ) -> Iterator[Fold]:
+        """Generate the row numbers of training and test sets.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            The comparisons.
+        y, groups : object
+            Ignored.
+
+        Yields
+        ------
+        train, test : ndarray of int
+        """
+        self._check_parameters()
+        left, right, n_items = _compared_items(X)
+        if n_items < 2 * self.n_splits:
+            raise ValueError(
+                f"ItemKFold cannot make {self.n_splits} parts of {n_items} compared "
+                "item(s); a part needs at least two, to be compared with each other. "
+                "Lower n_splits."
+            )
+        part = np.empty(n_items, dtype=np.int64)
+        order = self._order(n_items)
+        for number, members in enumerate(np.array_split(order, self.n_splits)):
+            part[members] = number
+        left, right = part[left], part[right]
+        folds = []
+        for number in range(self.n_splits):
+            test = np.flatnonzero((left == number) & (right == number))
+            train = np.flatnonzero((left != number) & (right != number))
+            for name, rows in (("test", test), ("training", train)):
+                if len(rows) == 0:
+                    raise ValueError(
+                        f"Fold {number} of {self.n_splits} would have an empty {name} "
+                        f"set: none of {len(left)} comparisons qualifies. Lower "
+                        "n_splits, try another random_state, or give more comparisons."
+                    )
+            folds.append((train, test))
+        yield from folds
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Give the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+
+def _n_rows(X: Any, default: int) -> int:
+    shape = getattr(X, "shape", None)
+    if shape is not None:
+        return int(shape[0])
+    return len(X) if hasattr(X, "__len__") else default
+
+
+def _compared_items(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Give numbers to the distinct items that occur in comparisons."""
+    pairs = as_pairs(X).compact()
+    if not pairs.has_features:
+        return pairs.left, pairs.right, pairs.n_items
+    table, number = pairs.unique_items()
+    return number[pairs.left], number[pairs.right], table.n_items

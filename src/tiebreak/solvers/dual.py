@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choose and combine the dual solvers, and certify what they return.
+
+1. Working-set rounds (:mod:`tiebreak.solvers.smo`) always come first; with small and
+   moderate bounds they are all that is needed.
+2. When they have spent their budget of steps, Newton steps on the free variables try to
+   settle the active set. Where they cannot and the matrix has a thin factor, the
+   interior-point method starts afresh and they try again; else the rounds go on.
+3. Where the free variables are few, one or two Newton steps make the result exact.
+4. The result counts only after ``f = K c`` was computed afresh in double precision: the
+   violation of the optimality conditions and the relative duality gap must both be
+   within the tolerance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tiebreak.kernels import CachedRows
+from tiebreak.kernels.threads import one_blas_thread
+from tiebreak.solvers.active_set import settle_active_set
+from tiebreak.solvers.box_qp import BoxQP, BoxSolution, DualState
+from tiebreak.solvers.interior_point import interior_point
+from tiebreak.solvers.smo import WorkingSetSolver
+
+__all__ = ["solve_box_qp"]
+
+# Systems up to this size are cheap enough to solve after every fit.
+_SMALL = 1500
+# Violation at which Newton steps are worth a try: the active set is nearly right.
+_NEAR = 0.2
+
+
+def solve_box_qp(
+    rows: CachedRows,
+    problem: BoxQP,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 10_000,
+    start: np.ndarray | None = None,
+) -> BoxSolution:
+    """Maximize the dual program to a certified relative duality gap.
+
+    Parameters
+    ----------
+    rows : CachedRows
+        The matrix K.
+    problem : BoxQP
+        The program.
+    tol : float
+        Bound on the relative duality gap and on the violation of the optimality
+        conditions (in units of f, and relative to f where f is tiny).
+    max_iter : int
+        Outer iterations at most: working-set rounds, and passes of the other parts.
+    start : ndarray of shape (m,), optional
+        A feasible point to start from, for instance the solution for other bounds.
+
+    Returns
+    -------
+    BoxSolution
+    """
+    # The products here are many and small; a BLAS that wakes threads for each of them
+    # loses more than it gains, and loses badly when other processes want the cores.
+    with one_blas_thread():
+        state = _starting_state(rows, problem, start)
+        return _Run(rows, state, tol, max_iter).solve()
+
+
+def _starting_state(
+    rows: CachedRows, problem: BoxQP, start: np.ndarray | None
+) -> DualState:
+    diagonal = rows.diagonal()
+    if start is None:
+        nothing = np.zeros(rows.n_rows)
+        return DualState(problem, np.zeros(problem.size), nothing, diagonal)
+    s = np.clip(start, problem.lower, problem.upper)
+    f = rows.product(problem.collect(s, rows.n_rows))
+    return DualState(problem, s, f, diagonal)
+
+
+class _Run:
+    """One call of :func:`solve_box_qp`."""
+
+    def __init__(
+        self, rows: CachedRows, state: DualState, tol: float, max_iter: int
+    ) -> None:
+        self.rows, self.state = rows, state
+        self.tol, self.max_iter = tol, max_iter
+        self.smo = WorkingSetSolver(rows, state)
+        self.extra = 0
+        self.used = ["working sets"]
+
+    @property
+    def n_iter(self) -> int:
+        return self.smo.n_rounds + self.extra
+
+    def solve(self) -> BoxSolution:
+        eps, budget = self.tol, 3 * self.state.problem.size
+        newton_at = _NEAR
+        while True:
+            violation = self._rounds(eps, budget, newton_at)
+            spent = self.n_iter >= self.max_iter
+            if violation > self.state.tolerance(eps) and not spent:
+                helped = self._accelerate(eps)
+                # Where Newton steps fail the point was not near enough: come closer.
+                newton_at = _NEAR if helped else 0.3 * newton_at
+                budget = (3 if helped else 20) * self.state.problem.size
+            elif not spent:
+                self._polish(eps)
+            solution = self._certified()
+            if solution.converged or self.n_iter >= self.max_iter:
+                return solution
+            if violation <= self.state.tolerance(eps):
+                # Optimal to eps but the gap is not there: it needs a smaller eps.
+                eps = max(0.2 * eps, 1e-14)
+            self.extra += 1
+
+    def _rounds(self, eps: float, budget: int, newton_at: float) -> float:
+        """Working-set rounds until done, or until the budget is spent and it is near.
+
+        ``f`` grows from nothing, so the tolerance that depends on it is looked up
+        again after every few rounds.
+        """
+        spent = self.smo.n_steps
+        while True:
+            violation = self.smo.run(
+                self.state.tolerance(eps), budget, min(4, self.max_iter)
+            )
+            if violation <= self.state.tolerance(eps) or self.n_iter >= self.max_iter:
+                return violation
+            slow = self.smo.n_steps - spent >= budget
+            if slow and (self.rows.factor is not None or violation <= newton_at):
+                return violation
+
+    def _accelerate(self, eps: float) -> bool:
+        self.extra += 1
+        self.used.append("active set")
+        wanted = self.state.tolerance(eps)
+        helped = settle_active_set(self.rows, self.state, wanted)
+        if not helped and self.rows.factor is not None:
+            self.used.append("interior point")
+            self.extra += interior_point(self.rows.factor, self.state, 0.1 * eps)
+            helped = settle_active_set(self.rows, self.state, wanted)
+        return helped
+
+    def _polish(self, eps: float) -> None:
+        """Make a solution within the tolerance the solution, where that is cheap.
+
+        Then the result does not depend on the start or on the order of the rows.
+        """
+        eps = 1e-4 * self.state.tolerance(eps)
+        settle_active_set(self.rows, self.state, eps, max_systems=5, max_free=_SMALL)
+
+    def _certified(self) -> BoxSolution:
+        state, q = self.state, self.state.problem
+        coef = q.collect(state.s, self.rows.n_rows)
+        state.f[:] = self.rows.product(coef)
+        violation = state.violation(state.gradient)
+        level, primal, dual, gap = state.certificate()
+        return BoxSolution(
+            s=state.s,
+            coef=coef,
+            fitted=state.f,
+            level=level,
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            violation=violation,
+            n_iter=self.n_iter,
+            converged=gap <= self.tol and violation <= 2 * state.tolerance(self.tol),
+            method=" + ".join(dict.fromkeys(self.used)),
+        )

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiebreak.data import OUTCOME_WORDS, Outcome, check_outcomes
+from tiebreak.data.outcome import BOTH_BAD_WORDS
+
+
+def test_values_and_words():
+    assert [int(outcome) for outcome in Outcome] == [-1, 0, 1]
+    assert [outcome.word for outcome in Outcome] == ["left", "tie", "right"]
+
+
+@pytest.mark.parametrize(
+    ("left", "tie", "right"),
+    [
+        ("left", "tie", "right"),
+        ("model_a", "tie", "model_b"),
+        ("a", "draw", "b"),
+        ("home", "draw", "away"),
+        ("white", "drawn", "black"),
+        ("1-0", "1/2-1/2", "0-1"),
+        ("1-0", "½-½", "0-1"),
+    ],
+)
+def test_families_of_words(left, tie, right):
+    np.testing.assert_array_equal(Outcome.parse([left, tie, right]), [-1, 0, 1])
+
+
+@pytest.mark.parametrize("word", [" Left", "LEFT\n", "Model_A", "1–0", "1−0", "WHITE "])
+def test_case_blanks_and_dashes_do_not_matter(word):
+    assert Outcome.parse([word]) == [-1]
+
+
+def test_every_word_of_the_table_is_read_as_the_table_says():
+    words = [word for word in OUTCOME_WORDS if word not in BOTH_BAD_WORDS]
+    expected = [OUTCOME_WORDS[word] for word in words]
+    np.testing.assert_array_equal(Outcome.parse(words), expected)
+    assert set(OUTCOME_WORDS) >= BOTH_BAD_WORDS
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["left", "draw"],
+        ("left", "draw"),
+        np.array(["left", "draw"]),
+        np.array(["left", "draw"], dtype=object),
+        np.array(["left", "draw"], dtype=np.dtypes.StringDType()),
+        pd.Series(["left", "draw"], index=[7, 8]),
+        pd.Series(["left", "draw"], dtype="category"),
+        pl.Series(["left", "draw"]),
+        pl.Series(["left", "draw"], dtype=pl.Categorical),
+        [Outcome.LEFT, Outcome.TIE],
+    ],
+)
+def test_parse_takes_every_kind_of_column(column):
+    outcomes = Outcome.parse(column)
+    assert outcomes.dtype == np.int8
+    np.testing.assert_array_equal(outcomes, [-1, 0])
+
+
+def test_parse_of_nothing_is_empty():
+    assert Outcome.parse([]).shape == (0,)
+    assert Outcome.parse(pd.Series([], dtype=object)).dtype == np.int8
+
+
+def test_sign_and_score():
+    np.testing.assert_array_equal(Outcome.parse([-1, 0, 1], meaning="sign"), [-1, 0, 1])
+    np.testing.assert_array_equal(
+        Outcome.parse([1, 0.5, 0], meaning="score"), [-1, 0, 1]
+    )
+    np.testing.assert_array_equal(
+        Outcome.parse(["1", "½", "0.0", "1/2"], meaning="score"), [-1, 0, 1, 0]
+    )
+    np.testing.assert_array_equal(
+        Outcome.parse(["−1", "+1", "tie"], meaning="sign"), [-1, 1, 0]
+    )
+
+
+@pytest.mark.parametrize("column", [[-1, 0, 1], [0.5, 1.0], ["1", "0"], [1, "tie"]])
+def test_undeclared_numbers_are_refused_with_both_meanings(column):
+    with pytest.raises(ValueError, match="without a declared meaning") as error:
+        Outcome.parse(column)
+    assert 'meaning="sign"' in str(error.value)
+    assert 'meaning="score"' in str(error.value)
+
+
+def test_only_zero_and_one_mentions_files_of_opposite_sign():
+    with pytest.raises(ValueError, match="others where it means that right won"):
+        Outcome.parse([0, 1, 1])
+    with pytest.raises(ValueError) as error:
+        Outcome.parse([-1, 0, 1])
+    assert "right won" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("meaning", "column", "expected"),
+    [
+        (
+            "sign",
+            [1, 0.5],
+            r"1 outcome\(s\) are not among -1, 0 and \+1.*row 1 \(0.5\)",
+        ),
+        ("score", [1, 0, -1], r"not among 1, 0.5 and 0.*row 2 \(-1\)"),
+    ],
+)
+def test_numbers_outside_their_meaning(meaning, column, expected):
+    with pytest.raises(ValueError, match=expected):
+        Outcome.parse(column, meaning=meaning)
+
+
+def test_booleans_are_refused():
+    with pytest.raises(ValueError, match="do not say who is better"):
+        Outcome.parse([True, False])
+    with pytest.raises(ValueError, match=r"unknown: row 1 \(True\)"):
+        Outcome.parse([1, True], meaning="sign")
+
+
+def test_unknown_words_name_the_first_rows_and_count_the_rest():
+    column = ["left"] + ["who knows"] * 7
+    with pytest.raises(ValueError, match=r"7 outcome\(s\) are unknown: row 1 \('who"):
+        Outcome.parse(column)
+    with pytest.raises(ValueError, match="and 2 more"):
+        Outcome.parse(column)
+
+
+def test_letters_home_draw_away_are_not_guessed():
+    with pytest.raises(ValueError, match="A also stands for model A"):
+        Outcome.parse(["H", "D", "A"])
+    with pytest.raises(ValueError, match="A also stands for model A"):
+        Outcome.parse(["A", "D"])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["left", None],
+        ["left", float("nan")],
+        pd.Series(["left", None]),
+        pd.Series(["left", pd.NA], dtype="string"),
+        pl.Series(["left", None]),
+        np.ma.array(["left", "tie"], mask=[False, True]),
+    ],
+)
+def test_missing_is_not_a_tie(column):
+    with pytest.raises(
+        ValueError, match=r"1 outcome\(s\) are missing.*row 1.*not a tie"
+    ):
+        Outcome.parse(column)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "", date(2020, 1, 1)])
+def test_what_is_neither_word_nor_number_is_unknown(value):
+    with pytest.raises(ValueError, match=r"1 outcome\(s\) are unknown: row 1"):
+        Outcome.parse(["left", value])
+
+
+def test_names_of_items():
+    outcomes = Outcome.parse(
+        ["Ada", "Ada ", "tie", "right"],
+        left=["Ada", "Bo", "Ada", "Bo"],
+        right=["Bo", "Ada", "Bo", "Ada"],
+    )
+    np.testing.assert_array_equal(outcomes, [-1, 1, 0, 1])
+
+
+def test_numbers_may_be_names():
+    outcomes = Outcome.parse([12.0, 7.0], left=[12, 12], right=[7, 7])
+    np.testing.assert_array_equal(outcomes, [-1, 1])
+    with pytest.raises(ValueError, match=r"declared meaning: row 1 \(9\)"):
+        Outcome.parse([12, 9], left=[12, 12], right=[7, 7])
+    declared = Outcome.parse([1, 1], meaning="sign", left=[1, 2], right=[2, 1])
+    np.testing.assert_array_equal(declared, [1, 1])
+
+
+def test_own_name_beats_the_table_of_words():
+    outcomes = Outcome.parse(["black", "a"], left=["black", "b"], right=["white", "a"])
+    np.testing.assert_array_equal(outcomes, [-1, 1])
+
+
+def test_word_that_names_an_item_of_another_row_is_ambiguous():
+    with pytest.raises(ValueError, match="not compared in that row: row 1"):
+        Outcome.parse(["b", "a"], left=["a", "b"], right=["b", "c"])
+    with pytest.raises(ValueError, match="not compared in that row"):
+        Outcome.parse(["WHITE"], left=["white"], right=["x"])
+
+
+def test_name_on_both_sides():
+    with pytest.raises(ValueError, match=r"stands on both sides: row 0 \('Ada'\)"):
+        Outcome.parse(["Ada"], left=["Ada"], right=["Ada"])
+
+
+def test_name_columns_are_checked():
+    with pytest.raises(ValueError, match="left names are given without right names"):
+        Outcome.parse(["x"], left=["x"])
+    with pytest.raises(ValueError, match="right names are given without left names"):
+        Outcome.parse(["x"], right=["x"])
+    with pytest.raises(ValueError, match="right has 2 names but there are 1 outcomes"):
+        Outcome.parse(["x"], left=["x"], right=["y", "z"])
+
+
+def test_unknown_with_names_says_so():
+    with pytest.raises(ValueError, match="do not name one of the two items"):
+        Outcome.parse(["Cy"], left=["Ada"], right=["Bo"])
+    with pytest.raises(ValueError, match="give the two columns of names"):
+        Outcome.parse(["Cy"])
+
+
+def test_both_bad():
+    column = ["left", "Tie (bothbad)", "both_bad"]
+    np.testing.assert_array_equal(Outcome.is_both_bad(column), [False, True, True])
+    np.testing.assert_array_equal(Outcome.is_both_bad([1, 2]), [False, False])
+    np.testing.assert_array_equal(Outcome.is_both_bad(["tie", None]), [False, False])
+    with pytest.warns(UserWarning, match="2 of 3 outcomes say that both items are bad"):
+        outcomes = Outcome.parse(column)
+    np.testing.assert_array_equal(outcomes, [-1, 0, 0])
+    with pytest.raises(
+        ValueError, match=r"2 outcome\(s\).*row 1 \('Tie \(bothbad\)'\)"
+    ):
+        Outcome.parse(column, both_bad="error")
+
+
+def test_options_are_checked():
+    with pytest.raises(ValueError, match='meaning must be "sign", "score" or None'):
+        Outcome.parse([1], meaning="margin")
+    with pytest.raises(ValueError, match=r"both_bad must be .*got 'drop'"):
+        Outcome.parse(["tie"], both_bad="drop")
+
+
+@given(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_round_trips(outcomes):
+    words = [Outcome(outcome).word for outcome in outcomes]
+    np.testing.assert_array_equal(Outcome.parse(words), outcomes)
+    scores = [(1 - outcome) / 2 for outcome in outcomes]
+    np.testing.assert_array_equal(Outcome.parse(scores, meaning="score"), outcomes)
+    left = [f"item {2 * row}" for row in range(len(outcomes))]
+    right = [f"item {2 * row + 1}" for row in range(len(outcomes))]
+    winners = [
+        {-1: a, 0: "tie", 1: b}[outcome]
+        for a, b, outcome in zip(left, right, outcomes, strict=True)
+    ]
+    np.testing.assert_array_equal(
+        Outcome.parse(winners, left=left, right=right), outcomes
+    )
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [-1, 0, 1],
+        np.array([-1.0, 0.0, 1.0], dtype=np.float32),
+        np.array([-1, 0, 1], dtype=object),
+        pd.Series([-1, 0, 1], dtype="Int64"),
+        pl.Series([-1, 0, 1]),
+        [Outcome.LEFT, Outcome.TIE, Outcome.RIGHT],
+    ],
+)
+def test_check_outcomes_takes_numbers(y):
+    checked = check_outcomes(y, 3)
+    assert checked.dtype == np.int8
+    np.testing.assert_array_equal(checked, [-1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed, but the target y is None"),
+        ([-1, 0], "y has 2 outcomes but there are 3 comparisons"),
+        ([[1], [0], [1]], "one dimension, got nested values: row 0"),
+        (np.zeros((3, 1)), r"one dimension, got shape \(3, 1\)"),
+        ([True, False, True], r"got bool values: row 0 \(True\).*do not say who"),
+        (["left", "tie", "left"], r"row 0 \('left'\).*Try Outcome.parse"),
+        ([1, "tie", 0], r"got object values: row 1 \('tie'\)"),
+        ([1, np.nan, 0], r"1 outcome\(s\) are missing.*row 1"),
+        ([1, None, 0], r"1 outcome\(s\) are missing.*row 1"),
+        ([1, 0.5, 0], r'1 other value\(s\): row 1 \(0.5\).*meaning="score"'),
+        ([1, 2, 3], r"2 other value\(s\): row 1 \(2\), row 2 \(3\)\.$"),
+        ([-1, 0, np.inf], r"row 2 \(inf\)"),
+    ],
+)
+def test_check_outcomes_refuses(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_outcomes(y, 3)
+
+
+def test_zeros_and_ones_warn_because_zero_is_a_tie():
+    with pytest.warns(UserWarning, match="0 is read as a tie.*Outcome.parse"):
+        check_outcomes([0, 1, 1], 3)
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1], [-1, 0, 1], [-1, 0, 0]])
+def test_other_outcomes_do_not_warn(y):
+    np.testing.assert_array_equal(check_outcomes(y, 3), y)
+
+
+def test_check_outcomes_of_nothing():
+    assert check_outcomes([], 0).shape == (0,)

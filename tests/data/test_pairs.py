@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import copy
+import pickle
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiebreak.data import ItemTable, Pairs
+
+ITEMS = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0], [4.0, 40.0]])
+
+
+@pytest.fixture
+def pairs():
+    return Pairs(ITEMS, left=[0, 1, 3], right=[1, 2, 0], names=list("abcd"))
+
+
+def test_row_numbers(pairs):
+    assert pairs.left.dtype == pairs.right.dtype == np.int64
+    np.testing.assert_array_equal(pairs.left, [0, 1, 3])
+    np.testing.assert_array_equal(pairs.right, [1, 2, 0])
+    np.testing.assert_array_equal(pairs.names, list("abcd"))
+    assert pairs.table is pairs.items
+    assert pairs.values is pairs.items.values
+    assert (len(pairs), pairs.n_items, pairs.shape, pairs.ndim) == (3, 4, (3, 2, 2), 3)
+    assert pairs.has_features
+    assert pairs.dtype == np.float64
+
+
+def test_an_array_says_the_same(pairs):
+    array = np.asarray(pairs)
+    assert array.shape == pairs.shape
+    np.testing.assert_array_equal(array[:, 0], ITEMS[[0, 1, 3]])
+    np.testing.assert_array_equal(array[:, 1], ITEMS[[1, 2, 0]])
+    assert np.asarray(pairs, dtype=np.float32).dtype == np.float32
+    np.testing.assert_array_equal(np.array(pairs, copy=True), array)
+    with pytest.raises(ValueError, match="always a copy"):
+        np.array(pairs, copy=False)
+
+
+def test_sparse_items_become_a_dense_array(pairs):
+    sparse = Pairs(sp.csr_array(ITEMS), pairs.left, pairs.right)
+    np.testing.assert_array_equal(np.asarray(sparse), np.asarray(pairs))
+
+
+def test_no_features():
+    pairs = Pairs(None, left=["b", "a"], right=["c", "b"])
+    np.testing.assert_array_equal(pairs.names, ["b", "c", "a"])
+    np.testing.assert_array_equal(pairs.left, [0, 2])
+    np.testing.assert_array_equal(pairs.right, [1, 0])
+    assert (pairs.n_items, pairs.shape, pairs.ndim) == (3, (2, 2), 2)
+    assert pairs.items is None
+    assert not pairs.has_features
+    assert pairs.feature_names is None
+    assert pairs.dtype == np.int64
+    for use in (np.asarray, Pairs.unique_items, lambda p: p.values, lambda p: p.table):
+        with pytest.raises(TypeError, match="have no features"):
+            use(pairs)
+
+
+def test_integers_without_features_are_names():
+    pairs = Pairs(None, left=[30, 10], right=[20, 30])
+    np.testing.assert_array_equal(pairs.names, [30, 20, 10])
+    np.testing.assert_array_equal(pairs.left, [0, 2])
+
+
+@pytest.mark.parametrize("items", [None, ITEMS])
+def test_names_are_matched(items):
+    pairs = Pairs(items, left=["d", "a"], right=["a", "b"], names=list("abcd"))
+    np.testing.assert_array_equal(pairs.left, [3, 0])
+    np.testing.assert_array_equal(pairs.right, [0, 1])
+
+
+@pytest.mark.parametrize("items", [None, ITEMS])
+def test_integers_are_row_numbers_if_names_are_text(items):
+    pairs = Pairs(items, left=[3, 0], right=[0, 1], names=list("abcd"))
+    np.testing.assert_array_equal(pairs.left, [3, 0])
+
+
+@pytest.mark.parametrize("items", [None, ITEMS])
+@pytest.mark.parametrize("names", [[7, 0, 2, 1], [7, 0, 2, "x"], [7.0, 0.0, 2.0, 1.5]])
+def test_integers_are_names_if_names_hold_numbers(items, names):
+    pairs = Pairs(items, left=[7, 0], right=[2, 7], names=names)
+    np.testing.assert_array_equal(pairs.left, [0, 1])
+    np.testing.assert_array_equal(pairs.right, [2, 0])
+
+
+def test_names_may_be_dates():
+    days = [date(2020, 1, 1), date(2020, 1, 2)]
+    pairs = Pairs(None, left=days, right=days[::-1])
+    assert pairs.names.tolist() == days
+    numpy_days = np.array(days, dtype="M8[ns]")
+    pairs = Pairs(ITEMS[:2], left=numpy_days, right=numpy_days[::-1], names=numpy_days)
+    np.testing.assert_array_equal(pairs.left, [0, 1])
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series, np.array, list])
+def test_columns_of_every_kind(column):
+    pairs = Pairs(ITEMS, column([0, 1]), column([1, 2]))
+    np.testing.assert_array_equal(pairs.left, [0, 1])
+    named = Pairs(None, column(["x", "y"]), column(["y", "z"]))
+    np.testing.assert_array_equal(named.names, ["x", "y", "z"])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_equal_arrays(frame, pairs):
+    other = Pairs(frame({"u": ITEMS[:, 0], "v": ITEMS[:, 1]}), [0, 1, 3], [1, 2, 0])
+    np.testing.assert_array_equal(np.asarray(other), np.asarray(pairs))
+    assert other.feature_names == ("u", "v")
+    assert other[[0]].swap().compact().feature_names == ("u", "v")
+
+
+def test_codes_are_copies():
+    left = np.array([0, 1])
+    pairs = Pairs(ITEMS, left, [1, 2])
+    left[0] = 3
+    assert pairs.left[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"left": [0, 1]}, "left has 2 items but right has 1"),
+        ({"left": [4]}, r"left has 1 row.*row 0 \(4\). Valid are 0 to 3"),
+        ({"right": [-1]}, r"right has 1 row.*row 0 \(-1\). Valid are 0 to 3"),
+        ({"left": [None]}, r"left has 1 missing value\(s\).*row 0"),
+        ({"right": [np.nan]}, r"right has 1 missing value\(s\).*row 0"),
+        ({"names": ["a", "b"]}, "2 names but 4 rows of items"),
+        ({"names": ["a", "b", "a", None]}, r"names has 1 missing value\(s\).*row 3"),
+        ({"names": ["a", "b", "a", "b"]}, "2 occur more than once: 'a', 'b'"),
+        (
+            {"left": ["x"], "right": ["a"], "names": list("abcd")},
+            r"left has 1 value\(s\), 1 distinct, .*4 names: row 0 \('x'\).*'a', 'b'",
+        ),
+        ({"left": [9], "names": [5, 6, 7, 8]}, r"not among the 4 names: row 0 \(9\)"),
+        ({"items": [[np.nan]]}, "NaN at row 0"),
+    ],
+)
+def test_refused_values(arguments, message):
+    arguments = {"items": ITEMS, "left": [0], "right": [1]} | arguments
+    with pytest.raises(ValueError, match=message):
+        Pairs(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"left": [0.0]}, r"integers\), got float64 values, for example 0.0 at row 0"),
+        ({"left": ["a"]}, "got object values, for example 'a' at row 0.*give `names`"),
+        ({"left": [True]}, "got bool values"),
+        ({"left": 3}, "left must be a column"),
+        (
+            {"items": None, "left": [1], "right": ["1"]},
+            "left holds numbers and right holds text",
+        ),
+    ],
+)
+def test_refused_types(arguments, message):
+    arguments = {"items": ITEMS, "left": [0], "right": [1]} | arguments
+    with pytest.raises(TypeError, match=message):
+        Pairs(**arguments)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [0, 2],
+        (np.array([0, 2]), ...),
+        np.array([0, 2], dtype=np.int32),
+        np.array([-3, -1]),
+        slice(0, 3, 2),
+        (slice(None, None, 2), ...),
+        [True, False, True],
+        np.array([True, False, True]),
+        pd.Series([0, 2]),
+    ],
+)
+def test_rows_are_comparisons(pairs, rows):
+    taken = pairs[rows]
+    assert isinstance(taken, Pairs)
+    np.testing.assert_array_equal(taken.left, [0, 3])
+    np.testing.assert_array_equal(taken.right, [1, 0])
+    assert taken.left.flags.c_contiguous
+    assert taken.right.flags.c_contiguous
+    assert taken.items is pairs.items
+    assert taken.names is pairs.names
+
+
+def test_one_row_is_pairs_of_length_one(pairs):
+    for row in (1, np.int64(1), -2, (1, ...)):
+        assert pairs[row].shape == (1, 2, 2)
+        np.testing.assert_array_equal(np.asarray(pairs[row]), np.asarray(pairs)[[1]])
+
+
+def test_all_and_no_rows(pairs):
+    assert len(pairs[...]) == 3
+    for nothing in ([], slice(0, 0), np.zeros(3, dtype=bool), np.array([], dtype=int)):
+        assert pairs[nothing].shape == (0, 2, 2)
+        assert np.asarray(pairs[nothing]).shape == (0, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (3, "Row 3 is out of range for Pairs of 3 rows"),
+        ([0, -4], "Row -4 is out of range"),
+        ([True, False], r"got shape \(2,\) for 3 rows"),
+        ((0, 1), "indexed by rows only"),
+        ((slice(None), slice(None)), "indexed by rows only"),
+        ([0.0, 1.0], "row numbers, a mask or a slice"),
+        ("a", "row numbers, a mask or a slice"),
+        ([[0], [1]], "row numbers, a mask or a slice"),
+    ],
+)
+def test_what_is_no_row(pairs, rows, message):
+    with pytest.raises(IndexError, match=message):
+        pairs[rows]
+
+
+def test_no_comparisons_can_be_held():
+    assert Pairs(ITEMS, [], []).shape == (0, 2, 2)
+    nothing = Pairs(None, [], [])
+    assert (len(nothing), nothing.n_items) == (0, 0)
+
+
+def test_iteration_ends(pairs):
+    assert [len(pair) for pair in pairs] == [1, 1, 1]
+
+
+def test_swap(pairs):
+    swapped = pairs.swap()
+    np.testing.assert_array_equal(np.asarray(swapped), np.asarray(pairs)[:, ::-1])
+    assert swapped.names is pairs.names
+
+
+def test_touched_and_compact(pairs):
+    part = pairs[[2]]
+    np.testing.assert_array_equal(part.touched(), [0, 3])
+    assert part.touched().dtype == np.int64
+    small = part.compact()
+    assert small.n_items == 2
+    np.testing.assert_array_equal(small.names, ["a", "d"])
+    np.testing.assert_array_equal(np.asarray(small), np.asarray(part))
+    assert pairs.compact() is pairs
+    named = Pairs(None, ["a", "b"], ["b", "c"])[[1]].compact()
+    np.testing.assert_array_equal(named.names, ["b", "c"])
+    np.testing.assert_array_equal(named.left, [0])
+
+
+def test_unique_items():
+    pairs = Pairs([[1.0], [2.0], [1.0]], left=[0, 1], right=[2, 0])
+    table, inverse = pairs.unique_items()
+    assert isinstance(table, ItemTable)
+    np.testing.assert_array_equal(table.values, [[1.0], [2.0]])
+    np.testing.assert_array_equal(inverse[pairs.left], [0, 1])
+    np.testing.assert_array_equal(inverse[pairs.right], [0, 0])
+
+
+def test_with_items(pairs):
+    other = pairs.with_items(ITEMS[:, :1] + 1)
+    assert other.shape == (3, 2, 1)
+    np.testing.assert_array_equal(other.names, pairs.names)
+    np.testing.assert_array_equal(np.asarray(other), np.asarray(pairs)[..., :1] + 1)
+    with pytest.raises(ValueError, match="has 2 rows, but the comparisons are of 4"):
+        pairs.with_items(ITEMS[:2])
+
+
+def test_repr(pairs):
+    assert repr(pairs) == "Pairs(3 comparisons of 4 items, 2 features)"
+    one = Pairs(sp.csr_array(ITEMS[:1, :1]), [0], [0])
+    assert repr(one) == "Pairs(1 comparison of 1 item, 1 feature, sparse)"
+    assert repr(Pairs(None, ["a"], ["b"])) == (
+        "Pairs(1 comparison of 2 items, no features)"
+    )
+
+
+def test_equality_is_identity(pairs):
+    assert pairs == pairs
+    assert pairs != copy.copy(pairs)
+    assert len({pairs, pairs[:]}) == 2
+
+
+@pytest.mark.parametrize("features", [True, False])
+def test_pickle(pairs, features):
+    if not features:
+        pairs = Pairs(None, ["a", "b"], ["b", "c"])
+    again = pickle.loads(pickle.dumps(pairs))
+    np.testing.assert_array_equal(again.left, pairs.left)
+    np.testing.assert_array_equal(again.right, pairs.right)
+    np.testing.assert_array_equal(again.names, pairs.names)
+    if features:
+        np.testing.assert_array_equal(np.asarray(again), np.asarray(pairs))
+
+
+def test_the_item_table_is_not_copied(pairs):
+    assert pairs.values is ITEMS
+
+
+some_names = st.one_of(
+    st.lists(st.text(max_size=3), min_size=1, max_size=6, unique=True),
+    st.lists(st.integers(-5, 5), min_size=1, max_size=6, unique=True),
+    st.lists(st.sampled_from(["", "a", 0, 1, 2]), min_size=1, max_size=5, unique=True),
+)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_names_and_codes_round_trip(data):
+    names = data.draw(some_names)
+    code = st.integers(0, len(names) - 1)
+    codes = data.draw(st.lists(st.tuples(code, code), min_size=1, max_size=8))
+    left = [names[a] for a, _ in codes]
+    right = [names[b] for _, b in codes]
+    table = np.arange(len(names), dtype=float)[:, None]
+    for items in (None, table):
+        given_names = Pairs(items, left, right, names=names)
+        np.testing.assert_array_equal(given_names.left, [a for a, _ in codes])
+        np.testing.assert_array_equal(given_names.right, [b for _, b in codes])
+        assert given_names.names.tolist() == names
+        small = given_names.compact()
+        assert [small.names[c] for c in small.left] == left
+        assert [small.names[c] for c in small.right] == right
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde")),
+        min_size=1,
+        max_size=8,
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_names_come_in_order_of_first_appearance(sides):
+    pairs = Pairs(None, [a for a, _ in sides], [b for _, b in sides])
+    spoken = [name for side in sides for name in side]
+    assert pairs.names.tolist() == list(dict.fromkeys(spoken))
+    again = np.column_stack([pairs.names[pairs.left], pairs.names[pairs.right]])
+    assert again.ravel().tolist() == spoken
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_rows_of_pairs_are_rows_of_the_array(data):
+    n_items = data.draw(st.integers(1, 5))
+    code = st.integers(0, n_items - 1)
+    codes = data.draw(st.lists(st.tuples(code, code), min_size=1, max_size=6))
+    rows = data.draw(st.lists(st.integers(0, len(codes) - 1), max_size=6))
+    items = np.arange(2.0 * n_items).reshape(n_items, 2)
+    pairs = Pairs(items, [a for a, _ in codes], [b for _, b in codes])
+    taken = pairs[np.array(rows, dtype=int), ...]
+    np.testing.assert_array_equal(
+        np.asarray(taken), np.asarray(pairs)[np.array(rows, dtype=int)]
+    )
+    if rows:
+        np.testing.assert_array_equal(np.asarray(taken.compact()), np.asarray(taken))
+        table, inverse = taken.unique_items()
+        np.testing.assert_array_equal(
+            table.values[inverse[taken.left]], np.asarray(taken)[:, 0]
+        )

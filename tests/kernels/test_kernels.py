@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
+
+from tests.oracles.pair_svm import pair_kernel
+from tiebreak.kernels import (
+    CachedRows,
+    DifferenceRows,
+    FactorRows,
+    FunctionKernel,
+    GramKernel,
+    ItemPairRows,
+    KernelFunction,
+    check_gram,
+    make_kernel,
+    make_rows,
+    pivoted_cholesky,
+)
+
+FUNCTIONS = {
+    "linear": (KernelFunction("linear"), linear_kernel),
+    "poly": (
+        KernelFunction("poly", 0.3, 2, 1.5),
+        lambda A, B: polynomial_kernel(A, B, gamma=0.3, degree=2, coef0=1.5),
+    ),
+    "rbf": (KernelFunction("rbf", 0.7), lambda A, B: rbf_kernel(A, B, gamma=0.7)),
+    "callable": (
+        KernelFunction(lambda A, B: np.tanh(A @ B.T) + 2.0),
+        lambda A, B: np.tanh(A @ B.T) + 2.0,
+    ),
+}
+
+
+@pytest.fixture
+def table(rng):
+    return rng.normal(size=(40, 3))
+
+
+@pytest.fixture
+def sides(rng):
+    return rng.integers(0, 40, 90), rng.integers(0, 40, 90)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_equal_scikit_learn(name, table):
+    ours, theirs = FUNCTIONS[name]
+    np.testing.assert_allclose(ours.block(table[:7], table), theirs(table[:7], table))
+    np.testing.assert_allclose(ours.diagonal(table), np.diag(theirs(table, table)))
+
+
+@pytest.mark.parametrize("name", ["linear", "poly", "rbf"])
+def test_sparse_equals_dense(name, table):
+    ours, _ = FUNCTIONS[name]
+    table = np.where(np.abs(table) > 0.5, table, 0.0)
+    sparse = sp.csr_array(table)
+    np.testing.assert_allclose(
+        ours.block(sparse[:5], sparse), ours.block(table[:5], table), atol=1e-14
+    )
+    np.testing.assert_allclose(ours.diagonal(sparse), ours.diagonal(table))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_pair_rows_equal_the_explicit_pair_kernel(name, dtype, table, sides):
+    ours, theirs = FUNCTIONS[name]
+    left, right = sides
+    whole = pair_kernel(theirs, table[left], table[right])
+    source = ItemPairRows(FunctionKernel(ours, table), left, right)
+    rows = CachedRows(source, 1e9, dtype)
+    index = np.array([3, 80, 3, 41])
+    got = rows.table[rows.slots(index)]
+    assert got.dtype == dtype
+    tolerance = 2e-4 if dtype is np.float32 else 1e-12
+    np.testing.assert_allclose(got, whole[index], atol=tolerance, rtol=tolerance)
+    np.testing.assert_allclose(source.diagonal(), np.diag(whole), atol=1e-12)
+    coef = np.sin(np.arange(90.0)) * (np.arange(90) % 3 > 0)
+    np.testing.assert_allclose(source.product(coef), whole @ coef, atol=1e-11)
+    through_gram = ItemPairRows(GramKernel(theirs(table, table)), left, right)
+    np.testing.assert_allclose(through_gram.product(coef), whole @ coef, atol=1e-11)
+
+
+def test_product_over_many_tiles(rng, monkeypatch):
+    monkeypatch.setattr("tiebreak.kernels.items._TILE", 16)
+    table = rng.normal(size=(100, 2))
+    kernel = FunctionKernel(KernelFunction("rbf", 0.5), table)
+    coef = rng.normal(size=100) * (rng.random(100) < 0.6)
+    expected = rbf_kernel(table, gamma=0.5) @ coef
+    np.testing.assert_allclose(kernel.product(coef), expected, atol=1e-12)
+    np.testing.assert_array_equal(kernel.product(np.zeros(100)), 0.0)
+
+
+def test_single_precision_is_refused_where_it_would_lose(rng):
+    """Exponents of thousands are computed in double precision first."""
+    table = 300.0 * rng.normal(size=(30, 2))
+    function = KernelFunction("rbf", 1.0)
+    near = table + 0.3
+    both = np.vstack([table, near])
+    block = function.evaluator(both, np.float32)(np.arange(30), np.arange(30, 60))
+    np.testing.assert_allclose(np.diag(block), np.exp(-0.18), rtol=1e-4)
+
+
+def test_cache_evicts_the_oldest(rng):
+    Z = rng.normal(size=(200, 3))
+    rows = CachedRows(DifferenceRows(Z), 1.0)
+    assert rows.n_slots == 64
+    for start in (0, 40, 80, 20, 0):
+        index = np.arange(start, start + 60) % 200
+        got = rows.table[rows.slots(index)]
+        np.testing.assert_allclose(got, Z[index] @ Z.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_difference_rows(rng, kind):
+    Z = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.5)
+    source = DifferenceRows(sp.csr_array(Z) if kind == "sparse" else Z)
+    coef = rng.normal(size=50)
+    np.testing.assert_allclose(source.product(coef), Z @ (Z.T @ coef))
+    np.testing.assert_allclose(source.diagonal(), (Z**2).sum(1))
+    assert isinstance(make_rows(source).source, FactorRows)
+
+
+def test_wide_sparse_differences_keep_their_rows():
+    Z = sp.csr_array(np.eye(20, 3000))
+    rows = make_rows(DifferenceRows(Z))
+    assert rows.factor is None
+    np.testing.assert_array_equal(rows.table[rows.slots(np.arange(20))], np.eye(20))
+
+
+def test_pivoted_cholesky_reproduces_the_matrix(rng):
+    table = rng.normal(size=(600, 2))
+    K = rbf_kernel(table, gamma=0.2)
+    F = pivoted_cholesky(lambda i: K[i], np.diag(K), max_pivots=300)
+    assert F is not None
+    assert F.shape[0] < 200
+    assert np.abs(K - F.T @ F).max() <= 2e-10
+
+
+def test_pivoted_cholesky_gives_up_in_time(rng):
+    K = np.eye(500)
+    asked = []
+
+    def rows(index):
+        asked.extend(index)
+        return K[index].copy()
+
+    assert pivoted_cholesky(rows, np.diag(K), max_pivots=300) is None
+    assert len(asked) <= 96
+
+
+def test_pivoted_cholesky_of_nothing():
+    F = pivoted_cholesky(lambda i: np.zeros((len(i), 4)), np.zeros(4), max_pivots=4)
+    assert F.shape == (0, 4)
+
+
+def test_gamma_as_in_scikit_learn(rng):
+    X = rng.normal(size=(30, 4)) * 3
+    options = {"degree": 3, "coef0": 0.0, "items": X}
+    assert make_kernel("rbf", gamma="auto", **options).gamma == 0.25
+    scale = make_kernel("rbf", gamma="scale", **options).gamma
+    assert scale == pytest.approx(1 / (4 * X.var()))
+    sparse = make_kernel(
+        "rbf", gamma="scale", degree=3, coef0=0.0, items=sp.csr_array(X)
+    )
+    assert sparse.gamma == pytest.approx(scale)
+    constant = make_kernel(
+        "rbf", gamma="scale", degree=3, coef0=0.0, items=np.ones((5, 2))
+    )
+    assert constant.gamma == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"kernel": "sigmoid"}, r"kernel='sigmoid' is not known.*'rbf'"),
+        ({"gamma": -1.0}, r"gamma=-1.0 must be a positive"),
+        ({"gamma": "wide"}, r"gamma='wide' must be"),
+        ({"gamma": np.nan}, r"gamma=nan must be"),
+        ({"degree": 0}, r"degree=0 must be an integer"),
+        ({"coef0": np.inf}, r"coef0=inf must be"),
+    ],
+)
+def test_wrong_kernel_parameters(change, words, table):
+    options = {"kernel": "poly", "gamma": 1.0, "degree": 2, "coef0": 0.0} | change
+    name = options.pop("kernel")
+    with pytest.raises(ValueError, match=words):
+        make_kernel(name, items=table, **options)
+
+
+def test_callable_kernels_are_checked(table):
+    short = KernelFunction(lambda A, B: np.zeros((1, 1)))
+    with pytest.raises(ValueError, match=r"shape \(1, 1\).*expected \(4, 40\)"):
+        short.block(table[:4], table)
+    holes = KernelFunction(lambda A, B: np.where(A @ B.T > 0, np.nan, 1.0))
+    with pytest.raises(ValueError, match=r"returned nan for rows \d+ and \d+"):
+        holes.block(table, table)
+
+
+def test_gram_is_checked():
+    with pytest.raises(ValueError, match="must be square"):
+        check_gram(np.ones((3, 4)))
+    K = np.eye(5)
+    K[1, 3] = 0.5
+    with pytest.raises(
+        ValueError, match=r"symmetric, but K\[1, 3\] = 0.5 and K\[3, 1\]"
+    ):
+        check_gram(K)

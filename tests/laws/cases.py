@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The registry: every model, the shapes it takes, and the laws that do not apply.
+
+To put a new model under the laws, add a :class:`Model` to ``MODELS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tests.laws.alike import Data
+from tests.laws.comparisons import (
+    ARRAY,
+    DENSE,
+    GAUSSIAN,
+    GRAM,
+    NAMES,
+    OF_FEATURES,
+    PANDAS,
+    SPARSE,
+    Shape,
+    comparisons_of,
+    gaussian,
+    make_comparisons,
+)
+from tiebreak import (
+    MajorityCompare,
+    MaxMarginCompare,
+    OnItems,
+    RankSVM,
+    SVMCompare,
+    ThresholdCompare,
+)
+
+__all__ = ["CASES", "MODELS", "Model", "law_applies", "make_data"]
+
+TRAIN = make_comparisons(1)
+OTHER = make_comparisons(2, n_items=9, n_rows=30, n_features=2)
+SEPARABLE = make_comparisons(3, separable=True)
+OTHER_SEPARABLE = make_comparisons(
+    4, n_items=9, n_rows=30, n_features=2, separable=True
+)
+UNSEEN = make_comparisons(5, n_items=10)
+
+# Every machine is solved far beyond its default, to a relative duality gap of 1e-10.
+# By strong convexity (see alike.slack) utilities of two solutions of the same program
+# can then differ by about 1e-4; what is left of 1e-9 is rounding in the sums.
+TIGHT: dict[str, Any] = {"tol": 1e-10}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model under the laws.
+
+    Attributes
+    ----------
+    name : str
+        Appears in the ids of the tests.
+    make : callable
+        Makes a new, unfitted model.
+    shapes : tuple of Shape
+        What it takes.
+    diameter : float
+        Bound on ‖Φ(right) - Φ(left)‖ of any two items of the data, whose features lie
+        in [-2, 2]: 4 √3 for the linear kernel, √2 for Gaussian ones.
+    atol : float
+        Accuracy of utilities that no duality gap speaks of.
+    separable : bool
+        Whether the data must be linearly separable.
+    same_as : callable or None
+        Makes the model of dense features that learns the same; None: `make` itself.
+    without : dict of str to str
+        Laws that do not apply, each with the reason.
+    """
+
+    name: str
+    make: Callable[[], Any]
+    shapes: tuple[Shape, ...]
+    diameter: float = 0.0
+    atol: float = 1e-9
+    separable: bool = False
+    same_as: Callable[[], Any] | None = None
+    without: dict[str, str] = field(default_factory=dict)
+
+
+RANKER = {"classes": "a ranker, not a classifier"}
+COMPARER = {"ranker": "a classifier, not a ranker"}
+NOT_INVARIANT = {"translation": "the polynomial kernel depends on the origin"}
+NEAR_TIES = {
+    law: "without features many differences are equal but for rounding, which then "
+    "decides between thresholds of the same loss"
+    for law in (
+        "weight_two",
+        "weight_zero",
+        "swapped_training",
+        "row_order",
+        "item_order",
+        "unused_items",
+        "same_as_dense",
+    )
+}
+CONSTANT = {
+    law: "predicts one constant, whatever the items are"
+    for law in (
+        "swapped_training",
+        "swapped_prediction",
+        "both_signs",
+        "difference",
+        "exactly_at_the_threshold",
+        "signs_and_threshold",
+        "identical_items",
+        "learns",
+    )
+}
+
+ALL = (*OF_FEATURES, NAMES)
+LINEAR, GAUSS, POLY = 7.0, 1.5, 10.0
+POLYNOMIAL = {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0}
+
+MODELS = [
+    Model(
+        "SVMCompare(linear)",
+        lambda: SVMCompare(kernel="linear", **TIGHT),
+        ALL,
+        LINEAR,
+        without=COMPARER,
+    ),
+    Model(
+        "SVMCompare(poly)",
+        lambda: SVMCompare(**POLYNOMIAL, **TIGHT),
+        OF_FEATURES,
+        POLY,
+        without=COMPARER | NOT_INVARIANT,
+    ),
+    Model(
+        "SVMCompare(rbf)",
+        lambda: SVMCompare(C=3.0, **TIGHT),
+        OF_FEATURES,
+        GAUSS,
+        without=COMPARER,
+    ),
+    Model(
+        "SVMCompare(precomputed)",
+        lambda: SVMCompare(kernel="precomputed", **TIGHT),
+        (GRAM,),
+        GAUSS,
+        same_as=lambda: SVMCompare(gamma=GAUSSIAN, **TIGHT),
+        without=COMPARER,
+    ),
+    Model(
+        "SVMCompare(callable)",
+        lambda: SVMCompare(kernel=gaussian, **TIGHT),
+        (DENSE, ARRAY, PANDAS),
+        GAUSS,
+        same_as=lambda: SVMCompare(gamma=GAUSSIAN, **TIGHT),
+        without=COMPARER,
+    ),
+    Model(
+        "RankSVM(linear)",
+        lambda: RankSVM(kernel="linear", **TIGHT),
+        ALL,
+        LINEAR,
+        without=RANKER,
+    ),
+    Model(
+        "RankSVM(poly)",
+        lambda: RankSVM(**POLYNOMIAL, **TIGHT),
+        OF_FEATURES,
+        POLY,
+        without=RANKER | NOT_INVARIANT,
+    ),
+    Model(
+        "RankSVM(rbf)",
+        lambda: RankSVM(**TIGHT),
+        OF_FEATURES,
+        GAUSS,
+        without=RANKER,
+    ),
+    Model(
+        "RankSVM(both)",
+        lambda: RankSVM(ties="both", **TIGHT),
+        OF_FEATURES,
+        GAUSS,
+        without=RANKER,
+    ),
+    Model(
+        "RankSVM(both, linear)",
+        lambda: RankSVM(ties="both", kernel="linear", **TIGHT),
+        (SPARSE, NAMES),
+        LINEAR,
+        without=RANKER,
+    ),
+    Model(
+        "RankSVM(precomputed)",
+        lambda: RankSVM(kernel="precomputed", **TIGHT),
+        (GRAM,),
+        GAUSS,
+        same_as=lambda: RankSVM(gamma=GAUSSIAN, **TIGHT),
+        without=RANKER,
+    ),
+    Model(
+        "MaxMarginCompare(lp)",
+        MaxMarginCompare,
+        OF_FEATURES,
+        # A vertex of the same polyhedron; HiGHS allows itself 1e-7.
+        atol=1e-6,
+        separable=True,
+        without=COMPARER,
+    ),
+    Model(
+        "MaxMarginCompare(qp)",
+        lambda: MaxMarginCompare("qp", tol=1e-10),
+        OF_FEATURES,
+        atol=1e-4,
+        separable=True,
+        without=COMPARER,
+    ),
+    Model(
+        "ThresholdCompare(RankSVM)",
+        lambda: ThresholdCompare(RankSVM(kernel="linear", **TIGHT)),
+        OF_FEATURES,
+        LINEAR,
+        without=COMPARER,
+    ),
+    Model(
+        "ThresholdCompare(RankSVM), no features",
+        lambda: ThresholdCompare(RankSVM(kernel="linear", **TIGHT)),
+        (NAMES,),
+        LINEAR,
+        without=COMPARER | NEAR_TIES,
+    ),
+    Model(
+        "ThresholdCompare(RankSVM(both))",
+        lambda: ThresholdCompare(RankSVM(ties="both", **TIGHT)),
+        OF_FEATURES,
+        GAUSS,
+        without=COMPARER,
+    ),
+    Model(
+        "ThresholdCompare(SVMCompare)",
+        lambda: ThresholdCompare(SVMCompare(**TIGHT)),
+        OF_FEATURES,
+        GAUSS,
+        without=COMPARER,
+    ),
+    Model(
+        "ThresholdCompare(precomputed)",
+        lambda: ThresholdCompare(RankSVM(kernel="precomputed", **TIGHT)),
+        (GRAM,),
+        GAUSS,
+        same_as=lambda: ThresholdCompare(RankSVM(gamma=GAUSSIAN, **TIGHT)),
+        without=COMPARER,
+    ),
+    Model(
+        "ThresholdCompare(pipeline)",
+        lambda: ThresholdCompare(
+            make_pipeline(OnItems(StandardScaler()), RankSVM(kernel="linear", **TIGHT))
+        ),
+        # In an array every row is an item, so a repeated row moves the scaler.
+        (DENSE, PANDAS),
+        2 * LINEAR,
+        without=COMPARER,
+    ),
+    Model(
+        "MajorityCompare",
+        MajorityCompare,
+        ALL,
+        atol=0.0,
+        without=COMPARER | CONSTANT,
+    ),
+    Model(
+        "MajorityCompare(tie)",
+        lambda: MajorityCompare(tie=True),
+        (DENSE,),
+        atol=0.0,
+        without=COMPARER | CONSTANT,
+    ),
+]
+
+CASES = [(model, shape) for model in MODELS for shape in model.shapes]
+
+
+def make_data(model: Model, shape: Shape) -> Data:
+    """Gather what the laws need for a model and a shape."""
+    train = SEPARABLE if model.separable else TRAIN
+    # Without features only items that were compared have a utility.
+    known = UNSEEN if shape is not NAMES else train
+    return Data(
+        shape=shape,
+        train=train,
+        asked=comparisons_of(known.items, known.names),
+        other=OTHER_SEPARABLE if model.separable else OTHER,
+        atol=model.atol,
+        diameter=model.diameter,
+        same_as=model.same_as or model.make,
+    )
+
+
+# Laws that speak of something that not every shape has.
+NEEDS: dict[str, Callable[[Model, Shape], bool]] = {
+    "feature_names": lambda model, shape: shape.named,
+    "no_feature_names": lambda model, shape: not shape.named,
+    "feature_count": lambda model, shape: shape is not NAMES,
+    "identical_items": lambda model, shape: shape is not NAMES,
+    "number_types": lambda model, shape: shape.features,
+    "float32_is_close": lambda model, shape: shape.features,
+    "translation": lambda model, shape: shape.features,
+    "item_order": lambda model, shape: shape.table,
+    "unused_items": lambda model, shape: shape.table,
+    "same_as_dense": lambda model, shape: shape is not DENSE or bool(model.same_as),
+}
+
+
+def law_applies(law: str, model: Model, shape: Shape) -> bool:
+    """Say whether a law has a meaning for a model and a shape."""
+    has_what_it_needs = NEEDS.get(law, lambda model, shape: True)
+    return law not in model.without and has_what_it_needs(model, shape)

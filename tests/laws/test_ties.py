@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Few ties, many ties, no ties, nothing but ties: what a comparer makes of them.
+
+The learned threshold is max(0, -β). With few ties, or with small C when ties are the
+smaller part, β is not negative: no tie is predicted, but the order must not turn
+around. With small C and many ties everything is a tie. Both are said in a warning, and
+`ThresholdCompare` repairs them.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tiebreak import (
+    MajorityCompare,
+    MaxMarginCompare,
+    Pairs,
+    RankSVM,
+    SVMCompare,
+    ThresholdCompare,
+)
+
+KERNELS = ["linear", "poly", "rbf"]
+NO_TIE = "no tie will ever be predicted: ties are few or C is small"
+ALL_TIES = "Every training comparison is predicted to be a tie"
+
+
+def easy(n_rows=120, tie_share=None, seed=0):
+    """Compare by the sum of two features; smaller differences are the ties."""
+    rng = np.random.default_rng(seed)
+    items = rng.uniform(-1, 1, size=(30, 2))
+    left, right = np.triu_indices(30, 1)
+    rows = rng.permutation(len(left))[:n_rows]
+    turned = rng.random(n_rows) < 0.5
+    left, right = left[rows], right[rows]
+    left, right = np.where(turned, right, left), np.where(turned, left, right)
+    difference = items.sum(axis=1)[right] - items.sum(axis=1)[left]
+    limit = 0.4 if tie_share is None else np.quantile(np.abs(difference), tie_share)
+    y = np.where(np.abs(difference) <= limit, 0, np.sign(difference)).astype(int)
+    return Pairs(items, left, right), y
+
+
+def sign_accuracy(model, pairs, y):
+    differ = y != 0
+    sign = np.sign(model.decision_function(pairs[differ]))
+    return (sign == y[differ]).mean()
+
+
+def quietly(model, pairs, y):
+    """Fit without a word: what is said is another test's business."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(pairs, y)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("C", "tie_share"),
+    [(1e-3, 0.2), (1e-6, 0.2), (1e-12, 0.2), (1e-20, 0.2), (1e-3, 0.02)],
+)
+def test_few_ties_and_small_c_keep_the_order_the_right_way_round(kernel, C, tie_share):
+    pairs, y = easy(tie_share=tie_share)
+    model = SVMCompare(C, kernel=kernel)
+    with pytest.warns(UserWarning, match=NO_TIE) as caught:
+        model.fit(pairs, y)
+    assert "ThresholdCompare(SVMCompare(...))" in str(caught[0].message)
+    assert f"{model.intercept_:.3g}" in str(caught[0].message)
+    assert model.intercept_ >= 0
+    assert model.threshold_ == 0
+    assert 0 not in model.predict(pairs)
+    assert sign_accuracy(model, pairs, y) > 0.9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("C", [1e-3, 1e-12])
+@pytest.mark.parametrize("tie_share", [0.2, 0.8])
+def test_a_learned_threshold_repairs_the_ties(kernel, C, tie_share):
+    pairs, y = easy(tie_share=tie_share)
+    plain = quietly(SVMCompare(C, kernel=kernel), pairs, y)
+    repaired = quietly(ThresholdCompare(SVMCompare(C, kernel=kernel)), pairs, y)
+    assert repaired.threshold_ > 0
+    assert_array_equal(
+        repaired.decision_function(pairs), plain.decision_function(pairs)
+    )
+    assert repaired.score(pairs, y) > plain.score(pairs, y) + 0.03
+    assert set(repaired.predict(pairs).tolist()) == {-1, 0, 1}
+    assert_allclose(repaired.training_error_, 1 - repaired.score(pairs, y))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("C", [1e-4, 1e-12, 1e-20])
+def test_with_many_ties_and_small_c_everything_is_a_tie(kernel, C):
+    pairs, y = easy(tie_share=0.8)
+    model = SVMCompare(C, kernel=kernel)
+    with pytest.warns(UserWarning, match=ALL_TIES) as caught:
+        model.fit(pairs, y)
+    assert "ThresholdCompare(SVMCompare(...))" in str(caught[0].message)
+    assert_allclose(model.intercept_, -1, atol=1e-2)
+    assert_array_equal(model.predict(pairs), np.zeros(len(y)))
+    assert sign_accuracy(model, pairs, y) > 0.9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_enough_ties_and_a_good_c_need_no_warning(kernel):
+    pairs, y = easy()
+    model = SVMCompare(100.0, kernel=kernel, coef0=1.0).fit(pairs, y)
+    assert model.intercept_ < 0
+    assert model.threshold_ == -model.intercept_
+    assert model.score(pairs, y) > 0.9
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_without_ties_the_comparer_is_the_ranker(kernel):
+    pairs, y = easy()
+    pairs, y = pairs[y != 0], y[y != 0]
+    model = SVMCompare(kernel=kernel)
+    with pytest.warns(UserWarning, match="no ties among the comparisons") as caught:
+        model.fit(pairs, y)
+    assert "RankSVM" in str(caught[0].message)
+    assert "threshold_ = 0" in str(caught[0].message)
+    ranker = RankSVM(kernel=kernel).fit(pairs, y)
+    assert model.threshold_ == model.intercept_ == 0
+    assert_array_equal(model.decision_function(pairs), ranker.decision_function(pairs))
+    assert_array_equal(model.predict(pairs), ranker.predict(pairs))
+    assert model.objective_ == ranker.objective_
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_nothing_but_ties_is_a_utility_of_zero(kernel):
+    pairs, y = easy()
+    model = SVMCompare(kernel=kernel)
+    with pytest.warns(UserWarning, match="All comparisons are ties"):
+        model.fit(pairs, 0 * y)
+    assert model.threshold_ > 0
+    assert_array_equal(model.utility(pairs.values), np.zeros(30))
+    assert_array_equal(model.predict(pairs), np.zeros(len(y)))
+    assert model.converged_
+
+
+def test_the_order_without_information_is_refused():
+    pairs, y = easy()
+    with pytest.raises(ValueError, match=r"all 120 comparisons are ties.*SVMCompare"):
+        RankSVM().fit(pairs, 0 * y)
+    with pytest.raises(ValueError, match="all 120 comparisons are ties"):
+        ThresholdCompare(RankSVM()).fit(pairs, 0 * y)
+
+
+def test_ties_in_both_directions_alone_pull_all_utilities_together():
+    pairs, y = easy()
+    model = RankSVM(ties="both").fit(pairs, 0 * y)
+    assert_allclose(model.utility(pairs.values), np.zeros(30), atol=1e-6)
+
+
+def test_rows_of_weight_zero_do_not_count_as_ties():
+    pairs, y = easy()
+    weight = (y != 0).astype(float)
+    with pytest.warns(UserWarning, match="no ties among the comparisons"):
+        SVMCompare().fit(pairs, y, sample_weight=weight)
+    with pytest.warns(UserWarning, match="All comparisons are ties"):
+        SVMCompare().fit(pairs, y, sample_weight=1 - weight)
+    with pytest.raises(ValueError, match="comparisons are ties"):
+        RankSVM().fit(pairs, y, sample_weight=1 - weight)
+
+
+@pytest.mark.parametrize("program", ["lp", "qp"])
+def test_max_margin_without_ties_is_a_hard_margin_order(program):
+    pairs, y = easy()
+    pairs, y = pairs[y != 0], y[y != 0]
+    model = MaxMarginCompare(program)
+    with pytest.warns(UserWarning, match=r"no ties.*unbounded.*threshold_ = 0"):
+        model.fit(pairs, y)
+    assert model.separable_
+    assert model.threshold_ == 0
+    assert model.score(pairs, y) == 1
+    hard = RankSVM(1e6, kernel="linear", tol=1e-8).fit(pairs, y)
+    assert_allclose(model.coef_, hard.coef_, rtol=1e-4)
+    assert_allclose(model.margin_, 1 / np.linalg.norm(hard.coef_), rtol=1e-4)
+    assert_allclose(np.abs(model.decision_function(pairs)).min(), 1, rtol=1e-4)
+
+
+@pytest.mark.parametrize("program", ["lp", "qp"])
+def test_max_margin_of_nothing_but_ties(program):
+    pairs, y = easy()
+    model = MaxMarginCompare(program)
+    with pytest.warns(UserWarning, match="All comparisons are ties"):
+        model.fit(pairs, 0 * y)
+    assert_array_equal(model.predict(pairs), np.zeros(len(y)))
+    assert_allclose(model.margin_, 1)
+
+
+@pytest.mark.parametrize("program", ["lp", "qp"])
+def test_max_margin_reports_what_is_not_separable(program):
+    pairs, y = easy()
+    y[np.flatnonzero(y)[0]] *= -1
+    model = MaxMarginCompare(program)
+    with pytest.warns(UserWarning, match=r"120 comparisons are not linearly separable"):
+        model.fit(pairs, y)
+    assert not model.separable_
+    assert model.margin_ <= 0
+    assert np.isfinite(model.coef_).all()
+
+
+def test_the_margin_of_the_quadratic_program_is_never_larger():
+    pairs, y = easy()
+    lp, qp = (MaxMarginCompare(program).fit(pairs, y) for program in ("lp", "qp"))
+    assert 0 < qp.margin_ <= lp.margin_ + 1e-6
+    for model in (lp, qp):
+        size = np.abs(model.decision_function(pairs))
+        margin = np.abs(size - 1).min()
+        assert_allclose(margin, model.margin_, atol=1e-5)
+        assert model.score(pairs, y) == 1
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "plain", "with_ties"),
+    [
+        ([1, 1, -1, 0, 0, 0], 1, 0),
+        ([-1, -1, 1, 0], -1, -1),
+        ([1, -1], -1, -1),
+        ([1, 1, 0, 0], 1, 0),
+        ([1, 1, 1, 0], 1, 1),
+    ],
+)
+def test_the_majority_says_left_when_both_sides_are_as_common(
+    outcomes, plain, with_ties
+):
+    n = len(outcomes)
+    pairs = Pairs(None, ["a"] * n, ["b"] * n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # zeros and ones only
+        assert MajorityCompare().fit(pairs, outcomes).outcome_ == plain
+        assert MajorityCompare(tie=True).fit(pairs, outcomes).outcome_ == with_ties

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy import stats
+
+from tests.metrics.strategies import graded_groups
+from tests.oracles import metrics_bruteforce as oracle
+from tiebreak.metrics import kendall_tau_b, spearman_rho
+
+METRICS = [(kendall_tau_b, stats.kendalltau), (spearman_rho, stats.spearmanr)]
+BOTH = pytest.mark.parametrize("metric", [kendall_tau_b, spearman_rho])
+
+
+def is_constant(values):
+    return len(set(values)) < 2
+
+
+def tau_by_pairs(a, b):
+    """The formula of the docstring, pair by pair."""
+    one = np.ones(len(a))
+    concordant, only_b, discordant = oracle.pair_sums(a, b, one, one)
+    only_a = oracle.pair_sums(b, a, one, one)[1]
+    untied = concordant + discordant
+    return (concordant - discordant) / np.sqrt((untied + only_a) * (untied + only_b))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graded_groups())
+def test_equals_scipy_and_the_pairs_on_one_vector(data):
+    a, b, _, _ = data
+    for metric, peer in METRICS:
+        if is_constant(a) or is_constant(b):
+            with pytest.raises(ValueError, match="two distinct values"):
+                metric(a, b)
+        else:
+            value = metric(a, b)
+            assert value == pytest.approx(peer(a, b).statistic, abs=1e-12)
+            assert metric(b, a) == pytest.approx(value, abs=1e-12)
+            assert metric(a, -b) == pytest.approx(-value, abs=1e-12)
+            one_group = metric(a, b, qid=["all"] * len(a))
+            assert one_group == pytest.approx(value, abs=1e-12)
+    if not is_constant(a) and not is_constant(b):
+        assert kendall_tau_b(a, b) == pytest.approx(tau_by_pairs(a, b), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graded_groups())
+def test_groups_average_what_scipy_gives_in_each(data):
+    a, b, qid, _ = data
+    groups = oracle.members(qid)
+    defined = [
+        rows for rows in groups if not (is_constant(a[rows]) or is_constant(b[rows]))
+    ]
+    for metric, peer in METRICS:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            if not defined:
+                with pytest.raises(ValueError, match="does not exist in any of"):
+                    metric(a, b, qid)
+                continue
+            value = metric(a, b, qid)
+        expected = np.mean([peer(a[rows], b[rows]).statistic for rows in defined])
+        assert value == pytest.approx(expected, abs=1e-12)
+        n_without = len(groups) - len(defined)
+        assert len(caught) == (n_without > 0)
+        if n_without:
+            text = str(caught[0].message)
+            assert f"in {n_without} of {len(groups)} groups" in text
+
+
+@BOTH
+def test_extremes_are_exact_in_groups(metric):
+    a = np.array([1, 2, 2, 5, 7, 8])
+    qid = [0, 0, 0, 1, 1, 1]
+    assert metric(a, 10 * a, qid) == 1
+    assert metric(a, -a, qid) == -1
+
+
+@BOTH
+def test_warning_points_at_the_caller(metric):
+    with pytest.warns(UserWarning, match="does not exist in 1 of 2 groups") as record:
+        metric([1, 2, 3], [1, 2, 3], qid=[0, 0, 1])
+    assert record[0].filename == __file__
+
+
+@BOTH
+def test_constants_are_errors_that_say_which(metric):
+    with pytest.raises(ValueError, match=r"in b; got 3 value\(s\), all equal to 4"):
+        metric([1, 2, 3], [4, 4, 4])
+    with pytest.raises(ValueError, match=r"in a; got 1 value\(s\), all equal to 1"):
+        metric([1], [2])
+    with pytest.raises(ValueError, match=r"any of the 2 group\(s\)"):
+        metric([1, 2], [1, 2], qid=["x", "y"])
+
+
+@BOTH
+def test_bad_input(metric):
+    with pytest.raises(ValueError, match="b has 1 values but there are 2 rows"):
+        metric([1, 2], [1])
+    with pytest.raises(ValueError, match="a has 1 missing value"):
+        metric([np.nan, 2], [1, 2])
+
+
+@BOTH
+def test_many_rows_and_many_groups_finish(metric):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200_000)
+    b = a + rng.normal(size=200_000)
+    whole = metric(a, b)
+    assert 0.4 < whole < 0.8
+    assert metric(a, b, qid=np.zeros(200_000)) == pytest.approx(whole)
+    in_groups = metric(a, b, qid=rng.permutation(np.arange(200_000) % 20_000))
+    assert in_groups == pytest.approx(whole, abs=0.1)

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tiebreak.data import Orders, Pairs
+from tiebreak.metrics import (
+    comparison_auc,
+    comparison_auc_scorer,
+    comparison_error,
+    comparison_error_scorer,
+    comparison_log_loss,
+    comparison_log_loss_scorer,
+    disagreement,
+    disagreement_scorer,
+    get_scorer,
+    kendall_tau_b,
+    ndcg,
+    ndcg_scorer,
+    spearman_rho,
+    swapped_pairs,
+    swapped_pairs_scorer,
+    top_k_precision,
+)
+from tiebreak.selection.splitters import QueryKFold
+
+
+class GroupRidge(RegressorMixin, BaseEstimator):
+    """Ridge regression on features and grades centered inside groups."""
+
+    __metadata_request__fit = {"qid": True}  # noqa: RUF012
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    def fit(self, X, y, qid=None, sample_weight=None):
+        self.fitted_with_qid_ = qid is not None
+        group = np.zeros(len(y)) if qid is None else np.asarray(qid)
+        X, y = np.array(X, dtype=float), np.array(y, dtype=float)
+        for q in np.unique(group):
+            rows = group == q
+            X[rows] -= X[rows].mean(axis=0)
+            y[rows] -= y[rows].mean()
+        penalty = self.alpha * np.eye(X.shape[1])
+        self.coef_ = np.linalg.solve(X.T @ X + penalty, X.T @ y)
+        return self
+
+    def predict(self, X):
+        return np.asarray(X) @ self.coef_
+
+
+class FixedCompare(ClassifierMixin, BaseEstimator):
+    """A comparer with given weights: nothing is learned but the classes."""
+
+    def __init__(self, threshold=1.0):
+        self.threshold = threshold
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.array([-1, 0, 1])
+        return self
+
+    def decision_function(self, X):
+        X = np.asarray(X)
+        return (X[:, 1] - X[:, 0]) @ np.arange(1, X.shape[2] + 1)
+
+    def predict(self, X):
+        difference = self.decision_function(X)
+        return np.where(np.abs(difference) > self.threshold, np.sign(difference), 0)
+
+    def predict_proba(self, X):
+        score = np.exp(self.decision_function(X))
+        rows = np.column_stack([1 / score, np.ones(len(score)), score])
+        return rows / rows.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def graded():
+    """Items whose grades depend on the group far more than on the features."""
+    rng = np.random.default_rng(7)
+    qid = rng.permutation(np.arange(90) % 9)
+    X = rng.normal(size=(90, 3))
+    y = np.round(2 * X[:, 0] - X[:, 1] + rng.normal(size=90)) + 10 + 4 * qid
+    return X, y, qid
+
+
+@pytest.fixture
+def compared():
+    rng = np.random.default_rng(8)
+    items = rng.normal(size=(40, 2))
+    left, right = rng.integers(0, 20, 120), rng.integers(20, 40, 120)
+    difference = (items[right] - items[left]) @ [1, 2] + rng.normal(size=120)
+    outcome = np.where(np.abs(difference) > 1, np.sign(difference), 0).astype(int)
+    return Pairs(items, left, right), outcome, rng.uniform(size=120)
+
+
+def test_pair_scorers_equal_their_metrics(compared):
+    pairs, outcome, weight = compared
+    model = FixedCompare().fit(pairs, outcome)
+    difference = model.decision_function(pairs)
+    for X in (pairs, np.asarray(pairs), np.asarray(pairs).tolist()):
+        assert comparison_error_scorer(model, X, outcome) == -comparison_error(
+            outcome, model.predict(pairs)
+        )
+        area = comparison_auc_scorer(model, X, outcome, sample_weight=weight)
+        assert area == comparison_auc(outcome, difference, sample_weight=weight)
+        assert comparison_log_loss_scorer(model, X, outcome) == -comparison_log_loss(
+            outcome, model.predict_proba(pairs)
+        )
+    closed = get_scorer("auc", close=True)
+    assert closed(model, pairs, outcome) == comparison_auc(
+        outcome, difference, close=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "sign"),
+    [
+        ("swapped_pairs", swapped_pairs, -1),
+        ("disagreement", disagreement, -1),
+        ("kendall_tau_b", kendall_tau_b, 1),
+        ("spearman_rho", spearman_rho, 1),
+        ("ndcg", ndcg, 1),
+        ("top_k_precision", top_k_precision, 1),
+    ],
+)
+def test_grade_scorers_equal_their_metrics_inside_groups(graded, name, metric, sign):
+    X, y, qid = graded
+    model = GroupRidge().fit(X, y, qid)
+    expected = metric(y, model.predict(X), qid)
+    assert get_scorer(name)(model, X, y, qid=qid) == sign * expected
+    assert metric(y, model.predict(X)) != pytest.approx(expected)
+
+
+def test_utility_is_preferred_to_predict(graded):
+    X, y, qid = graded
+
+    class Grader(GroupRidge):
+        def utility(self, X):
+            return super().predict(X)
+
+        def predict(self, X):
+            raise AssertionError("predict must not be asked when there is a utility")
+
+    expected = swapped_pairs_scorer(GroupRidge().fit(X, y, qid), X, y, qid=qid)
+    assert swapped_pairs_scorer(Grader().fit(X, y, qid), X, y, qid=qid) == expected
+
+
+def test_perfect_loss_is_plain_zero(graded):
+    _, y, qid = graded
+    score = swapped_pairs_scorer.from_response(y, y, qid=qid)
+    assert score == 0
+    assert not np.signbit(score)
+
+
+def test_weights_reach_the_metric(graded):
+    X, y, qid = graded
+    model = GroupRidge().fit(X, y, qid)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    score = disagreement_scorer(model, X, y, qid=qid, sample_weight=weight)
+    assert score == -disagreement(y, model.predict(X), qid, weight)
+
+
+def test_orders_bring_their_grades_and_groups():
+    items = np.array([[1.0], [2.0], [3.0], [4.0]])
+    orders = Orders(items, [[3, 2, 0], [0, [1, 2]]])
+    X, y, qid = orders.grades()
+    model = LinearRegression().fit(items, items[:, 0])
+    # The first list is in order; in the second the first item is last of three.
+    assert swapped_pairs_scorer(model, orders) == pytest.approx(-2 / 5)
+    assert swapped_pairs_scorer(model, orders) == -swapped_pairs(
+        y, model.predict(X), qid
+    )
+    with pytest.raises(TypeError, match=r"Orders carry their own.*got y as well"):
+        swapped_pairs_scorer(model, orders, [1, 2])
+    with pytest.raises(TypeError, match=r"Orders carry their own.*got qid as well"):
+        swapped_pairs_scorer(model, orders, qid=[1, 2])
+
+
+@pytest.mark.usefixtures("routing")
+def test_cross_validation_with_routing_equals_the_plain_loop(graded):
+    X, y, qid = graded
+    cv = QueryKFold(3)
+    scores = cross_val_score(
+        GroupRidge(), X, y, scoring=swapped_pairs_scorer, cv=cv, params={"qid": qid}
+    )
+    expected = []
+    for train, test in cv.split(X, y, qid=qid):
+        model = GroupRidge().fit(X[train], y[train], qid[train])
+        expected.append(-swapped_pairs(y[test], model.predict(X[test]), qid[test]))
+    assert len(scores) == 3
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.usefixtures("routing")
+def test_search_with_routing_scores_inside_groups(graded):
+    X, y, qid = graded
+    grid = {"alpha": [1e-3, 1e3]}
+    search = GridSearchCV(
+        GroupRidge(), grid, scoring=get_scorer("disagreement"), cv=QueryKFold(3)
+    )
+    search.fit(X, y, qid=qid)
+    means = [
+        np.mean(
+            cross_val_score(
+                GroupRidge(alpha),
+                X,
+                y,
+                scoring=disagreement_scorer,
+                cv=QueryKFold(3),
+                params={"qid": qid},
+            )
+        )
+        for alpha in grid["alpha"]
+    ]
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], means)
+    assert search.score(X, y, qid=qid) == disagreement_scorer(
+        search.best_estimator_, X, y, qid=qid
+    )
+    with pytest.raises(ValueError, match="was fitted with qid but no qid came"):
+        search.score(X, y)
+
+
+@pytest.mark.usefixtures("routing")
+def test_several_scorers_at_once_with_routing(graded):
+    X, y, qid = graded
+    scoring = {"swaps": get_scorer("swapped_pairs"), "ndcg": get_scorer("ndcg", k=3)}
+    results = cross_validate(
+        GroupRidge(), X, y, scoring=scoring, cv=QueryKFold(3), params={"qid": qid}
+    )
+    assert np.isfinite(results["test_swaps"]).all()
+    assert (results["test_ndcg"] > 0.5).all()
+
+
+def test_search_without_routing_does_not_score_across_groups(graded):
+    X, y, qid = graded
+    splits = list(QueryKFold(3).split(X, y, qid=qid))
+    search = GridSearchCV(
+        GroupRidge(),
+        {"alpha": [1.0, 2.0]},
+        scoring=swapped_pairs_scorer,
+        cv=splits,
+        error_score="raise",
+    )
+    with pytest.raises(ValueError, match=r"enable_metadata_routing=True.*QueryKFold"):
+        search.fit(X, y, qid=qid)
+    # By default scikit-learn turns errors of scorers into NaN, and warns.
+    search.set_params(error_score=np.nan)
+    with pytest.warns(UserWarning) as record:
+        search.fit(X, y, qid=qid)
+    assert np.isnan(search.cv_results_["mean_test_score"]).all()
+    assert any("no qid came to score it" in str(w.message) for w in record)
+
+
+def test_missing_groups_are_noticed_inside_wrappers(graded, routing):
+    X, y, qid = graded
+    ranker = GroupRidge()
+    wrapped = [
+        make_pipeline(StandardScaler(), ranker),
+        GridSearchCV(
+            ranker, {"alpha": [1.0]}, cv=QueryKFold(2), scoring=swapped_pairs_scorer
+        ),
+    ]
+    for model in wrapped:
+        model.fit(X, y, qid=qid)
+        with pytest.raises(ValueError, match="was fitted with qid but no qid came"):
+            swapped_pairs_scorer(model, X, y)
+        assert swapped_pairs_scorer(model, X, y, qid=qid) > -1
+
+
+def test_without_groups_all_rows_are_one_group(graded):
+    X, y, _ = graded
+    model = GroupRidge().fit(X, y)
+    assert swapped_pairs_scorer(model, X, y) == -swapped_pairs(y, model.predict(X))
+    plain = LinearRegression().fit(X, y)
+    scores = cross_val_score(plain, X, y, scoring=swapped_pairs_scorer, cv=3)
+    assert ((scores > -1) & (scores < 0)).all()
+
+
+def test_comparer_cross_validates_on_pairs(compared):
+    pairs, outcome, _ = compared
+    for X in (pairs, np.asarray(pairs)):
+        scores = cross_val_score(
+            FixedCompare(), X, outcome, scoring=comparison_error_scorer, cv=3
+        )
+        assert ((scores > -0.6) & (scores < 0)).all()
+    search = GridSearchCV(
+        FixedCompare(),
+        {"threshold": [0.0, 1.0, 50.0]},
+        scoring={"error": comparison_error_scorer, "auc": comparison_auc_scorer},
+        refit="error",
+    ).fit(pairs, outcome)
+    assert search.best_params_ == {"threshold": 1.0}
+
+
+@pytest.mark.usefixtures("routing")
+def test_weights_are_routed_on_request_only(compared):
+    pairs, outcome, weight = compared
+    model = FixedCompare().set_fit_request(sample_weight=True)
+
+    def scores(scorer):
+        return cross_val_score(
+            model,
+            pairs,
+            outcome,
+            scoring=scorer,
+            cv=3,
+            params={"sample_weight": weight},
+        )
+
+    with pytest.raises(UnsetMetadataPassedError, match=r"get_scorer\('error'\)"):
+        scores(get_scorer("error"))
+    with_weights = scores(get_scorer("error").set_score_request(sample_weight=True))
+    without = scores(get_scorer("error").set_score_request(sample_weight=False))
+    assert not np.allclose(with_weights, without)
+
+
+def test_requests(routing):
+    assert ndcg_scorer.get_metadata_routing().score.requests == {"qid": True}
+    assert swapped_pairs_scorer.get_metadata_routing().score.requests == {
+        "qid": True,
+        "sample_weight": None,
+    }
+    assert comparison_auc_scorer.get_metadata_routing().score.requests == {
+        "sample_weight": None
+    }
+    own = get_scorer("swapped_pairs").set_score_request(sample_weight="w")
+    assert own.get_metadata_routing().score.requests == {
+        "qid": True,
+        "sample_weight": "w",
+    }
+    assert swapped_pairs_scorer.get_metadata_routing().score.requests == {
+        "qid": True,
+        "sample_weight": None,
+    }
+    with pytest.raises(TypeError, match="'auc' takes no 'qid'; expected at most"):
+        get_scorer("auc").set_score_request(qid=True)
+
+
+def test_requests_need_routing():
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
+        get_scorer("ndcg").set_score_request(qid=True)
+
+
+def test_copies_keep_options_and_requests(routing):
+    scorer = get_scorer("ndcg", k=3).set_score_request(qid="query")
+    search = clone(GridSearchCV(GroupRidge(), {"alpha": [1.0]}, scoring=scorer))
+    for other in (
+        copy.deepcopy(scorer),
+        pickle.loads(pickle.dumps(scorer)),
+        search.scoring,
+    ):
+        assert other is not scorer
+        assert repr(other) == "get_scorer('ndcg', k=3)"
+        assert other.get_metadata_routing().score.requests == {"qid": "query"}
+        y, utility = [3, 2, 1, 0], [0, 1, 2, 3]
+        assert other.from_response(y, utility) == ndcg(y, utility, k=3)
+
+
+def test_weights_without_routing_follow_scikit_learn(compared):
+    pairs, outcome, weight = compared
+    search = GridSearchCV(
+        FixedCompare(), {"threshold": [1.0]}, scoring=comparison_error_scorer
+    )
+    search.fit(pairs, outcome, sample_weight=weight)
+    single = search.cv_results_["mean_test_score"][0]
+    assert -1 < single < 0
+
+
+def test_wrong_shapes_are_told_apart(graded, compared):
+    X, y, _ = graded
+    pairs, outcome, _ = compared
+    with pytest.raises(TypeError, match=r"'auc' scores pairs.*got ndarray.*'swapped_p"):
+        comparison_auc_scorer(FixedCompare(), X, y)
+    for wrong in (pairs, np.asarray(pairs)):
+        with pytest.raises(TypeError, match=r"'ndcg' scores items.*got pairs.*'error'"):
+            ndcg_scorer(GroupRidge(), wrong, outcome)
+    with pytest.raises(TypeError, match="'auc' needs the outcomes y"):
+        comparison_auc_scorer(FixedCompare(), pairs)
+    with pytest.raises(TypeError, match="'ndcg' needs the grades y"):
+        ndcg_scorer(GroupRidge(), X)
+
+
+def test_estimators_that_lack_something(compared, graded):
+    pairs, outcome, _ = compared
+    with pytest.raises(TypeError, match=r"needs decision_function\(pairs\).*LinearReg"):
+        comparison_auc_scorer(LinearRegression(), pairs, outcome)
+    model = FixedCompare().fit(pairs, outcome)
+    model.classes_ = np.array([-1, 1])
+    with pytest.raises(ValueError, match=r"FixedCompare has \[-1, 1\].*all three"):
+        comparison_log_loss_scorer(model, pairs, outcome)
+
+
+def test_metadata_that_a_metric_does_not_take(graded, compared):
+    X, y, qid = graded
+    pairs, outcome, _ = compared
+    model = GroupRidge().fit(X, y, qid)
+    with pytest.raises(TypeError, match="'ndcg' takes no 'sample_weight'"):
+        ndcg_scorer(model, X, y, qid=qid, sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="'error' takes no 'qid'"):
+        comparison_error_scorer(FixedCompare(), pairs, outcome, qid=outcome)
+    # None is the same as not given.
+    assert ndcg_scorer(model, X, y, qid=qid, sample_weight=None) > 0
+    assert comparison_error_scorer.from_response([1, 0], [1, 1], qid=None) == -0.5

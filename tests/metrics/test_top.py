@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import ndcg_score
+
+from tests.metrics.strategies import graded_groups
+from tests.oracles import metrics_bruteforce as oracle
+from tiebreak.metrics import ndcg, top_k_precision
+from tiebreak.metrics.inputs import group_codes
+
+SMALL = graded_groups(max_rows=6, max_groups=2)
+DEPTHS = st.one_of(st.none(), st.integers(1, 7))
+WORTH = {"skip": None, "zero": 0.0, "one": 1.0}
+
+
+@settings(max_examples=60, deadline=None)
+@given(SMALL, DEPTHS, st.sampled_from(["exp", "linear"]), st.sampled_from([*WORTH]))
+def test_ndcg_averages_over_all_orders_that_ties_allow(data, k, gain, empty):
+    y, utility, qid, _ = data
+    gains = 2.0**y - 1 if gain == "exp" else y
+    values = [
+        oracle.ndcg_of_group(gains[rows], utility[rows], k)
+        for rows in oracle.members(qid)
+    ]
+    counted = [WORTH[empty] if value is None else value for value in values]
+    counted = [value for value in counted if value is not None]
+    if counted:
+        value = ndcg(y, utility, qid, k, gain, empty=empty)
+        assert value == pytest.approx(np.mean(counted), abs=1e-12)
+    else:
+        with pytest.raises(ValueError, match="has a positive gain"):
+            ndcg(y, utility, qid, k, gain, empty=empty)
+
+
+@pytest.mark.parametrize("k", [None, 1, 5, 100])
+def test_ndcg_equals_sklearn_in_every_group(k):
+    rng = np.random.default_rng(2)
+    qid = rng.integers(0, 8, 200)
+    y = rng.integers(0, 5, 200) / 2
+    utility = rng.integers(0, 6, 200)
+    groups = [np.flatnonzero(qid == q) for q in range(8)]
+
+    def peer(gains):
+        return np.mean(
+            [ndcg_score([gains[rows]], [utility[rows]], k=k) for rows in groups]
+        )
+
+    value = ndcg(y, utility, qid, k, gain="linear")
+    assert value == pytest.approx(peer(y))
+    assert 0.2 < value < 0.99
+    assert ndcg(y, utility, qid, k) == pytest.approx(peer(2**y - 1))
+
+
+def test_ndcg_by_hand():
+    # Gains 3, 0, 1 at positions 1, 2, 3 with discounts 1, 1/log2(3), 1/2.
+    assert ndcg([2, 0, 1], [3, 2, 1]) == pytest.approx(3.5 / (3 + 1 / np.log2(3)))
+    assert ndcg([2, 0, 1], [3, 2, 1], gain="linear") == (
+        pytest.approx(2.5 / (2 + 1 / np.log2(3)))
+    )
+    assert ndcg([2, 0, 1], [1, 2, 3], k=1) == pytest.approx(1 / 3)
+
+
+def test_ndcg_of_a_perfect_order_is_exactly_one():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        y = rng.integers(0, 4, 30)
+        y[0] = 1
+        assert ndcg(y, y) == 1
+        assert ndcg(y, y, k=7, gain="linear") == 1
+
+
+def test_ndcg_of_a_single_document_and_of_an_empty_group():
+    assert ndcg([3], [0.0]) == 1
+    with pytest.raises(ValueError, match=r'0/0.*empty="zero" or empty="one"'):
+        ndcg([0], [0.0])
+    assert ndcg([0], [0.0], empty="zero") == 0
+    assert ndcg([0], [0.0], empty="one") == 1
+    y, utility, qid = [1, 0, 0, 0], [1, 2, 1, 2], [7, 7, 8, 8]
+    alone = ndcg([1, 0], [1, 2])
+    assert alone == pytest.approx(1 / np.log2(3))
+    assert ndcg(y, utility, qid) == alone
+    assert ndcg(y, utility, qid, empty="zero") == pytest.approx(alone / 2)
+    assert ndcg(y, utility, qid, empty="one") == pytest.approx((alone + 1) / 2)
+
+
+def test_ndcg_errors():
+    with pytest.raises(ValueError, match=r"got -1 in row 1 \(1 such rows\)"):
+        ndcg([0, -1], [1, 2])
+    with pytest.raises(ValueError, match=r"not negative; got -0\.5 in row 0"):
+        ndcg([-0.5, 1], [1, 2], gain="linear")
+    with pytest.raises(ValueError, match=r"up to 1000.*got 1001 in row 1"):
+        ndcg([1000, 1001], [1, 2])
+    assert ndcg([1000, 1001], [1, 2], gain="linear") == 1
+    assert ndcg([999, 1000], [1, 2]) == 1
+    with pytest.raises(ValueError, match="gain must be one of 'exp', 'linear'; got 2"):
+        ndcg([0, 1], [1, 2], gain=2)
+    with pytest.raises(ValueError, match=r"empty must be one of 'skip'.*got 'drop'"):
+        ndcg([0, 1], [1, 2], empty="drop")
+
+
+@pytest.mark.parametrize("metric", [ndcg, top_k_precision])
+def test_depth_must_be_a_positive_integer(metric):
+    with pytest.raises(ValueError, match="k must be at least 1; got 0"):
+        metric([0, 1], [1, 2], k=0)
+    for k in (2.0, True, "3"):
+        with pytest.raises(TypeError, match="k must be an integer"):
+            metric([0, 1], [1, 2], k=k)
+    assert metric([0, 1], [1, 2], k=np.int64(1)) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(SMALL, st.integers(1, 7))
+def test_top_k_precision_enumerates_orders_and_true_tops(data, k):
+    y, utility, qid, _ = data
+    values = [
+        oracle.top_k_precision_of_group(y[rows], utility[rows], k)
+        for rows in oracle.members(qid)
+    ]
+    value = top_k_precision(y, utility, qid, k)
+    assert value == pytest.approx(np.mean(values), abs=1e-12)
+
+
+def test_top_k_precision_enumerated_where_both_borders_tie():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        y, utility = rng.integers(0, 2, (2, 6))
+        y[0] = 2
+        k = int(rng.integers(2, 5))
+        expected = oracle.top_k_precision_of_group(y, utility, k)
+        assert top_k_precision(y, utility, k=k) == pytest.approx(expected)
+
+
+def test_top_k_precision_by_hand():
+    y = [5, 4, 3, 2, 1]
+    assert top_k_precision(y, [5, 1, 4, 3, 2]) == pytest.approx(2 / 3)
+    assert top_k_precision(y, [1, 2, 3, 4, 5], k=2) == 0
+    # Two rows are drawn out of five, so each of the two true ones has chance 2/5.
+    assert top_k_precision(y, np.zeros(5), k=2) == pytest.approx(2 / 5)
+
+
+def test_top_k_precision_at_a_tied_border_never_replaces_a_better_row():
+    y = [3, 1, 1, 1, 1, 1]
+    assert top_k_precision(y, [9, 8, 7, 0, 0, 0], k=3) == 1
+    # Three rows of the border grade fill the two places there, not the first.
+    assert top_k_precision(y, [0, 8, 7, 6, 0, 0], k=3) == pytest.approx(2 / 3)
+    # Both at once: any order of six rows, of which the best is in with chance 1/2.
+    assert top_k_precision(y, np.zeros(6), k=3) == pytest.approx((2 / 3 + 1) / 2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graded_groups(), st.integers(1, 5))
+def test_perfect_and_short_groups_score_one(data, k):
+    y, utility, qid, _ = data
+    assert top_k_precision(y, y, qid, k) == pytest.approx(1)
+    assert top_k_precision(y, utility, qid, k=len(y)) == pytest.approx(1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graded_groups(), st.integers(1, 5))
+def test_laws(data, k):
+    y, utility, qid, _ = data
+    order = np.random.default_rng(k).permutation(len(y))
+    for metric in (top_k_precision, lambda *a: ndcg(*a, empty="zero")):
+        value = pytest.approx(metric(y, utility, qid, k), abs=1e-12)
+        assert metric(y[order], utility[order], qid[order], k) == value
+        assert metric(y, 5 * utility + 3, group_codes(qid, len(y)), k) == value
+    assert top_k_precision(y**3 - 9, utility, qid, k) == (
+        pytest.approx(top_k_precision(y, utility, qid, k))
+    )
+
+
+def test_many_rows_finish_also_when_everything_ties():
+    n = 200_000
+    y = np.arange(n) % 5
+    assert top_k_precision(y, np.zeros(n), k=n // 5) == pytest.approx(1 / 5)
+    assert top_k_precision(y % 2, y == 0, k=n // 5) == pytest.approx(0)
+    assert 0 < ndcg(y, np.zeros(n)) < 1
+    qid = np.random.default_rng(0).permutation(n) // 10
+    assert 0 < ndcg(y, y % 2, qid, k=3, empty="zero") < 1
+    assert 0 < top_k_precision(y, y % 2, qid) < 1

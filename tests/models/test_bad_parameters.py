@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad parameters and kernels, and solutions that do not converge."""
+
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LinearRegression
+
+from tests.models.inputs import (
+    ITEMS,
+    LEFT,
+    RIGHT,
+    Y,
+    every_model,
+    fitted,
+    good_pairs,
+    refused,
+)
+from tiebreak import (
+    MajorityCompare,
+    MaxMarginCompare,
+    Pairs,
+    RankSVM,
+    SVMCompare,
+    ThresholdCompare,
+)
+
+BAD_NUMBERS = [-1.0, 0, np.nan, np.inf, "1", True, None, [1.0]]
+SHOWN = ["negative", "zero", "nan", "inf", "str", "bool", "None", "list"]
+
+
+@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
+@pytest.mark.parametrize("parameter", ["C", "tol", "max_iter", "cache_size"])
+@pytest.mark.parametrize("value", BAD_NUMBERS, ids=SHOWN)
+def test_parameters_that_must_be_positive(model, parameter, value):
+    words = [model.__name__, re.escape(f"{parameter}={value!r}"), "positive finite"]
+    bad = model(**{parameter: value})
+    refused(ValueError, words, bad.fit, good_pairs(), Y)
+    refused(ValueError, words, ThresholdCompare(bad).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("parameter", ["tol", "max_iter"])
+@pytest.mark.parametrize("value", BAD_NUMBERS, ids=SHOWN)
+def test_parameters_of_the_margin(parameter, value):
+    words = ["MaxMarginCompare", re.escape(f"{parameter}={value!r}"), "positive finite"]
+    bad = MaxMarginCompare(**{parameter: value})
+    refused(ValueError, words, bad.fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"gamma": -1}, ["gamma=-1", "positive number, 'scale' or 'auto'"]),
+        ({"gamma": 0}, ["gamma=0", "positive number"]),
+        ({"gamma": np.nan}, ["gamma=nan", "positive number"]),
+        ({"gamma": "big"}, ["gamma='big'", "'scale' or 'auto'"]),
+        ({"gamma": None}, ["gamma=None", "positive number"]),
+        ({"kernel": "poly", "degree": 0}, ["degree=0", "integer of at least 1"]),
+        ({"kernel": "poly", "degree": 1.5}, ["degree=1.5", "integer"]),
+        ({"kernel": "poly", "degree": "2"}, ["degree='2'", "integer"]),
+        ({"kernel": "poly", "coef0": np.inf}, ["coef0=inf", "finite"]),
+        ({"kernel": "poly", "coef0": "1"}, ["coef0='1'", "finite"]),
+        (
+            {"kernel": "gauss"},
+            ["kernel='gauss'", "'linear', 'poly', 'rbf'", "callable"],
+        ),
+        ({"kernel": None}, ["kernel=None", "expected one of"]),
+        ({"kernel": 3}, ["kernel=3", "expected one of"]),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else None,
+)
+def test_kernel_parameters(model, parameters, words):
+    refused(ValueError, words, model(**parameters).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("ties", ["none", None, True, 2])
+def test_ties(ties):
+    words = [re.escape(f"ties={ties!r}"), "'ignore' or 'both'"]
+    refused(ValueError, words, RankSVM(ties=ties).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("program", ["LP", None, 1])
+def test_program(program):
+    words = [re.escape(f"program={program!r}"), "'lp' or 'qp'"]
+    refused(ValueError, words, MaxMarginCompare(program).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("tie", ["yes", None, 1])
+def test_tie(tie):
+    words = [re.escape(f"tie={tie!r}"), "True or False"]
+    refused(ValueError, words, MajorityCompare(tie=tie).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("ranker", [None, "RankSVM", RankSVM, LinearRegression()])
+def test_rankers_that_are_none(ranker):
+    model = ThresholdCompare(ranker)
+    refused((TypeError, ValueError), ["clone|dim 3"], model.fit, good_pairs(), Y)
+
+
+def test_parameters_are_checked_in_fit_and_not_before():
+    model = SVMCompare(C="a lot")
+    assert model.set_params(kernel=3).get_params()["C"] == "a lot"
+
+
+@pytest.mark.parametrize("parameters", [{"kernel": "gauss"}, {"gamma": -1}, {"C": -1}])
+@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
+def test_a_failed_fit_leaves_no_half_of_a_model(model, parameters):
+    bad = model(**parameters)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"expected|positive"):
+            bad.fit(good_pairs(), Y)
+        with pytest.raises(NotFittedError):
+            bad.predict(good_pairs())
+
+
+@every_model
+def test_a_fit_that_fails_later_leaves_no_mixture(make):
+    model = fitted(make)
+    before = model.decision_function(good_pairs())
+    with pytest.raises(ValueError, match="y must hold"):
+        model.fit(Pairs(np.eye(5), LEFT, RIGHT), 2 * Y)
+    assert_array_equal(model.decision_function(good_pairs()), before)
+
+
+def gram():
+    return ITEMS @ ITEMS.T + 1.0
+
+
+@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
+def test_a_precomputed_kernel_that_is_none(model):
+    def fit(K):
+        return model(kernel="precomputed").fit(Pairs(K, LEFT, RIGHT), Y)
+
+    K = gram()
+    K[1, 3] += 0.5
+    words = ["symmetric", "K\\[1, 3\\] = ", "K\\[3, 1\\] = ", "\\(K \\+ K.T\\) / 2"]
+    refused(ValueError, words, fit, K)
+    words = ["square", "items × items", "\\(5, 2\\)", "Pairs\\(K, left, right\\)"]
+    refused(ValueError, words, fit, ITEMS)
+    K = gram()
+    K[2, 2] = np.nan
+    refused(ValueError, ["finite", "NaN at row 2, column 2"], fit, K)
+    good = fit(gram())
+    words = ["X has 2 features", "expecting 5"]
+    refused(ValueError, words, good.predict, good_pairs())
+    refused(ValueError, words, good.utility, ITEMS)
+
+
+@pytest.mark.parametrize("model", [SVMCompare, RankSVM])
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (lambda A, B: A @ A.T[:, :2], ["shape \\(5, 2\\)", "expected \\(5, 5\\)"]),
+        (lambda A, B: 1.0, ["shape \\(\\)", "expected \\(5, 5\\)", "every pair"]),
+        (lambda A, B: (A @ B.T).ravel(), ["shape \\(25,\\)", "expected \\(5, 5\\)"]),
+        (lambda A, B: np.sqrt(A @ B.T - 1), ["returned nan for rows 0 and", "finite"]),
+        (lambda A, B: 1 / (A @ B.T), ["returned inf for rows", "finite"]),
+        (
+            lambda A, B: A[:, :1] * B[:, 1],
+            ["not symmetric", "items", "other way round"],
+        ),
+    ],
+    ids=["narrow", "number", "vector", "nan", "inf", "asymmetric"],
+)
+def test_a_kernel_function_that_is_none(model, kernel, words):
+    def quiet(A, B):
+        with np.errstate(all="ignore"):
+            return kernel(A, B)
+
+    refused(ValueError, words, model(kernel=quiet).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **kw: SVMCompare(1e3, kernel="linear", **kw),
+        lambda **kw: RankSVM(1e3, kernel="linear", **kw),
+        lambda **kw: RankSVM(1e3, ties="both", **kw),
+    ],
+    ids=["SVMCompare", "RankSVM", "RankSVM(both)"],
+)
+def test_no_convergence_warns_with_the_gap_and_keeps_the_result(make):
+    pairs, y = hard()
+    with pytest.warns(UserWarning) as caught:
+        # No solution in floating point is as accurate as that.
+        model = make(max_iter=1, tol=1e-16).fit(pairs, y)
+    # The intercept that was reached may call for a warning of its own.
+    assert caught[0].category is ConvergenceWarning
+    said = str(caught[0].message)
+    assert type(model).__name__ in said
+    assert f"relative duality gap of {model.gap_:.2g}" in said
+    assert f"after {model.n_iter_} iterations" in said
+    assert "tol=1e-16" in said
+    assert "larger max_iter" in said
+    assert not model.converged_
+    assert caught[0].filename == __file__
+    assert np.isfinite(model.decision_function(pairs)).all()
+    assert np.ptp(model.decision_function(pairs)) > 0
+    better = make().fit(pairs, y)
+    assert better.converged_
+    assert better.gap_ <= 1e-3
+    assert better.objective_ <= model.objective_ * (1 + 1e-3)
+
+
+def hard(seed=0, n=150):
+    """Draw outcomes that depend on the items only a little."""
+    rng = np.random.default_rng(seed)
+    items = rng.normal(size=(40, 3))
+    left = rng.integers(0, 40, n)
+    right = (left + rng.integers(1, 40, n)) % 40
+    d = items[right, 0] - items[left, 0] + 2 * rng.normal(size=n)
+    return Pairs(items, left, right), np.where(np.abs(d) < 1, 0, np.sign(d)).astype(int)

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models inside scikit-learn: its own checks, its searches, pipelines and routing."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import SkipTestWarning
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.utils import estimator_checks
+
+from tests.models.inputs import curved_pairs
+from tiebreak import (
+    MajorityCompare,
+    MaxMarginCompare,
+    OnItems,
+    Pairs,
+    RankSVM,
+    SVMCompare,
+    ThresholdCompare,
+)
+from tiebreak.metrics import get_scorer
+
+PAIR_MODELS = [
+    SVMCompare(),
+    RankSVM(),
+    MaxMarginCompare(),
+    MajorityCompare(),
+    ThresholdCompare(RankSVM()),
+]
+# What scikit-learn can check of an estimator that does not take tables. It does not
+# run these by itself for such estimators.
+WITHOUT_DATA = [
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+# Checks that are expected to fail, by class, each with the reason: none so far.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+def checks_of(estimator):
+    """List the checks that scikit-learn has for an estimator."""
+    with warnings.catch_warnings():
+        # It says once per estimator that pairs are not a table.
+        warnings.simplefilter("ignore", SkipTestWarning)
+        return list(
+            estimator_checks.estimator_checks_generator(
+                estimator,
+                expected_failed_checks=EXPECTED_FAILURES.get(type(estimator).__name__),
+                mark="xfail",
+            )
+        )
+
+
+def check_id(value):
+    if isinstance(value, BaseEstimator):
+        return type(value).__name__
+    return getattr(getattr(value, "func", value), "__name__", None)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        case
+        for estimator in [*PAIR_MODELS, OnItems(StandardScaler())]
+        for case in checks_of(estimator)
+    ],
+    ids=check_id,
+)
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+def test_scikit_learn_checks_tables_only():
+    # If this changes, the checks without data and the laws may be doubled work.
+    assert [len(checks_of(model)) for model in PAIR_MODELS] == [1] * len(PAIR_MODELS)
+    assert len(checks_of(OnItems(StandardScaler()))) > 50
+
+
+@pytest.mark.parametrize("name", WITHOUT_DATA)
+@pytest.mark.parametrize("model", PAIR_MODELS, ids=check_id)
+def test_checks_that_need_no_data(model, name):
+    if not hasattr(estimator_checks, name):
+        pytest.skip(f"this scikit-learn has no {name}")
+    getattr(estimator_checks, name)(type(model).__name__, clone(model))
+
+
+MODELS = [
+    SVMCompare(C=10.0, gamma=0.1),
+    RankSVM(C=10.0, gamma=0.1),
+    MajorityCompare(),
+    ThresholdCompare(RankSVM(C=10.0, gamma=0.1, ties="both")),
+    ThresholdCompare(SVMCompare(C=10.0, gamma=0.1)),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=check_id)
+@pytest.mark.parametrize("as_array", [False, True], ids=["Pairs", "array"])
+def test_cross_validation_equals_a_plain_loop(model, as_array):
+    pairs, y = curved_pairs()
+    X = np.asarray(pairs) if as_array else pairs
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    scores = cross_val_score(model, X, y, cv=folds)
+    predicted = cross_val_predict(model, X, y, cv=folds)
+    for score, (train, test) in zip(scores, folds.split(X, y), strict=True):
+        fitted = clone(model).fit(X[train], y[train])
+        assert_array_equal(predicted[test], fitted.predict(X[test]))
+        assert_allclose(score, np.mean(fitted.predict(X[test]) == y[test]))
+
+
+def test_comparers_are_split_by_outcome_and_rankers_are_not():
+    pairs, y = curved_pairs()
+    rows = np.argsort(y, kind="stable")
+    pairs, y = pairs[rows], y[rows]
+    comparer, ranker = SVMCompare(C=10.0, gamma=0.1), RankSVM(C=10.0, gamma=0.1)
+    for model, stratified in ((comparer, True), (ranker, False)):
+        scores = cross_val_score(model, pairs, y, cv=3)
+        folds = (StratifiedKFold(3) if stratified else KFold(3)).split(pairs, y)
+        expected = [
+            clone(model).fit(pairs[train], y[train]).score(pairs[test], y[test])
+            for train, test in folds
+        ]
+        assert_allclose(scores, expected)
+
+
+def test_outcomes_that_scikit_learn_renumbers_are_refused():
+    # For every method but predict, cross_val_predict passes 0, 1, 2 instead of the
+    # outcomes -1, 0, 1. Taking them for outcomes would turn lost into tied.
+    pairs, y = curved_pairs()
+    with pytest.raises(ValueError, match=r"y must hold -1.*0 \(tie\).*\(2\)"):
+        cross_val_predict(SVMCompare(), pairs, y, cv=3, method="decision_function")
+
+
+def test_train_test_split_with_weights():
+    pairs, y = curved_pairs()
+    weight = np.arange(len(y)) % 3.0
+    a, b, y_a, y_b, w_a, w_b = train_test_split(
+        pairs, y, weight, test_size=0.3, stratify=y, random_state=0
+    )
+    assert isinstance(a, Pairs)
+    assert (len(a), len(b)) == (63, 27)
+    model = SVMCompare(C=10.0, gamma=0.1).fit(a, y_a, sample_weight=w_a)
+    right = model.predict(b) == y_b
+    assert_allclose(
+        model.score(b, y_b, sample_weight=w_b), np.average(right, weights=w_b)
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "parameter"),
+    [
+        (SVMCompare(gamma=0.1), "C"),
+        (ThresholdCompare(RankSVM(gamma=0.1)), "ranker__C"),
+        (make_pipeline(OnItems(StandardScaler()), SVMCompare()), "svmcompare__C"),
+        (
+            ThresholdCompare(make_pipeline(OnItems(StandardScaler()), RankSVM())),
+            "ranker__ranksvm__C",
+        ),
+        (
+            make_pipeline(OnItems(StandardScaler()), ThresholdCompare(RankSVM())),
+            "thresholdcompare__ranker__C",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_grid_search_reaches_every_parameter(model, parameter):
+    pairs, y = curved_pairs()
+    grid = [0.05, 1.0, 20.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few ties at the small C
+        search = GridSearchCV(model, {parameter: grid}, cv=3).fit(pairs, y)
+        means = [
+            cross_val_score(clone(model).set_params(**{parameter: C}), pairs, y).mean()
+            for C in grid
+        ]
+    assert search.cv_results_["mean_test_score"].std() > 0.01
+    assert np.std(means) > 0.01
+    best = search.best_params_[parameter]
+    assert search.best_estimator_.get_params()[parameter] == best
+    again = clone(model).set_params(**{parameter: best}).fit(pairs, y)
+    assert_array_equal(search.predict(pairs), again.predict(pairs))
+    assert_array_equal(search.decision_function(pairs), again.decision_function(pairs))
+    assert_array_equal(search.classes_, [-1, 0, 1])
+
+
+def test_grid_search_over_the_program():
+    pairs, y = curved_pairs()
+    model = make_pipeline(
+        OnItems(StandardScaler()), OnItems(PolynomialFeatures()), MaxMarginCompare()
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # not separable
+        search = GridSearchCV(
+            model, {"maxmargincompare__program": ["lp", "qp"]}, cv=3
+        ).fit(pairs, y)
+    # On data that is not separable both programs report the linear one.
+    assert search.cv_results_["rank_test_score"].tolist() == [1, 1]
+
+
+def test_grid_search_by_our_scorers():
+    pairs, y = curved_pairs()
+    for name in ("error", "auc"):
+        search = GridSearchCV(
+            SVMCompare(gamma=0.1),
+            {"C": [1.0, 20.0]},
+            cv=StratifiedKFold(3),
+            scoring=get_scorer(name),
+        ).fit(pairs, y)
+        scorer = get_scorer(name)
+        expected = [
+            scorer(
+                SVMCompare(20.0, gamma=0.1).fit(pairs[train], y[train]),
+                pairs[test],
+                y[test],
+            )
+            for train, test in StratifiedKFold(3).split(pairs, y)
+        ]
+        assert_allclose(search.cv_results_["mean_test_score"][1], np.mean(expected))
+
+
+def test_a_pipeline_scales_by_the_training_items_only():
+    pairs, y = curved_pairs()
+    pipeline = make_pipeline(OnItems(StandardScaler()), SVMCompare(C=10.0))
+    train = np.arange(20)
+    pipeline.fit(pairs[train], y[train])
+    touched = pairs[train].touched()
+    scaler = StandardScaler().fit(pairs.values[touched])
+    scaled = pairs.with_items(scaler.transform(pairs.values))
+    by_hand = SVMCompare(C=10.0).fit(scaled[train], y[train])
+    assert_allclose(
+        pipeline.decision_function(pairs), by_hand.decision_function(scaled)
+    )
+    assert_array_equal(pipeline.predict(pairs), by_hand.predict(scaled))
+    # Items go through the same steps to their utilities.
+    assert_allclose(pipeline.predict(pairs.values), by_hand.utility(scaled.values))
+
+
+def test_parameters_are_set_through_all_levels():
+    model = ThresholdCompare(make_pipeline(OnItems(StandardScaler()), RankSVM()))
+    model.set_params(
+        ranker__ranksvm__C=7.0, ranker__onitems__transformer__with_mean=False
+    )
+    assert model.ranker[-1].C == 7.0
+    assert model.ranker[0].transformer.with_mean is False
+    assert clone(model).get_params()["ranker__ranksvm__C"] == 7.0
+    with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
+        model.set_params(ranker__ranksvm__nonsense=1)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Input that is unusual but not bad: one pair, constants, copies, extreme numbers."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.models.inputs import (
+    ITEMS,
+    LEFT,
+    MODELS,
+    RIGHT,
+    Y,
+    every_machine,
+    every_model,
+    fitted,
+    good_pairs,
+    quietly,
+    refused,
+)
+from tiebreak import (
+    MajorityCompare,
+    MaxMarginCompare,
+    Pairs,
+    SVMCompare,
+)
+
+ONE_PAIR = {
+    ("SVMCompare", 1): "no ties among the comparisons",
+    ("SVMCompare", 0): "All comparisons are ties",
+    ("SVMCompare(linear)", 1): "no ties among the comparisons",
+    ("SVMCompare(linear)", 0): "All comparisons are ties",
+    ("MaxMarginCompare", 1): "no ties among the comparisons",
+    ("MaxMarginCompare", 0): "All comparisons are ties",
+    ("MaxMarginCompare(qp)", 1): "no ties among the comparisons",
+    ("MaxMarginCompare(qp)", 0): "All comparisons are ties",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("outcome", [1, 0, -1])
+def test_one_comparison(name, outcome):
+    pairs = Pairs(ITEMS, [0], [1])
+    model = MODELS[name]()
+    said = ONE_PAIR.get((name, abs(outcome)))
+    if outcome == 0 and name in ("RankSVM", "ThresholdCompare"):
+        words = ["all 1 comparisons are ties", "Try SVMCompare"]
+        refused(ValueError, words, model.fit, pairs, [0])
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(pairs, [outcome])
+    assert [said in str(one.message) for one in caught] == [True] * (said is not None)
+    # The majority of ties only is said to be left.
+    expected = outcome if name != "MajorityCompare" else (outcome or -1)
+    assert_array_equal(model.predict(pairs), [expected])
+
+
+@every_model
+@pytest.mark.parametrize("y", [[1, 0, -1, 1], [1, 0, 0], [1, -1], [0, 0, 1, 1, 1]])
+def test_one_pair_of_items_compared_again_and_again(make, y):
+    n = len(y)
+    pairs = Pairs(ITEMS, [0] * n, [1] * n)
+    model = quietly(make(), pairs, y)
+    difference = model.decision_function(pairs)
+    assert np.isfinite(difference).all()
+    assert np.ptp(difference) == 0
+    wins = np.sum(np.equal(y, 1)) - np.sum(np.equal(y, -1))
+    assert wins * difference[0] >= 0
+
+
+@every_machine
+def test_constant_features(make):
+    pairs = Pairs(np.full((5, 2), 3.0), LEFT, RIGHT)
+    model = quietly(make(), pairs, Y)
+    assert_array_equal(
+        model.utility(pairs.values), np.zeros(5) + model.utility([[3, 3]])
+    )
+    assert_array_equal(model.decision_function(pairs), np.zeros(6))
+    assert getattr(model, "converged_", True)
+
+
+@pytest.mark.parametrize("program", ["lp", "qp"])
+def test_constant_features_are_not_separable(program):
+    pairs = Pairs(np.full((5, 2), 3.0), LEFT, RIGHT)
+    model = MaxMarginCompare(program)
+    with pytest.warns(UserWarning, match="not linearly separable"):
+        model.fit(pairs, Y)
+    assert not model.separable_
+    assert_allclose(model.margin_, -1)
+
+
+@every_model
+def test_a_constant_feature_beside_others_changes_nothing(make):
+    wider = np.column_stack([ITEMS, np.full(5, 7.0)])
+    model = make()
+    params = {name: 0.5 for name in model.get_params() if name.endswith("gamma")}
+    plain = model.set_params(**params).fit(good_pairs(), Y)
+    wide = make().set_params(**params).fit(Pairs(wider, LEFT, RIGHT), Y)
+    assert_allclose(
+        wide.decision_function(Pairs(wider, LEFT, RIGHT)),
+        plain.decision_function(good_pairs()),
+        atol=1e-2,
+    )
+
+
+@every_model
+def test_duplicated_items_are_one(make):
+    """Naming an item twice is the same as naming it once."""
+    copy = np.array([0, 5, 0, 5, 5, 0])
+    twice = Pairs(np.concatenate([ITEMS, ITEMS]), LEFT + copy, RIGHT + 5)
+    one, two = fitted(make), make().fit(twice, Y)
+    assert_allclose(
+        two.decision_function(good_pairs()),
+        one.decision_function(good_pairs()),
+        rtol=1e-6,
+        atol=1e-9,
+    )
+    if not isinstance(one, MajorityCompare):
+        assert_array_equal(two.predict(Pairs(twice.values, [0, 1], [5, 6])), [0, 0])
+
+
+@every_machine
+def test_a_tie_of_identical_items_may_be_decided_otherwise(make):
+    # Items 0 and 5 are the same, and one of them has won: nothing can explain that.
+    items = np.concatenate([ITEMS, ITEMS[:1]])
+    pairs = Pairs(items, np.append(LEFT, 0), np.append(RIGHT, 5))
+    model = make().fit(pairs, np.append(Y, 1))
+    assert model.decision_function(pairs)[-1] == 0
+    assert np.ptp(model.decision_function(pairs)) > 0
+
+
+def easy(scale=1.0):
+    rng = np.random.default_rng(1)
+    items = rng.normal(size=(25, 2))
+    left = rng.integers(0, 25, 80)
+    right = (left + rng.integers(1, 25, 80)) % 25
+    d = (items @ [1.0, 0.5])[right] - (items @ [1.0, 0.5])[left]
+    y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+    return Pairs(items * scale, left, right), y
+
+
+def sign_accuracy(model, pairs, y):
+    differ = y != 0
+    return np.mean(np.sign(model.decision_function(pairs))[differ] == y[differ])
+
+
+@every_machine
+@pytest.mark.parametrize("C", [1e-20, 1e-10, 1e10])
+def test_extreme_c(make, C):
+    pairs, y = easy()
+    model = make()
+    name = "ranker__C" if "ranker" in model.get_params() else "C"
+    quietly(model.set_params(**{name: C}), pairs, y)
+    assert np.isfinite(model.utility(pairs.values)).all()
+    assert np.ptp(model.utility(pairs.values)) > 0
+    assert sign_accuracy(model, pairs, y) > 0.85
+    assert getattr(model, "converged_", True)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "MajorityCompare"])
+@pytest.mark.parametrize("scale", [1e6, 1e3, 1e-3, 1e-9])
+def test_extreme_scales(name, scale):
+    pairs, y = easy(scale)
+    model = quietly(MODELS[name](), pairs, y)
+    assert np.isfinite(model.utility(pairs.values)).all()
+    assert sign_accuracy(model, pairs, y) > 0.9
+    assert getattr(model, "converged_", True)
+
+
+@pytest.mark.parametrize(
+    ("program", "scale"),
+    [
+        ("lp", 1e6),
+        ("lp", 1e-9),
+        ("lp", (1e-3, 1e3)),
+        ("lp", (1e5, 1e-9)),
+        # The quadratic program depends on the sizes of features, but not on the unit.
+        ("qp", 1e6),
+        ("qp", 1e-9),
+    ],
+)
+def test_the_margin_does_not_depend_on_the_scale(program, scale):
+    pairs, y = easy()
+    scaled, _ = easy(scale)
+    plain = MaxMarginCompare(program).fit(pairs, y)
+    model = MaxMarginCompare(program).fit(scaled, y)
+    assert model.separable_
+    assert_allclose(model.margin_, plain.margin_, rtol=1e-5)
+    assert_allclose(model.coef_ * scale, plain.coef_, rtol=1e-3)
+    assert model.score(scaled, y) == 1
+
+
+def test_the_gaussian_kernel_scales_by_itself():
+    pairs, y = easy()
+    plain = SVMCompare(C=10.0).fit(pairs, y)
+    for scale in (1e6, 1e-9):
+        scaled, _ = easy(scale)
+        model = SVMCompare(C=10.0).fit(scaled, y)
+        assert_allclose(model.gamma_, plain.gamma_ / scale**2)
+        assert_array_equal(model.predict(scaled), plain.predict(pairs))

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The picture of level curves: what is drawn, refused and saved."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.contour import QuadContourSet
+from matplotlib.quiver import Quiver
+
+from tiebreak.data import Pairs
+from tiebreak.datasets import make_norms, make_separable
+from tiebreak.report.level_curves import draw_level_curves
+
+ITEMS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
+PAIRS = Pairs(ITEMS, [0, 1, 2], [1, 2, 3])
+Y = np.array([0, -1, 1])
+
+
+def model(function, **attributes):
+    return SimpleNamespace(utility=function, **attributes)
+
+
+def linear(X):
+    return X @ np.array([1.0, 0.5])
+
+
+def artists(axis, kind):
+    return [artist for artist in axis.get_children() if isinstance(artist, kind)]
+
+
+def lines(axis):
+    """The contour lines, not the fill, of a panel."""
+    (curves,) = [c for c in artists(axis, QuadContourSet) if not c.filled]
+    return curves
+
+
+def notes(axis):
+    return " ".join(text.get_text() for text in axis.texts)
+
+
+def test_ties_are_segments_and_arrows_point_to_the_better_item():
+    figure = draw_level_curves({}, PAIRS, Y)
+    (panel,) = figure.axes
+    (ties,) = artists(panel, LineCollection)
+    assert np.array_equal(ties.get_segments(), [[[0, 0], [1, 0]]])
+    (arrows,) = artists(panel, Quiver)
+    tails = np.column_stack([arrows.X, arrows.Y])
+    heads = tails + np.column_stack([arrows.U, arrows.V])
+    # Pair 1 is item 1 against 2 with the left better; pair 2 is 2 against 3, right.
+    assert np.array_equal(tails, ITEMS[[2, 2]])
+    assert np.array_equal(heads, ITEMS[[1, 3]])
+
+
+def test_arrows_are_drawn_to_the_scale_of_the_axes():
+    (arrows,) = artists(draw_level_curves({}, PAIRS, Y).axes[0], Quiver)
+    assert (arrows.angles, arrows.scale_units, arrows.scale) == ("xy", "xy", 1)
+
+
+@pytest.mark.parametrize("outcome", [-1, 0, 1])
+def test_one_kind_of_outcome_alone(outcome):
+    figure = draw_level_curves({"m": model(linear)}, PAIRS, np.full(3, outcome))
+    figure.draw_without_rendering()
+    assert len(artists(figure.axes[0], Quiver)) == (outcome != 0)
+
+
+def test_every_item_lies_inside_every_panel():
+    data = make_norms(50, norm=1, random_state=0)
+    figure = draw_level_curves({"m": model(data.utility)}, data.pairs, data.y)
+    for panel in figure.axes:
+        low, high = np.transpose([panel.get_xlim(), panel.get_ylim()])
+        assert np.all(low < data.pairs.values)
+        assert np.all(data.pairs.values < high)
+
+
+def test_features_on_one_scale_get_equal_axes():
+    data = make_norms(50, random_state=0)
+    panel = draw_level_curves({}, data.pairs, data.y).axes[0]
+    assert np.ptp(panel.get_xlim()) == pytest.approx(np.ptp(panel.get_ylim()))
+    data = make_separable(50, scale=(1, 100), random_state=0)
+    panel = draw_level_curves({}, data.pairs, data.y).axes[0]
+    assert np.ptp(panel.get_ylim()) > 30 * np.ptp(panel.get_xlim())
+
+
+def test_curves_of_a_model_are_one_threshold_apart():
+    figure = draw_level_curves({"m": model(linear, threshold_=0.25)}, PAIRS, Y)
+    levels = lines(figure.axes[1]).levels
+    assert np.diff(levels) == pytest.approx(0.25)
+    # Utilities of the items run from 0 to 3.5; both ends are points, not curves.
+    assert levels[0] == pytest.approx(0.25)
+    assert levels[-1] == pytest.approx(3.25)
+    assert "one threshold apart" in notes(figure.axes[1])
+
+
+def test_too_many_curves_are_thinned_by_the_smallest_whole_number():
+    figure = draw_level_curves({"m": model(linear, threshold_=0.1)}, PAIRS, Y, levels=6)
+    # 34 curves inside (0, 3.5), at most 6 wanted: every fifth leaves 0.5, ..., 3.0.
+    assert lines(figure.axes[1]).levels == pytest.approx(np.arange(0.5, 3.1, 0.5))
+    assert "5 thresholds apart" in notes(figure.axes[1])
+
+
+@pytest.mark.parametrize("threshold", [None, 0.0, -1.0, np.nan])
+def test_without_a_positive_threshold_curves_are_evenly_spaced(threshold):
+    figure = draw_level_curves(
+        {"m": model(linear, threshold_=threshold)}, PAIRS, Y, levels=6
+    )
+    assert lines(figure.axes[1]).levels == pytest.approx(np.arange(0.5, 3.1, 0.5))
+    assert "evenly spaced" in notes(figure.axes[1])
+
+
+def test_model_without_a_threshold_attribute():
+    figure = draw_level_curves({"m": model(linear)}, PAIRS, Y, levels=6)
+    assert len(lines(figure.axes[1]).levels) == 6
+
+
+def test_a_curve_runs_through_points_of_its_level():
+    data = make_norms(60, random_state=0)
+    figure = draw_level_curves(
+        {"m": model(data.utility, threshold_=1.0)}, data.pairs, data.y
+    )
+    curves = lines(figure.axes[1])
+    for level, path in zip(curves.levels, curves.get_paths(), strict=True):
+        assert len(path.vertices)
+        assert data.utility(path.vertices) == pytest.approx(level, abs=0.02)
+
+
+def test_true_curves_follow_their_own_threshold():
+    figure = draw_level_curves({}, PAIRS, Y, utility=linear, threshold=0.5)
+    curves = lines(figure.axes[0])
+    assert np.diff(curves.levels) == pytest.approx(0.5)
+    red, green, blue, _ = curves.get_edgecolor()[0]
+    assert red == green == blue
+    figure = draw_level_curves({}, PAIRS, Y, utility=linear, threshold=None, levels=3)
+    assert len(lines(figure.axes[0]).levels) == 3
+
+
+def test_darker_is_higher():
+    (fill,) = [
+        c
+        for c in artists(
+            draw_level_curves({"m": model(linear)}, PAIRS, Y).axes[1], QuadContourSet
+        )
+        if c.filled
+    ]
+    assert np.all(np.diff(fill.levels) > 0)
+    lightness = fill.get_facecolor()[:, :3] @ [0.2126, 0.7152, 0.0722]
+    assert np.all(np.diff(lightness) < 0)
+
+
+@pytest.mark.parametrize(
+    ("utility", "words"),
+    [
+        (lambda X: np.zeros(len(X)), "equal for all items"),
+        (lambda X: 1e9 + 1e-9 * X[:, 0], "equal for all items"),
+        (lambda X: 1e-3 * X[:, 0], "no two items differ by a threshold"),
+    ],
+)
+def test_nothing_to_draw_is_said(utility, words):
+    figure = draw_level_curves({"m": model(utility, threshold_=1.0)}, PAIRS, Y)
+    assert not artists(figure.axes[1], QuadContourSet)
+    assert words in notes(figure.axes[1])
+
+
+def test_a_single_curve():
+    figure = draw_level_curves({"m": model(linear, threshold_=2.0)}, PAIRS, Y)
+    assert lines(figure.axes[1]).levels == pytest.approx([2.0])
+
+
+def test_titles_and_labels():
+    models = {name: model(linear) for name in ("rank", "rank2", "compare", "x", "y")}
+    figure = draw_level_curves(models, PAIRS, Y)
+    titles = [axis.get_title() for axis in figure.axes]
+    assert titles == ["training pairs", *models]
+    assert {axis.get_xlabel() for axis in figure.axes} == {"feature 1"}
+    assert [axis.get_ylabel() for axis in figure.axes] == [
+        "feature 2",
+        "",
+        "",
+        "",
+        "feature 2",
+        "",
+    ]
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words == ["tie", "arrow to the better item", "darker: higher utility"]
+
+
+def test_names_of_features_become_labels():
+    pd = pytest.importorskip("pandas")
+    pairs = PAIRS.with_items(pd.DataFrame(ITEMS, columns=["price", "oiliness"]))
+    panel = draw_level_curves({}, pairs, Y).axes[0]
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("price", "oiliness")
+
+
+def test_colors_are_those_of_okabe_and_ito():
+    panel = draw_level_curves({}, PAIRS, Y).axes[0]
+    (ties,) = artists(panel, LineCollection)
+    (arrows,) = artists(panel, Quiver)
+    assert to_hex(ties.get_color()[0]) == "#d55e00"
+    assert to_hex(arrows.get_facecolor()[0]) == "#0072b2"
+
+
+def test_arrays_are_pairs_too():
+    from_array = draw_level_curves({}, np.asarray(PAIRS), Y).axes[0]
+    (ties,) = artists(from_array, LineCollection)
+    assert np.array_equal(ties.get_segments(), [[[0, 0], [1, 0]]])
+
+
+def test_all_items_at_one_place():
+    pairs = Pairs([[1.0, 1.0], [1.0, 1.0]], [0], [1])
+    figure = draw_level_curves({"m": model(linear, threshold_=1.0)}, pairs, [0])
+    figure.draw_without_rendering()
+    low, high = figure.axes[0].get_xlim()
+    assert low < 1 < high
+
+
+def test_inputs_are_not_changed():
+    array, y = np.asarray(PAIRS), Y.copy()
+    array.setflags(write=False)
+    y.setflags(write=False)
+    draw_level_curves({"m": model(linear)}, array, y)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "got"),
+    [
+        (Pairs(np.ones((2, 3)), [0], [1]), "got 1 of items with 3 feature"),
+        (Pairs(np.ones((2, 1)), [0], [1]), "got 1 of items with 1 feature"),
+        (Pairs(None, ["a"], ["b"]), "got 1 of items without features"),
+        (PAIRS[[]], "got 0 of items with 2 feature"),
+    ],
+)
+def test_only_pairs_in_the_plane(pairs, got):
+    with pytest.raises(ValueError, match=rf"exactly 2 features, {got}"):
+        draw_level_curves({}, pairs, np.zeros(len(pairs)))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [([0, 1], "y has 2 outcomes"), ([0, 1, 2], "y must hold -1 .* row 2")],
+)
+def test_outcomes_are_checked(y, message):
+    with pytest.raises(ValueError, match=message):
+        draw_level_curves({}, PAIRS, y)
+
+
+@pytest.mark.parametrize(
+    ("utility", "message"),
+    [
+        (lambda X: X, r"model 'm' returned utilities of shape \(\d+, 2\)"),
+        (lambda X: np.full(len(X), np.nan), "model 'm' is nan at the point"),
+        (lambda X: np.where(X[:, 0] > 3, np.inf, 0.0), "model 'm' is inf at the point"),
+    ],
+)
+def test_bad_utilities_name_the_model(utility, message):
+    with pytest.raises(ValueError, match=message):
+        draw_level_curves({"m": model(utility)}, PAIRS, Y)
+
+
+def test_a_bad_true_utility_is_named():
+    with pytest.raises(ValueError, match="the true utility is nan at the point"):
+        draw_level_curves({}, PAIRS, Y, utility=lambda X: np.full(len(X), np.nan))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"levels": 0}, "levels must be an integer of at least 1, got 0"),
+        ({"levels": 2.5}, "levels must be an integer"),
+        ({"resolution": 1}, "resolution must be an integer of at least 2, got 1"),
+        ({"path": "picture"}, "suffix names no known format"),
+        ({"path": "picture.xyz"}, r"picture.xyz.* Expected one of .*\.png"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        draw_level_curves({}, PAIRS, Y, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")]
+)
+def test_saved_in_the_format_of_the_suffix(tmp_path, suffix, start):
+    path = tmp_path / f"curves{suffix}"
+    path.write_bytes(b"old")
+    draw_level_curves({"m": model(linear)}, PAIRS, Y, path=path, resolution=11)
+    assert path.read_bytes().startswith(start)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_told_before_any_work(tmp_path):
+    def never(X):
+        raise AssertionError
+
+    with pytest.raises(FileNotFoundError, match="nowhere' does not exist"):
+        draw_level_curves(
+            {"m": model(never)}, PAIRS, Y, path=tmp_path / "nowhere" / "a.png"
+        )
+
+
+def test_a_failed_save_leaves_nothing_behind(tmp_path):
+    target = tmp_path / "curves.png"
+    target.mkdir()
+    (target / "kept").write_text("x")
+    with pytest.raises(OSError):
+        draw_level_curves({}, PAIRS, Y, path=target)
+    assert list(tmp_path.iterdir()) == [target]
+    assert (target / "kept").exists()
+
+
+def test_no_pyplot():
+    code = (
+        "import sys; import tiebreak.report.level_curves as m; "
+        "m.draw_level_curves({}, [[[0., 0.], [1., 1.]]], [0]); "
+        "sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+import sys
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
+from tiebreak.datasets import load_worldcup2022, make_norms
+from tiebreak.metrics import get_scorer
+from tiebreak.selection import ItemKFold
+
+GRID = {"C": [0.01, 1.0, 100.0], "gamma": [0.05, 0.5, 5.0]}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_norms(120, norm=1, random_state=0), make_norms(
+        150, norm=1, random_state=1
+    )
+
+
+def plain_loop(model, train, valid, grid, scoring):
+    """What tune promises to equal."""
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for params in ParameterGrid(grid):
+            fitted = type(model)(**(model.get_params(deep=False))).set_params(**params)
+            fitted.fit(train.pairs, train.y)
+            scores.append(get_scorer(scoring)(fitted, valid.pairs, valid.y))
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("scoring", ["error", "auc"])
+@pytest.mark.parametrize(
+    ("model", "prefix"),
+    [
+        (SVMCompare(), ""),
+        (RankSVM(ties="both"), ""),
+        (ThresholdCompare(RankSVM()), "ranker__"),
+    ],
+    ids=["compare", "rank2", "threshold"],
+)
+def test_equals_the_plain_loop(data, model, prefix, scoring):
+    train, valid = data
+    grid = {prefix + name: values for name, values in GRID.items()}
+    found = tune(
+        model,
+        train.pairs,
+        train.y,
+        grid,
+        validation=(valid.pairs, valid.y),
+        scoring=scoring,
+    )
+    scores = plain_loop(model, train, valid, grid, scoring)
+    np.testing.assert_allclose(found.table["score"], scores, atol=1e-4)
+    best = list(ParameterGrid(grid))[int(np.argmax(scores))]
+    assert found.best_params == best
+    assert found.best_score == pytest.approx(scores.max(), abs=1e-4)
+    assert len(set(np.round(scores, 6))) > 3
+    score = get_scorer(scoring)(found.best_model, valid.pairs, valid.y)
+    assert score == pytest.approx(found.best_score, abs=1e-4)
+
+
+def test_equals_grid_search_cv(data):
+    train, _ = data
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    ours = tune(SVMCompare(), train.pairs, train.y, GRID, cv=cv, scoring="error")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(SVMCompare(), GRID, cv=cv).fit(train.pairs, train.y)
+    np.testing.assert_allclose(
+        ours.table["score"] + 1, theirs.cv_results_["mean_test_score"], atol=1e-9
+    )
+    assert ours.best_params == theirs.best_params_
+    assert ours.table["split_2"].len() == 9
+    np.testing.assert_array_equal(
+        ours.table["place"], theirs.cv_results_["rank_test_score"]
+    )
+
+
+def test_weights_reach_fit_and_score(data):
+    train, _ = data
+    weight = np.where(np.arange(120) % 2, 0.0, 1.0)
+    cv = [(np.arange(0, 80), np.arange(80, 120))]
+    ours = tune(SVMCompare(), train.pairs, train.y, GRID, cv=cv, sample_weight=weight)
+    half = np.arange(0, 120, 2)
+    cut = [(np.arange(0, 40), np.arange(40, 60))]
+    other = tune(SVMCompare(), train.pairs[half], train.y[half], GRID, cv=cut)
+    np.testing.assert_allclose(ours.table["score"], other.table["score"], atol=1e-9)
+
+
+def test_workers_equal_serial(data):
+    train, valid = data
+    options = {"validation": (valid.pairs, valid.y), "scoring": "auc"}
+    serial = tune(SVMCompare(), train.pairs, train.y, GRID, **options)
+    shared = tune(SVMCompare(), train.pairs, train.y, GRID, n_jobs=2, **options)
+    assert serial.table.equals(shared.table)
+
+
+def test_pipelines_and_callables_take_the_plain_way(data):
+    train, valid = data
+    pipe = make_pipeline(OnItems(StandardScaler()), SVMCompare(gamma=0.5))
+    found = tune(
+        pipe,
+        train.pairs,
+        train.y,
+        {"svmcompare__C": [0.01, 10.0]},
+        validation=(valid.pairs, valid.y),
+        scoring=lambda model, X, y: model.score(X, y),
+    )
+    assert found.best_params == {"svmcompare__C": 10.0}
+    assert found.best_score == found.best_model.score(valid.pairs, valid.y)
+
+
+def test_items_without_features_and_item_folds(data):
+    cup = load_worldcup2022()
+    found = tune(
+        ThresholdCompare(RankSVM(kernel="linear", ties="both")),
+        cup.pairs,
+        cup.y,
+        {"ranker__C": [0.1, 1.0]},
+        validation=(cup.pairs, cup.y),
+    )
+    assert found.best_model.score(cup.pairs, cup.y) == 1 + found.best_score
+    table = np.random.default_rng(0).normal(size=(12, 2))
+    every = [(i, j) for i in range(12) for j in range(i)]
+    left, right = map(np.array, zip(*every, strict=True))
+    pairs = Pairs(table, left, right)
+    y = np.sign(table[right, 0] - table[left, 0]).astype(int)
+    y[::5] = 0
+    unseen = tune(
+        SVMCompare(kernel="linear"),
+        pairs,
+        y,
+        {"C": [0.1, 10.0]},
+        cv=ItemKFold(3, random_state=0),
+        refit=False,
+    )
+    assert unseen.table["split_2"].null_count() == 0
+
+
+def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
+    train, valid = data
+    file = tmp_path / "search.json"
+    options = {"validation": (valid.pairs, valid.y), "checkpoint": file}
+    calls = []
+    module = sys.modules["tiebreak.selection.tune"]
+    real = module._run
+
+    def counting(model, candidates, task, split, scorer):
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        calls.append(task)
+        return real(model, candidates, task, split, scorer)
+
+    monkeypatch.setattr(module, "_run", counting)
+    with pytest.raises(KeyboardInterrupt):
+        tune(SVMCompare(), train.pairs, train.y, GRID, **options)
+    assert len(json.loads(file.read_text())["done"]) == 6
+    monkeypatch.setattr(module, "_run", real)
+    resumed = tune(SVMCompare(), train.pairs, train.y, GRID, **options)
+    fresh = tune(
+        SVMCompare(), train.pairs, train.y, GRID, validation=(valid.pairs, valid.y)
+    )
+    assert resumed.table.equals(fresh.table)
+    assert [p.name for p in tmp_path.iterdir()] == ["search.json"]
+    with pytest.raises(ValueError, match="belongs to another search"):
+        tune(SVMCompare(), train.pairs, train.y, {"C": [3.0]}, **options)
+    file.write_text("not json")
+    with pytest.raises(ValueError, match="not a checkpoint"):
+        tune(SVMCompare(), train.pairs, train.y, GRID, **options)
+
+
+def test_non_convergence_is_in_the_table(data):
+    train, valid = data
+    found = tune(
+        SVMCompare(max_iter=1, tol=1e-12),
+        train.pairs,
+        train.y,
+        {"C": [1e-3, 1e4]},
+        validation=(valid.pairs, valid.y),
+        refit=False,
+    )
+    assert found.best_model is None
+    assert found.table["converged"].to_list()[1] is False
+
+
+@pytest.mark.parametrize(
+    ("grid", "labels"),
+    [
+        (GRID, ("C", "gamma")),
+        ({"C": [0.1, 1.0, 10.0]}, ("C", "auc")),
+        ({"kernel": ["linear", "rbf"], "C": [0.1, 1.0], "gamma": [0.1, 1.0]}, None),
+    ],
+)
+def test_picture(data, tmp_path, grid, labels):
+    train, valid = data
+    found = tune(
+        SVMCompare(),
+        train.pairs,
+        train.y,
+        grid,
+        validation=(valid.pairs, valid.y),
+        scoring="auc",
+    )
+    figure = found.plot(tmp_path / "grid.png")
+    axes = figure.axes[0]
+    if labels:
+        assert (axes.get_xlabel(), axes.get_ylabel()) == labels
+    assert (tmp_path / "grid.png").read_bytes()[:4] == b"\x89PNG"
+    assert "Best" in axes.get_title()
+
+
+def test_errors_say_what_to_do(data):
+    train, valid = data
+    with pytest.raises(ValueError, match=r"no parameter 'c'; expected one of C,"):
+        tune(SVMCompare(), train.pairs, train.y, {"c": [1]})
+    with pytest.raises(ValueError, match="not both"):
+        tune(
+            SVMCompare(),
+            train.pairs,
+            train.y,
+            GRID,
+            cv=3,
+            validation=(valid.pairs, valid.y),
+        )
+    with pytest.raises(ValueError, match="unknown scorer 'f1'"):
+        tune(SVMCompare(), train.pairs, train.y, GRID, scoring="f1")
+    with pytest.raises(ValueError, match="C=-1"):
+        tune(SVMCompare(), train.pairs, train.y, {"C": [-1]}, cv=2)
+
+
+def test_result_reads_well(data):
+    train, valid = data
+    found = tune(
+        SVMCompare(gamma=0.5),
+        train.pairs,
+        train.y,
+        {"C": [1, 10]},
+        validation=(valid.pairs, valid.y),
+    )
+    assert repr(found).startswith("TuneResult(C=")
+    assert isinstance(found.table, pl.DataFrame)
+    assert found.table.columns[:5] == ["C", "score", "spread", "place", "converged"]
