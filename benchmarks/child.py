@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
 
-from benchmarks.measure import peak_rss_mb
+from benchmarks.measure import PeakMemory
 
 
 def fit(who: str, n: int, p: int, C: float) -> dict[str, float]:
@@ -17,16 +18,17 @@ def fit(who: str, n: int, p: int, C: float) -> dict[str, float]:
     small, y_small = make_problem(200, p, seed=1)
     fit_ours(small, y_small, C)  # compiled code is loaded, not counted
     pairs, y = make_problem(n, p)
-    before = peak_rss_mb()
-    start = time.perf_counter()
+    gc.collect()
     report: dict[str, float] = {}
-    if who == "ours":
-        model = fit_ours(pairs, y, C)
-        report = {"gap": model.gap_, "converged": model.converged_}
-    else:
-        Libsvm().fit(pairs, y, C)
+    start = time.perf_counter()
+    with PeakMemory() as memory:
+        if who == "ours":
+            model = fit_ours(pairs, y, C)
+            report = {"gap": model.gap_, "converged": model.converged_}
+        else:
+            Libsvm().fit(pairs, y, C)
     seconds = time.perf_counter() - start
-    return report | {"peak": peak_rss_mb() - before, "seconds": seconds}
+    return report | {"peak": memory.used, "seconds": seconds}
 
 
 def compile_first() -> dict[str, float]:

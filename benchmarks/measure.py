@@ -8,6 +8,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -38,10 +39,41 @@ def slope(sizes: list[int], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def peak_rss_mb() -> float:
-    """Peak resident memory of this process in MB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1e6 if sys.platform == "darwin" else 1e3)
+def resident_mb() -> float:
+    """Resident memory of this process now, in MB."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+class PeakMemory:
+    """Peak resident memory of a block above what was there before, in MB.
+
+    A thread samples every two milliseconds: the system's own peak cannot be set back
+    everywhere, and would count what the preparation of the data once needed.
+    """
+
+    def __enter__(self) -> PeakMemory:
+        """Start to sample."""
+        self.before = self.peak = resident_mb()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop, and take a last sample."""
+        self._stop.set()
+        self._thread.join()
+        self.peak = max(self.peak, resident_mb())
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.002):
+            self.peak = max(self.peak, resident_mb())
+
+    @property
+    def used(self) -> float:
+        """Peak minus start."""
+        return self.peak - self.before
 
 
 def in_child(task: str, **options: Any) -> dict[str, Any]:

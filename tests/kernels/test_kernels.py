@@ -18,6 +18,7 @@ from tiebreak.kernels import (
     make_rows,
     pivoted_cholesky,
 )
+from tiebreak.kernels.exponential import exp_in_place
 
 FUNCTIONS = {
     "linear": (KernelFunction("linear"), linear_kernel),
@@ -206,3 +207,21 @@ def test_gram_is_checked():
         ValueError, match=r"symmetric, but K\[1, 3\] = 0.5 and K\[3, 1\]"
     ):
         check_gram(K)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "lowest", "tolerance"),
+    [(np.float32, -87.0, 3e-7), (np.float64, -700.0, 5e-16)],
+)
+def test_exponential_equals_its_naive_twin(rng, dtype, lowest, tolerance):
+    x = np.concatenate(
+        [rng.uniform(lowest, 10, 5000), rng.uniform(-1, 1, 5000), [0.0, -0.0, lowest]]
+    ).astype(dtype)
+    x = x[: len(x) // 3 * 3].reshape(3, -1)
+    expected = np.exp(x.astype(np.longdouble))
+    got = exp_in_place(x.copy())
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got.astype(np.longdouble), expected, rtol=tolerance)
+    far = exp_in_place(np.array([2 * lowest, -np.inf], dtype=dtype))
+    np.testing.assert_allclose(far, np.exp(dtype(lowest)), rtol=1e-5)
+    assert exp_in_place(np.zeros((0, 4), dtype=dtype)).shape == (0, 4)

@@ -37,6 +37,8 @@ class Data:
     ----------
     shape : Shape
         How comparisons are passed to the model.
+    shapes : tuple of Shape
+        How else they could be passed to it.
     train : Comparisons
         To fit on.
     asked : Comparisons
@@ -53,6 +55,7 @@ class Data:
     """
 
     shape: Shape
+    shapes: tuple[Shape, ...]
     train: Comparisons
     asked: Comparisons
     other: Comparisons

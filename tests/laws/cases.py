@@ -292,6 +292,7 @@ def make_data(model: Model, shape: Shape) -> Data:
     known = UNSEEN if shape is not NAMES else train
     return Data(
         shape=shape,
+        shapes=model.shapes,
         train=train,
         asked=comparisons_of(known.items, known.names),
         other=OTHER_SEPARABLE if model.separable else OTHER,

@@ -23,12 +23,22 @@ def check_weight_two(make: Make, data: Data) -> None:
 
 
 def check_weight_zero(make: Make, data: Data) -> None:
-    """A comparison of weight 0 counts as absent."""
-    weight = np.ones(len(data.train))
+    """A comparison of weight 0 counts as absent, and so do items only it has."""
+    stranger = 50.0 + np.arange(9.0).reshape(3, 3)
+    larger = data.train.with_unused_items(stranger)
+    strangers = np.flatnonzero(np.char.startswith(larger.names, "unused"))
+    larger = replace(
+        larger,
+        left=np.append(larger.left, strangers),
+        right=np.append(larger.right, larger.left[:3]),
+        y=np.append(larger.y, [1, 0, -1]),
+    )
+    weight = np.ones(len(larger))
     weight[::5] = 0
-    present = data.train.take(np.flatnonzero(weight))
-    zero, absent = data.fit(make(), weight=weight), data.fit(make(), present)
-    assert_alike(zero, absent, data)
+    weight[-3:] = 0
+    present = data.train.take(np.flatnonzero(weight[:-3]))
+    zero, absent = data.fit(make(), larger, weight), data.fit(make(), present)
+    assert_alike(zero, absent, data, (larger, present))
 
 
 def check_weight_one(make: Make, data: Data) -> None:

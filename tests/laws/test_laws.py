@@ -2,9 +2,17 @@
 """Every law on every model and every shape that it takes."""
 
 import pytest
+from numpy.testing import assert_array_equal
 
-from tests.laws.cases import CASES, MODELS, NEEDS, law_applies, make_data
+from tests.laws.alike import fitted_state
+from tests.laws.cases import CASES, MODELS, NEEDS, TRAIN, law_applies, make_data
+from tests.laws.comparisons import DENSE, gaussian
 from tests.laws.laws import LAWS
+from tiebreak import RankSVM, SVMCompare
+
+
+def _name(kernel):
+    return getattr(kernel, "__name__", kernel)
 
 
 def _crossed():
@@ -19,6 +27,20 @@ def _crossed():
 @pytest.mark.parametrize(("law", "model", "shape"), list(_crossed()))
 def test_law(law, model, shape):
     law(model.make, make_data(model, shape))
+
+
+@pytest.mark.parametrize("first", ["linear", "poly", "rbf", gaussian], ids=_name)
+@pytest.mark.parametrize("second", ["linear", "poly", "rbf", gaussian], ids=_name)
+@pytest.mark.parametrize("machine", [SVMCompare, RankSVM])
+def test_another_kernel_leaves_nothing_of_the_one_before(machine, first, second):
+    pairs = DENSE.pairs(TRAIN, TRAIN)
+    model = machine(10.0, kernel=first).fit(pairs, TRAIN.y)
+    model.set_params(kernel=second).fit(pairs, TRAIN.y)
+    expected = machine(10.0, kernel=second).fit(pairs, TRAIN.y)
+    assert fitted_state(model).keys() == fitted_state(expected).keys()
+    assert_array_equal(
+        model.decision_function(pairs), expected.decision_function(pairs)
+    )
 
 
 def test_the_registry_names_existing_laws():

@@ -24,7 +24,9 @@ from tiebreak import (
     MajorityCompare,
     MaxMarginCompare,
     Pairs,
+    RankSVM,
     SVMCompare,
+    ThresholdCompare,
 )
 
 ONE_PAIR = {
@@ -130,6 +132,27 @@ def test_a_tie_of_identical_items_may_be_decided_otherwise(make):
     model = make().fit(pairs, np.append(Y, 1))
     assert model.decision_function(pairs)[-1] == 0
     assert np.ptp(model.decision_function(pairs)) > 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SVMCompare(C=100.0, kernel="linear"),
+        lambda: RankSVM(kernel="linear"),
+        lambda: ThresholdCompare(RankSVM(kernel="linear")),
+    ],
+    ids=["SVMCompare", "RankSVM", "ThresholdCompare"],
+)
+def test_a_name_that_occurs_with_weight_zero_only_is_unseen(make):
+    left, right = ["a", "b", "c", "a", "z"], ["b", "c", "a", "c", "a"]
+    pairs, y = Pairs(None, left, right), [1, 0, -1, 1, 1]
+    model = make().fit(pairs, y, sample_weight=[1, 1, 1, 1, 0])
+    without = make().fit(Pairs(None, left[:4], right[:4]), y[:4])
+    names = ["a", "b", "c"]
+    assert_array_equal(model.utility(names), without.utility(names))
+    refused(
+        ValueError, ["not in the training comparisons", "'z'"], model.predict, pairs
+    )
 
 
 def easy(scale=1.0):

@@ -6,14 +6,20 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    ParameterGrid,
+    StratifiedKFold,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_worldcup2022, make_norms
-from tiebreak.metrics import get_scorer
-from tiebreak.selection import ItemKFold
+from tiebreak.metrics import get_scorer, swapped_pairs
+from tiebreak.selection import ItemKFold, QueryKFold
 
 GRID = {"C": [0.01, 1.0, 100.0], "gamma": [0.05, 0.5, 5.0]}
 
@@ -119,6 +125,45 @@ def test_pipelines_and_callables_take_the_plain_way(data):
     assert found.best_score == found.best_model.score(valid.pairs, valid.y)
 
 
+def test_weights_reach_the_last_step_of_a_pipeline(data):
+    train, valid = data
+    weight = np.linspace(0.1, 2.0, 120)
+    pipe = make_pipeline(OnItems(StandardScaler()), SVMCompare(gamma=0.5))
+    options = {"validation": (valid.pairs, valid.y), "scoring": "auc"}
+    grid = {"svmcompare__C": [1.0, 10.0]}
+    weighed = tune(pipe, train.pairs, train.y, grid, sample_weight=weight, **options)
+    plain = tune(pipe, train.pairs, train.y, grid, **options)
+    assert weighed.best_score != plain.best_score
+    with pytest.raises(TypeError, match=r"SVMCompare.fit takes no qid"):
+        tune(pipe, train.pairs, train.y, grid, qid=np.arange(120) // 10, cv=3)
+
+
+def test_no_query_is_ever_split(rng):
+    X, qid = rng.normal(size=(60, 2)), np.repeat(np.arange(12), 5)
+    y = rng.integers(0, 3, 60).astype(float)
+
+    class Recording(BaseEstimator):
+        def __init__(self, power=1.0):
+            self.power = power
+
+        def fit(self, X, y, qid=None):
+            self.fitted_with_qid_ = qid is not None
+            return self
+
+        def utility(self, X):
+            return X[:, 0] * self.power
+
+    grid = {"power": [1.0, -1.0]}
+    found = tune(Recording(), X, y, grid, qid=qid, cv=4, scoring="swapped_pairs")
+    by_hand = []
+    for train, test in QueryKFold(4).split(X, y, qid=qid):
+        assert not set(qid[train]) & set(qid[test])
+        by_hand.append(-swapped_pairs(y[test], X[test, 0], qid[test]))
+    assert found.table["score"][0] == pytest.approx(np.mean(by_hand))
+    with pytest.raises(ValueError, match=r"both training and test set. Use QueryKFold"):
+        tune(Recording(), X, y, grid, qid=qid, cv=KFold(4, shuffle=True))
+
+
 def test_items_without_features_and_item_folds(data):
     cup = load_worldcup2022()
     found = tune(
@@ -173,6 +218,13 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["search.json"]
     with pytest.raises(ValueError, match="belongs to another search"):
         tune(SVMCompare(), train.pairs, train.y, {"C": [3.0]}, **options)
+    # Other features with the same outcomes, other weights: other searches.
+    moved = train.pairs.with_items(train.pairs.values + 1.0)
+    with pytest.raises(ValueError, match="belongs to another search"):
+        tune(SVMCompare(), moved, train.y, GRID, **options)
+    heavy = np.linspace(1, 2, 120)
+    with pytest.raises(ValueError, match="belongs to another search"):
+        tune(SVMCompare(), train.pairs, train.y, GRID, sample_weight=heavy, **options)
     file.write_text("not json")
     with pytest.raises(ValueError, match="not a checkpoint"):
         tune(SVMCompare(), train.pairs, train.y, GRID, **options)

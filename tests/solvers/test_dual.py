@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.oracles.box_qp_dense import maximize_box, primal
 from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, make_rows
 from tiebreak.solvers import BoxQP, solve_box_qp
-from tiebreak.solvers.active_set import settle_active_set
+from tiebreak.solvers.active_set import ActiveSetSolver
 from tiebreak.solvers.box_qp import DualState
 from tiebreak.solvers.interior_point import interior_point
 from tiebreak.solvers.smo import WorkingSetSolver
@@ -115,11 +115,11 @@ def test_every_part_reaches_the_same_optimum(rng, p):
     by_barrier = fresh()
     interior_point(np.ascontiguousarray(Z.T), by_barrier, 1e-6)
     assert by_barrier.certificate()[2] == pytest.approx(reference, rel=1e-4)
-    assert settle_active_set(rows, by_barrier, 1e-9)
+    assert ActiveSetSolver(rows, by_barrier).settle(1e-9)
     by_newton = fresh()
     WorkingSetSolver(rows, by_newton).run(0.1, 10**7, 10**5)
     rough = by_newton.certificate()[2]
-    assert settle_active_set(rows, by_newton, 1e-9)
+    assert ActiveSetSolver(rows, by_newton).settle(1e-9)
     for state in (by_sets, by_barrier, by_newton):
         assert_feasible(q, state.s)
         _, _, dual, gap = state.certificate()
@@ -135,7 +135,7 @@ def test_active_set_leaves_a_far_point_untouched(rng):
     state = DualState(q, np.zeros(q.size), np.zeros(60), source.diagonal())
     WorkingSetSolver(rows, state).run(1.0, 50, 1)
     before = state.s.copy(), state.f.copy()
-    if not settle_active_set(rows, state, 1e-6, max_systems=2):
+    if not ActiveSetSolver(rows, state).settle(1e-6, max_systems=2):
         np.testing.assert_array_equal(state.s, before[0])
         np.testing.assert_array_equal(state.f, before[1])
 

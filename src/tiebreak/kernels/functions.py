@@ -22,6 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from tiebreak.kernels.exponential import exp_in_place
+
 __all__ = ["KERNEL_NAMES", "KernelFunction", "make_kernel"]
 
 KERNEL_NAMES = ("linear", "poly", "rbf", "precomputed")
@@ -83,7 +85,7 @@ class KernelFunction:
         inner -= (self.gamma * _squared_norms(B))[None, :]
         # Rounding can leave a distance of a hair below zero.
         np.minimum(inner, 0.0, out=inner)
-        return np.exp(inner, out=inner)
+        return exp_in_place(np.ascontiguousarray(inner))
 
     def diagonal(self, A: Table) -> np.ndarray:
         """``k(x, x)`` for every row of ``A``."""
@@ -165,7 +167,7 @@ def _augmented_rbf(
 
     def block(i: np.ndarray | slice, j: np.ndarray | slice) -> np.ndarray:
         exponent = left[i] @ right[j].T
-        return np.exp(exponent, out=exponent)
+        return exp_in_place(exponent)
 
     return block
 

@@ -19,7 +19,7 @@ from tiebreak.kernels.threads import in_threads
 
 __all__ = ["FunctionKernel", "GramKernel", "ItemKernel", "check_gram"]
 
-_TILE = 1024
+_TILE = 256
 
 
 class ItemKernel(Protocol):

@@ -51,7 +51,8 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        w, scaled so that ``threshold_`` is 1.
+        w, scaled so that a difference of 1 is the border of a tie. Without ties the
+        hard-margin w, whose smallest difference is 1.
     margin_ : float
         μ. Not positive when the comparisons are not separable. Without ties
         1 / ‖w‖, the distance of the closest difference from zero.

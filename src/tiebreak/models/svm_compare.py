@@ -22,8 +22,7 @@ __all__ = ["SVMCompare"]
 class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
     """Support vector machine that learns left / tie / right from comparisons.
 
-    With d = Φ(right) - Φ(left) for a comparison, oriented so that a difference points
-    to the better item (y = ±1), it solves
+    With d = Φ(right) - Φ(left) for a comparison, it solves
 
         minimize over u, β   ½ ‖u‖² + C Σ_{y≠0} (1 - y u·d - β)₊
                                     + C Σ_{y=0} (1 + u·d + β)₊ + (1 - u·d + β)₊.

@@ -94,6 +94,11 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        if not weight.all():
+            # Absent for every step of the ranker, also for those that see no weights.
+            present = weight > 0
+            X = pairs = pairs[present]
+            outcome, weight = outcome[present], weight[present]
         self._forget()
         fit_params = {} if sample_weight is None else self._weight_of_ranker(weight)
         self.ranker_ = clone(self.ranker).fit(X, outcome, **fit_params)

@@ -13,6 +13,8 @@ import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from tiebreak.models import ThresholdCompare, fit_path
 from tiebreak.models.base import to_outcomes
 from tiebreak.models.kernel_machine import PairKernelMachine
 from tiebreak.selection.checkpoint import CellScore, Checkpoint
+from tiebreak.selection.splitters import QueryKFold
 from tiebreak.selection.tune_result import TuneResult
 from tiebreak.solvers import best_threshold, compile_kernels
 
@@ -81,7 +84,8 @@ def tune(
     validation : (X, y), optional
         Data on which every combination is scored; all of ``X`` is then used to fit.
     cv : int, splitter or iterable of (train, test), default=5
-        How to split ``X`` when there is no validation set.
+        How to split ``X`` when there is no validation set. With ``qid`` a number means
+        QueryKFold, and folds that divide a group are refused.
     scoring : str or callable, default="error"
         A name known to :func:`tiebreak.metrics.get_scorer`, or a callable
         ``scorer(estimator, X, y)``; greater is better, so ``"error"`` is negative.
@@ -130,7 +134,10 @@ def tune(
     scorer = get_scorer(scoring)
     splits = list(_make_splits(model, X, y, validation, cv, sample_weight, qid, scorer))
     tasks = _make_tasks(model, candidates, len(splits), scorer)
-    memory = Checkpoint(checkpoint, _signature(model, candidates, scoring, splits))
+    search = ""
+    if checkpoint is not None:
+        search = _signature(model, candidates, scorer, splits)
+    memory = Checkpoint(checkpoint, search)
     todo = [task for task in tasks if not memory.has(task.split, task.candidates)]
     if n_jobs not in (None, 1):
         for dtype in (np.float32, np.float64):
@@ -159,7 +166,7 @@ def tune(
     best = int(np.nanargmax(mean))
     best_model = None
     if refit:
-        final = _weights_and_groups(sample_weight, qid)
+        final = _fit_arguments(model, _weights_and_groups(sample_weight, qid))
         best_model = clone(model).set_params(**candidates[best]).fit(X, y, **final)
     return TuneResult.make(
         candidates, scores, converged, best, best_model, _name_of(scoring)
@@ -204,14 +211,8 @@ def _make_splits(
     if is_pairs(X):
         X = as_pairs(X)
     y = np.asarray(y)
-    folds = check_cv(5 if cv is None else cv, y, classifier=is_classifier(model))
-    asked: Params = {} if qid is None else {"qid": qid}
     metadata = getattr(scorer, "metadata", ())
-    try:
-        parts = list(folds.split(X, y, **asked))
-    except TypeError:
-        parts = list(folds.split(X, y, groups=qid))
-    for train, test in parts:
+    for train, test in _fold_rows(model, X, y, cv, extra.get("qid")):
         fit = {name: value[train] for name, value in extra.items()}
         score = {name: v[test] for name, v in extra.items() if name in metadata}
         yield _Split(
@@ -222,6 +223,34 @@ def _make_splits(
             y[test],
             score,
         )
+
+
+def _fold_rows(
+    model: Any, X: Any, y: np.ndarray, cv: Any, qid: np.ndarray | None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Row numbers of the folds; with groups no group is on both sides."""
+    if qid is None:
+        folds = check_cv(5 if cv is None else cv, y, classifier=is_classifier(model))
+        return list(folds.split(X, y))
+    if cv is None or isinstance(cv, Integral):
+        cv = QueryKFold(5 if cv is None else int(cv))
+    if not hasattr(cv, "split"):
+        parts = list(cv)
+    elif "qid" in signature(cv.split).parameters:
+        parts = list(cv.split(X, y, qid=qid))
+    else:
+        with warnings.catch_warnings():
+            # Some splitters say that they ignore groups; what they do is checked below.
+            warnings.simplefilter("ignore", UserWarning)
+            parts = list(cv.split(X, y, groups=qid))
+    for train, test in parts:
+        both = np.intersect1d(qid[train], qid[test])
+        if len(both):
+            raise ValueError(
+                f"cv={cv!r} puts rows of {len(both)} group(s), such as qid "
+                f"{both[0]!r}, into both training and test set. Use QueryKFold."
+            )
+    return parts
 
 
 @dataclass(frozen=True)
@@ -277,17 +306,22 @@ def _run(
             return list(_score_path(model, candidates, task, split, scorer))
         (number,) = task.candidates
         fitted = clone(model).set_params(**candidates[number])
-        _refuse_unknown_extras(fitted, split.fit)
-        fitted.fit(split.X, split.y, **split.fit)
+        fitted.fit(split.X, split.y, **_fit_arguments(fitted, split.fit))
         value = float(scorer(fitted, split.X_test, split.y_test, **split.score))
         converged = bool(getattr(fitted, "converged_", True))
         return [CellScore(number, task.split, value, converged)]
 
 
-def _refuse_unknown_extras(model: Any, extras: Params) -> None:
+def _fit_arguments(model: Any, extras: Params) -> Params:
+    """Name weights and groups as ``fit`` wants them: for a Pipeline, its last step."""
+    last, prefix = model, ""
+    if hasattr(model, "steps"):
+        step, last = model.steps[-1]
+        prefix = f"{step}__"
     for name in extras:
-        if not hasattr(model, "steps") and not has_fit_parameter(model, name):
-            raise TypeError(f"{type(model).__name__}.fit takes no {name}.")
+        if not has_fit_parameter(last, name):
+            raise TypeError(f"{type(last).__name__}.fit takes no {name}.")
+    return {prefix + name: value for name, value in extras.items()}
 
 
 def _score_path(
@@ -352,11 +386,10 @@ def _progress_bar(wanted: bool | None) -> Progress:
 def _signature(
     model: Any, candidates: list[Params], scoring: Any, splits: list[_Split]
 ) -> str:
-    """Tell searches apart: the same parameters on the same outcomes."""
-    parts = [repr(model), repr(candidates), _name_of(scoring)]
+    """Tell searches apart by everything that a score depends on."""
+    parts = [repr(model.get_params()), repr(candidates), _name_of(scoring)]
+    parts.append(repr(getattr(scoring, "options", None)))
     for split in splits:
-        parts += [
-            joblib.hash(np.asarray(split.y)),
-            joblib.hash(np.asarray(split.y_test)),
-        ]
+        parts.append(joblib.hash((split.y, split.fit, split.y_test, split.score)))
+        parts += [joblib.hash(X) for X in (split.X, split.X_test)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from tiebreak.metrics import get_scorer, scorer_names
+
 __all__ = ["draw_grid"]
 
 _FIXED = ("score", "spread", "place", "converged")
@@ -136,5 +138,7 @@ def _label(value: Any) -> str:
 
 
 def _score_label(scoring: str) -> str:
-    negative = scoring in ("error", "log_loss", "brier", "swapped_pairs")
-    return f"minus {scoring} (higher is better)" if negative else scoring
+    known = scoring in scorer_names()
+    if known and not getattr(get_scorer(scoring), "greater_is_better", True):
+        return f"minus {scoring} (higher is better)"
+    return scoring

@@ -22,149 +22,160 @@ from tiebreak.kernels import CachedRows
 from tiebreak.solvers.box_qp import DualState
 from tiebreak.solvers.working_set import add_rows, gather_block
 
-__all__ = ["settle_active_set"]
+__all__ = ["ActiveSetSolver"]
 
 # Above this many free variables the system is factored in the precision of the rows.
 _DOUBLE_LIMIT = 1500
 _RIDGE: dict[type, float] = {np.float64: 1e-11, np.float32: 3e-7}
 
 
-def settle_active_set(
-    rows: CachedRows,
-    state: DualState,
-    eps: float,
-    *,
-    max_systems: int = 12,
-    max_free: int = 6000,
-) -> bool:
-    """Find the optimal active set from a near-optimal point, in place.
+class ActiveSetSolver:
+    """Newton steps on the free variables of a :class:`DualState`.
 
     Parameters
     ----------
     rows : CachedRows
+        Rows of the matrix.
     state : DualState
-        Updated only on success.
-    eps : float
-        A variable at a bound becomes free when its gradient violates by more.
-    max_systems : int
-        Linear systems to try.
-    max_free : int
-        Largest system to factor.
-
-    Returns
-    -------
-    bool
-        Whether a consistent active set was found.
+        Point to improve in place.
     """
-    q = state.problem
-    s, f = state.s.copy(), state.f.copy()
-    side = np.where(s >= q.upper, 1, np.where(s <= q.lower, -1, 0)).astype(np.int8)
-    fewest = np.inf
-    stalled = 0
-    for _ in range(max_systems):
-        free = np.flatnonzero(side == 0)
-        if not 0 < len(free) <= max_free:
-            return False
-        bound = np.where(side > 0, q.upper, q.lower)
-        snapped = np.flatnonzero((side != 0) & (s != bound))
-        step = bound[snapped] - s[snapped]
-        _move(rows, state, f, snapped, step)
-        s[snapped] = bound[snapped]
-        e = q.linear - q.sign * f[q.row]
-        solved = _solve_free(rows, state, free, e[free], -s.sum())
-        if solved is None:
-            return False
-        step, level = solved
-        _move(rows, state, f, free, step)
-        s[free] += step
-        e = q.linear - q.sign * f[q.row] - level
-        changed = side.copy()
-        changed[free[s[free] <= q.lower[free]]] = -1
-        changed[free[s[free] >= q.upper[free]]] = 1
-        changed[(side < 0) & (e > eps)] = 0
-        changed[(side > 0) & (e < -eps)] = 0
-        n_changes = int((changed != side).sum())
-        if n_changes == 0 and _is_solved(state, s, e[free], eps):
-            state.s[:], state.f[:] = s, f
-            return True
-        stalled = stalled + 1 if n_changes >= fewest else 0
-        fewest = min(fewest, n_changes)
-        if stalled >= 3 or n_changes > len(free) // 2 + 16:
-            return False
-        side = changed
-    return False
 
+    def __init__(self, rows: CachedRows, state: DualState) -> None:
+        self.rows = rows
+        self.state = state
+        # The last factored system: the same free variables need no second one.
+        self._lead = np.empty(0, dtype=np.int64)
+        self._factor: tuple[np.ndarray, bool] | None = None
 
-def _is_solved(state: DualState, s: np.ndarray, rest: np.ndarray, eps: float) -> bool:
-    """Whether the last system left neither gradient nor imbalance worth another."""
-    if np.abs(rest).max() > 0.5 * eps:
+    def settle(
+        self, eps: float, *, max_systems: int = 12, max_free: int = 6000
+    ) -> bool:
+        """Find the optimal active set from a near-optimal point, in place.
+
+        Parameters
+        ----------
+        eps : float
+            A variable at a bound becomes free when its gradient violates by more.
+        max_systems : int
+            Linear systems to try.
+        max_free : int
+            Largest system to factor.
+
+        Returns
+        -------
+        bool
+            Whether a consistent active set was found; if not, nothing has changed.
+        """
+        q = self.state.problem
+        s, f = self.state.s.copy(), self.state.f.copy()
+        side = np.where(s >= q.upper, 1, np.where(s <= q.lower, -1, 0)).astype(np.int8)
+        fewest = np.inf
+        stalled = 0
+        for _ in range(max_systems):
+            free = np.flatnonzero(side == 0)
+            if not 0 < len(free) <= max_free:
+                return False
+            bound = np.where(side > 0, q.upper, q.lower)
+            snapped = np.flatnonzero((side != 0) & (s != bound))
+            self._move(f, snapped, bound[snapped] - s[snapped])
+            s[snapped] = bound[snapped]
+            e = q.linear - q.sign * f[q.row]
+            solved = self._solve_free(free, e[free], -s.sum())
+            if solved is None:
+                return False
+            step, level = solved
+            self._move(f, free, step)
+            s[free] += step
+            e = q.linear - q.sign * f[q.row] - level
+            changed = side.copy()
+            changed[free[s[free] <= q.lower[free]]] = -1
+            changed[free[s[free] >= q.upper[free]]] = 1
+            changed[(side < 0) & (e > eps)] = 0
+            changed[(side > 0) & (e < -eps)] = 0
+            n_changes = int((changed != side).sum())
+            if n_changes == 0 and self._is_solved(s, e[free], eps):
+                self.state.s[:], self.state.f[:] = s, f
+                return True
+            stalled = stalled + 1 if n_changes >= fewest else 0
+            fewest = min(fewest, n_changes)
+            if stalled >= 3 or n_changes > len(free) // 2 + 16:
+                return False
+            side = changed
         return False
-    return not state.problem.balanced or abs(s.sum()) <= 1e-12 * np.abs(s).sum()
 
+    def _is_solved(self, s: np.ndarray, rest: np.ndarray, eps: float) -> bool:
+        """Whether the last system left neither gradient nor imbalance."""
+        if np.abs(rest).max() > 0.5 * eps:
+            return False
+        balanced = self.state.problem.balanced
+        return not balanced or abs(s.sum()) <= 1e-12 * np.abs(s).sum()
 
-def _move(
-    rows: CachedRows,
-    state: DualState,
-    f: np.ndarray,
-    which: np.ndarray,
-    step: np.ndarray,
-) -> None:
-    q = state.problem
-    for start in range(0, len(which), rows.n_slots):
-        part = which[start : start + rows.n_slots]
-        slots = rows.slots(q.row[part])
-        add_rows(rows.table, slots, q.sign[part] * step[start : start + len(part)], f)
+    def _move(self, f: np.ndarray, which: np.ndarray, step: np.ndarray) -> None:
+        """Add the effect of a step of some variables to ``f``."""
+        q, size = self.state.problem, self.rows.n_slots
+        for start in range(0, len(which), size):
+            part = which[start : start + size]
+            slots = self.rows.slots(q.row[part])
+            coef = q.sign[part] * step[start : start + size]
+            add_rows(self.rows.table, slots, coef, f)
 
+    def _solve_free(
+        self, free: np.ndarray, e: np.ndarray, imbalance: float
+    ) -> tuple[np.ndarray, float] | None:
+        """Newton step of the free variables and the level β; None when not solvable.
 
-def _solve_free(
-    rows: CachedRows,
-    state: DualState,
-    free: np.ndarray,
-    e: np.ndarray,
-    imbalance: float,
-) -> tuple[np.ndarray, float] | None:
-    """Newton step of the free variables and the level β; None when not solvable.
-
-    Two free variables of one row, a tie and its mirror, have opposite signs there:
-    only their difference moves f, and their sum is free to restore the balance.
-    Optimality in the sum says what the level is, so it is no longer an unknown.
-    """
-    q = state.problem
-    _, first, code = np.unique(q.row[free], return_index=True, return_inverse=True)
-    second = np.setdiff1d(np.arange(len(free)), first)
-    if len(second) and not q.balanced:
-        return None
-    lead = free[first]
-    dtype = np.float64 if len(lead) <= _DOUBLE_LIMIT else rows.dtype
-    block: np.ndarray = np.empty((len(lead), len(lead)), dtype=dtype)
-    row, sign = q.row[lead], q.sign[lead]
-    for start in range(0, len(lead), rows.n_slots):
-        part = slice(start, start + rows.n_slots)
-        slots = rows.slots(row[part])
-        gather_block(rows.table, slots, sign[part], row, sign, block[part])
-    block[np.diag_indices_from(block)] += _RIDGE[dtype] * np.trace(block) / len(lead)
-    right = np.ones((len(lead), 2))
-    right[:, 0] = e[first]
-    try:
-        factor = cho_factor(block.T, overwrite_a=True, check_finite=False)
-        x = cho_solve(factor, right.astype(dtype), check_finite=False)
-    except LinAlgError:
-        return None
-    x = x.astype(np.float64)
-    if not np.isfinite(x).all():
-        return None
-    step = np.zeros(len(free))
-    if not q.balanced:
-        step[first] = x[:, 0]
-        return step, 0.0
-    if len(second) == 0:
-        level = (x[:, 0].sum() - imbalance) / x[:, 1].sum()
+        Two free variables of one row, a tie and its mirror, have opposite signs there:
+        only their difference moves f, and their sum is free to restore the balance.
+        Optimality in the sum says what the level is, so it is no longer an unknown.
+        """
+        q = self.state.problem
+        _, first, code = np.unique(q.row[free], return_index=True, return_inverse=True)
+        second = np.setdiff1d(np.arange(len(free)), first)
+        if len(second) and not q.balanced:
+            return None
+        right = np.ones((len(first), 2))
+        right[:, 0] = e[first]
+        x = self._solve(free[first], right)
+        if x is None:
+            return None
+        step = np.zeros(len(free))
+        if not q.balanced:
+            step[first] = x[:, 0]
+            return step, 0.0
+        if len(second) == 0:
+            level = (x[:, 0].sum() - imbalance) / x[:, 1].sum()
+            step[first] = x[:, 0] - level * x[:, 1]
+            return step, float(level)
+        mirrored = first[code[second]]
+        level = float(np.mean(0.5 * (e[mirrored] + e[second])))
         step[first] = x[:, 0] - level * x[:, 1]
-        return step, float(level)
-    mirrored = first[code[second]]
-    level = float(np.mean(0.5 * (e[mirrored] + e[second])))
-    step[first] = x[:, 0] - level * x[:, 1]
-    half = 0.5 * step[mirrored]
-    spread = 0.5 * (imbalance - (step.sum() - 2.0 * half.sum())) / len(second)
-    step[mirrored], step[second] = spread + half, spread - half
-    return step, level
+        half = 0.5 * step[mirrored]
+        spread = 0.5 * (imbalance - (step.sum() - 2.0 * half.sum())) / len(second)
+        step[mirrored], step[second] = spread + half, spread - half
+        return step, level
+
+    def _solve(self, lead: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+        """Solve the block of the matrix that belongs to some variables."""
+        try:
+            if self._factor is None or not np.array_equal(lead, self._lead):
+                # The old factor goes first: both together would double the memory.
+                self._factor = None
+                self._factor = self._factored(lead)
+                self._lead = lead
+            right = right.astype(self._factor[0].dtype)
+            x = cho_solve(self._factor, right, check_finite=False).astype(np.float64)
+        except LinAlgError:
+            return None
+        return x if np.isfinite(x).all() else None
+
+    def _factored(self, lead: np.ndarray) -> tuple[np.ndarray, bool]:
+        q, rows, n = self.state.problem, self.rows, len(lead)
+        dtype = np.float64 if n <= _DOUBLE_LIMIT else rows.dtype
+        block: np.ndarray = np.empty((n, n), dtype=dtype)
+        row, sign = q.row[lead], q.sign[lead]
+        for start in range(0, n, rows.n_slots):
+            part = slice(start, start + rows.n_slots)
+            slots = rows.slots(row[part])
+            gather_block(rows.table, slots, sign[part], row, sign, block[part])
+        block[np.diag_indices_from(block)] += _RIDGE[dtype] * np.trace(block) / n
+        return cho_factor(block.T, overwrite_a=True, check_finite=False)

@@ -40,7 +40,7 @@ class BoxQP:
     linear : ndarray
         The vector y of the objective.
     lower, upper : ndarray
-        Bounds with ``lower ≤ 0 ≤ upper``; ``upper`` may be infinite.
+        Finite bounds with ``lower ≤ 0 ≤ upper``.
     row : ndarray of int
         Row of ``K`` that each variable uses.
     sign : ndarray
@@ -169,8 +169,6 @@ class DualState:
         q = self.problem
         if not q.balanced:
             return 0.0
-        if np.isinf(q.upper).any() or np.isinf(q.lower).any():
-            return self._level_between(e)
         order = np.argsort(e, kind="stable")
         ordered = e[order]
         jump = q.upper[order] - q.lower[order]
@@ -186,14 +184,6 @@ class DualState:
             return float(0.5 * (ordered[first] + ordered[ahead]))
         return float(ordered[first])
 
-    def _level_between(self, e: np.ndarray) -> float:
-        """Midpoint of the interval that the optimality conditions leave for β."""
-        q = self.problem
-        low = e[self.s < q.upper].max(initial=-np.inf)
-        high = e[self.s > q.lower].min(initial=np.inf)
-        ends = [v for v in (low, high) if np.isfinite(v)]
-        return float(np.mean(ends)) if ends else 0.0
-
     def certificate(self) -> tuple[float, float, float, float]:
         """``(level, primal, dual, relative gap)`` at the current point."""
         q = self.problem
@@ -201,11 +191,7 @@ class DualState:
         level = self.level(e)
         above = np.maximum(e - level, 0.0)
         below = np.maximum(level - e, 0.0)
-        room_up = q.upper - self.s
-        with np.errstate(invalid="ignore"):
-            # inf · 0: a variable without upper bound and without violation.
-            gap_up = np.where(above > 0, room_up * above, 0.0).sum()
-        gap = gap_up + ((self.s - q.lower) * below).sum()
+        gap = ((q.upper - self.s) * above + (self.s - q.lower) * below).sum()
         coef = q.collect(self.s, len(self.f))
         dual = float(q.linear @ self.s - 0.5 * coef @ self.f)
         primal = float(dual + gap)

@@ -14,6 +14,7 @@ import threading
 import numpy as np
 from numba import njit
 
+from tiebreak.kernels.exponential import exp_in_place
 from tiebreak.kernels.pair_rows import subtract_sides
 
 __all__ = ["add_rows", "compile_kernels", "gather_block", "solve_balanced", "solve_box"]
@@ -151,6 +152,7 @@ def compile_kernels(dtype: type) -> None:
             gather_block(table, where, one, where, one, out)
         add_rows(table, where, one, np.zeros(1))
         subtract_sides(table, where, where, table.copy(), where)
+        exp_in_place(table)
     finally:
         notice.cancel()
     _compiled.add(dtype)
