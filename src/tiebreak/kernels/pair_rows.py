@@ -259,11 +259,12 @@ def make_rows(source: RowSource, max_bytes: float = 2e8) -> CachedRows:
     Returns
     -------
     CachedRows
-        Over a :class:`FactorRows` when at most 1000 (and for few rows, all) pivots
-        reproduce the matrix to ten digits, else over the source itself.
+        Over a :class:`FactorRows` when at most 1000 pivots, and at most a third of the
+        rows, reproduce the matrix to ten digits; else over the source itself.
     """
     n = source.n_rows
-    budget = int(min(n, _MAX_PIVOTS, max(max_bytes / (8 * n), 1)))
+    # Beyond a third of the rows the factor costs as much as the matrix it stands for.
+    budget = int(min(max(n // 3, 32), _MAX_PIVOTS, max(max_bytes / (8 * n), 1)))
     factor: np.ndarray | None
     if isinstance(source, DifferenceRows) and source.Z.shape[1] <= budget:
         Z = source.Z

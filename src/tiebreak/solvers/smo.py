@@ -55,9 +55,12 @@ class WorkingSetSolver:
         self.state = state
         self.n_steps = 0
         self.n_rounds = 0
-        # A working set may use every slot of the cache, and not one more.
         size = state.problem.size
-        self._size = int(min(size if size <= _WHOLE else _SIZE, rows.n_slots))
+        wanted = size if size <= _WHOLE else _SIZE
+        # A working set may use every slot of the cache, and not one more. Variables
+        # share rows, so with all rows in the cache any working set fits.
+        fits = rows.n_slots == rows.n_rows
+        self._size = int(wanted if fits else min(wanted, rows.n_slots))
         self._last = np.empty(0, dtype=np.int64)
         self._block = np.empty((self._size, self._size))
 
