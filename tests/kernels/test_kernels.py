@@ -71,7 +71,7 @@ def test_pair_rows_equal_the_explicit_pair_kernel(name, dtype, table, sides):
     source = ItemPairRows(FunctionKernel(ours, table), left, right)
     rows = CachedRows(source, 1e9, dtype)
     index = np.array([3, 80, 3, 41])
-    got = rows.table[rows.slots(index)]
+    got = rows.rows(index)
     assert got.dtype == dtype
     tolerance = 2e-4 if dtype is np.float32 else 1e-12
     np.testing.assert_allclose(got, whole[index], atol=tolerance, rtol=tolerance)
@@ -105,10 +105,10 @@ def test_single_precision_is_refused_where_it_would_lose(rng):
 def test_cache_evicts_the_oldest(rng):
     Z = rng.normal(size=(200, 3))
     rows = CachedRows(DifferenceRows(Z), 1.0)
-    assert rows.n_slots == 64
+    assert rows.capacity == 64
     for start in (0, 40, 80, 20, 0):
         index = np.arange(start, start + 60) % 200
-        got = rows.table[rows.slots(index)]
+        got = rows.rows(index)
         np.testing.assert_allclose(got, Z[index] @ Z.T, atol=1e-12)
 
 
@@ -119,14 +119,14 @@ def test_difference_rows(rng, kind):
     coef = rng.normal(size=50)
     np.testing.assert_allclose(source.product(coef), Z @ (Z.T @ coef))
     np.testing.assert_allclose(source.diagonal(), (Z**2).sum(1))
-    assert isinstance(make_rows(source).source, FactorRows)
+    assert isinstance(make_rows(source), FactorRows)
 
 
 def test_wide_sparse_differences_keep_their_rows():
     Z = sp.csr_array(np.eye(20, 3000))
     rows = make_rows(DifferenceRows(Z))
     assert rows.factor is None
-    np.testing.assert_array_equal(rows.table[rows.slots(np.arange(20))], np.eye(20))
+    np.testing.assert_array_equal(rows.rows(np.arange(20)), np.eye(20))
 
 
 def test_pivoted_cholesky_reproduces_the_matrix(rng):

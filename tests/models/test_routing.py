@@ -5,6 +5,8 @@ A search that scores a ranker across groups would give a number that looks right
 gets `qid`, or there is no number.
 """
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import sklearn
@@ -243,6 +245,13 @@ def test_the_splitter_misses_qid_with_routing(routing):
         cross_val_score(Ridge(), X, y, cv=QueryKFold(3))
 
 
+def groups_unseen(cv):
+    """QueryKFold says that groups reach only itself; other splitters do not."""
+    if isinstance(cv, QueryKFold):
+        return pytest.warns(UserWarning, match="neither fit nor score sees them")
+    return nullcontext()
+
+
 WITHOUT_ROUTING = [
     pytest.param(KFold(3), {}, id="KFold"),
     pytest.param(QueryKFold(3), {"groups": True}, id="QueryKFold"),
@@ -264,7 +273,7 @@ def test_a_search_without_routing_gives_no_number_across_groups(name, score, cv,
     strict = GridSearchCV(
         Ridge(), ALPHAS, cv=cv, scoring=scoring_of(name), error_score="raise"
     )
-    with pytest.raises(ValueError, match="fitted with qid"):
+    with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
         strict.fit(X, y, qid=qid, **groups)
 
 
@@ -276,17 +285,24 @@ def test_cross_validation_without_routing_gives_no_number_across_groups(
     X, y, qid = make_grades()
     groups = {"groups": qid} if needs else {}
     arguments = {"cv": cv, "scoring": scoring_of(name), "params": {"qid": qid}}
-    with pytest.warns(UserWarning, match="fitted with qid"):
+    with groups_unseen(cv), pytest.warns(UserWarning, match="fitted with qid"):
         scores = cross_val_score(Ridge(), X, y, **arguments, **groups)
     assert np.isnan(scores).all()
-    with pytest.warns(UserWarning, match="fitted with qid"):
+    with groups_unseen(cv), pytest.warns(UserWarning, match="fitted with qid"):
         results = cross_validate(
             Ridge(), X, y, return_train_score=True, **arguments, **groups
         )
     assert np.isnan(results["test_score"]).all()
     assert np.isnan(results["train_score"]).all()
-    with pytest.raises(ValueError, match="fitted with qid"):
+    with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
         cross_val_score(Ridge(), X, y, error_score="raise", **arguments, **groups)
+
+
+def test_groups_that_only_the_splitter_sees_are_warned_about():
+    """Neither model nor scorer can know: the splitter is the one that says it."""
+    X, y, qid = make_grades()
+    with pytest.warns(UserWarning, match="neither fit nor score sees them"):
+        GridSearchCV(Ridge(), ALPHAS, cv=QueryKFold(3)).fit(X, y, groups=qid)
 
 
 def test_without_routing_a_scorer_can_still_be_called_with_groups():

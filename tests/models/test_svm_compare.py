@@ -55,7 +55,8 @@ def test_equals_libsvm_on_the_explicit_pair_kernel(rng, kernel, kind, C):
         theirs.objective, rel=1e-6, abs=2 * slack + 1e-12
     )
     assert ours.objective_ <= theirs.objective * (1 + 1e-6)
-    assert np.abs(ours.decision_function(pairs)).max() > 1e-6 * C
+    if np.abs(theirs.difference(L, R)).max() > 1e-3 * min(C, 1.0):
+        assert np.abs(ours.decision_function(pairs)).max() > 1e-6 * C
     test, _ = noisy_pairs(rng, "distinct items", 200)
     TL, TR = test.values[test.left], test.values[test.right]
     difference = theirs.difference(TL, TR)

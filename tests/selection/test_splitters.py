@@ -80,7 +80,9 @@ def test_groups_of_any_type_and_groups_as_qid():
     assert [test.tolist() for _, test in as_list] == expected
     for qid in (["x", "y", "x", "y"], pd.Series([5, 3, 5, 3], index=[9, 8, 7, 6])):
         assert [t.tolist() for _, t in QueryKFold(2).split(X, qid=qid)] == expected
-        assert [t.tolist() for _, t in QueryKFold(2).split(X, None, qid)] == expected
+        with pytest.warns(UserWarning, match="got its queries as groups"):
+            folds = list(QueryKFold(2).split(X, None, qid))
+        assert [t.tolist() for _, t in folds] == expected
 
 
 @pytest.mark.parametrize(
@@ -143,10 +145,13 @@ def test_without_routing_groups_serve():
 
     qid = np.arange(20) % 6
     X, y = qid[:, None].astype(float), np.zeros(20)
-    scores = cross_val_score(Plain(), X, y, cv=QueryKFold(3), groups=qid)
+    with pytest.warns(UserWarning, match="got its queries as groups"):
+        scores = cross_val_score(Plain(), X, y, cv=QueryKFold(3), groups=qid)
     assert scores.tolist() == [1, 1, 1]
     search = GridSearchCV(Plain(), {"depth": [1]}, cv=QueryKFold(3))
-    assert search.fit(X, y, groups=qid).best_score_ == 1
+    with pytest.warns(UserWarning, match="got its queries as groups"):
+        search.fit(X, y, groups=qid)
+    assert search.best_score_ == 1
 
 
 def test_splitters_show_their_parameters():

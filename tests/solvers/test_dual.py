@@ -145,7 +145,7 @@ def test_small_working_sets_and_small_cache(rng):
     Z, q = random_problem(rng, 700, p=900, C=1.0, balanced=True)
     large = solve_box_qp(CachedRows(DifferenceRows(Z), 1e9), q, tol=1e-4)
     tight = CachedRows(DifferenceRows(Z), 1.0)
-    assert tight.n_slots == 64
+    assert tight.capacity == 64
     small = solve_box_qp(tight, q, tol=1e-4)
     assert small.converged
     assert small.dual == pytest.approx(large.dual, rel=1e-4)
@@ -166,10 +166,27 @@ def test_warm_start_needs_fewer_iterations(rng):
     Z, q = random_problem(rng, 800, p=60, C=1.0, balanced=True)
     rows = make_rows(DifferenceRows(Z))
     cold = solve_box_qp(rows, q, tol=1e-4)
-    warm = solve_box_qp(rows, q, tol=1e-4, start=cold.s)
+    again = solve_box_qp(rows, q, tol=1e-4, last=(q, cold))
     assert cold.n_iter > 1
-    assert warm.n_iter <= 1
-    assert warm.dual >= cold.dual
+    assert again.n_iter <= 2
+    assert again.dual >= cold.dual * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.5, 3.0, 1000.0])
+@pytest.mark.parametrize("p", [4, 90])
+def test_warm_start_from_other_bounds(rng, p, factor):
+    """Wherever it starts, the optimum is the same."""
+    Z, q = random_problem(rng, 150, p=p, C=1.0, balanced=True)
+    rows = make_rows(DifferenceRows(Z))
+    last = solve_box_qp(rows, q, tol=1e-6)
+    other = BoxQP(
+        q.linear, factor * q.lower, factor * q.upper, q.row, q.sign, balanced=True
+    )
+    warm = solve_box_qp(rows, other, tol=1e-6, last=(q, last))
+    cold = solve_box_qp(rows, other, tol=1e-6)
+    assert warm.converged
+    assert_feasible(other, warm.s)
+    assert warm.dual == pytest.approx(cold.dual, rel=1e-6)
 
 
 def test_gap_is_reported_when_iterations_run_out(rng):
@@ -221,7 +238,7 @@ def test_bounds_must_contain_zero():
 def test_factor_rows_are_used_by_the_interior_point(rng):
     Z, q = random_problem(rng, 600, p=3, C=1e4, balanced=True)
     rows = make_rows(DifferenceRows(Z))
-    assert isinstance(rows.source, FactorRows)
+    assert isinstance(rows, FactorRows)
     solution = solve_box_qp(rows, q, tol=1e-6)
     assert solution.converged
     assert "interior point" in solution.method

@@ -50,9 +50,10 @@ def test_boundaries():
     assert find([1.0, -2.0], [1, -1]) == (0.5, 0.0)
     # A difference of zero is always a tie.
     assert find([0.0], [1]) == (0.0, 1.0)
-    # Neighboring floats have no number between them.
-    low, high = 1.0, np.nextafter(1.0, 2.0)
-    assert find([low, high], [0, 1]) == (low, 0.0)
+    # Sizes that only rounding separates move together.
+    low, high = 1.0, 1.0 + 1e-12
+    assert find([low, high, 3.0], [0, 1, 0]) == (3.0, 1.0)
+    assert find([low, high, 3.0], [0, 1, 1]) == (1.5, 1.0)
 
 
 def test_cost_is_that_of_sorting(rng):

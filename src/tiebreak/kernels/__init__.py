@@ -4,14 +4,8 @@
 from tiebreak.kernels.cholesky import pivoted_cholesky
 from tiebreak.kernels.functions import KERNEL_NAMES, KernelFunction, make_kernel
 from tiebreak.kernels.items import FunctionKernel, GramKernel, ItemKernel, check_gram
-from tiebreak.kernels.pair_rows import (
-    CachedRows,
-    DifferenceRows,
-    FactorRows,
-    ItemPairRows,
-    RowSource,
-    make_rows,
-)
+from tiebreak.kernels.pair_rows import DifferenceRows, ItemPairRows, RowSource
+from tiebreak.kernels.rows import CachedRows, FactorRows, MatrixRows, make_rows
 
 __all__ = [
     "KERNEL_NAMES",
@@ -23,6 +17,7 @@ __all__ = [
     "ItemKernel",
     "ItemPairRows",
     "KernelFunction",
+    "MatrixRows",
     "RowSource",
     "check_gram",
     "make_kernel",

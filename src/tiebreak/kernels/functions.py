@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,8 @@ KERNEL_NAMES = ("linear", "poly", "rbf", "precomputed")
 
 # A dense array or a CSR array; SciPy has no types to say it with.
 Table: TypeAlias = Any
+Rows: TypeAlias = np.ndarray | slice
+Evaluator: TypeAlias = Callable[..., np.ndarray]
 
 # Above this value of gamma·‖x‖² (x centered) the exponent of the RBF kernel, computed
 # in single precision from an inner product, would lose more than about 1e-5.
@@ -101,9 +103,7 @@ class KernelFunction:
             return norms
         return (self.gamma * norms + self.coef0) ** self.degree
 
-    def evaluator(
-        self, A: Table, dtype: type
-    ) -> Callable[[np.ndarray | slice, np.ndarray | slice], np.ndarray]:
+    def evaluator(self, A: Table, dtype: type) -> Evaluator:
         """Prepare fast repeated blocks between rows of one table.
 
         For dense RBF tables the exponent is one matrix product of augmented rows,
@@ -118,7 +118,7 @@ class KernelFunction:
         Returns
         -------
         callable
-            ``f(i, j)`` gives ``k(A[i], A[j])``.
+            ``f(i, j, out)`` gives ``k(A[i], A[j])``, in ``out`` where that helps.
         """
         if self.name == "rbf" and isinstance(A, np.ndarray):
             centered = A - A.mean(axis=0)
@@ -126,7 +126,7 @@ class KernelFunction:
             if dtype is np.float64 or norms.max() <= _SINGLE_PRECISION_LIMIT:
                 return _augmented_rbf(centered, norms, self.gamma, dtype)
 
-        def block(i: np.ndarray | slice, j: np.ndarray | slice) -> np.ndarray:
+        def block(i: Rows, j: Rows, out: np.ndarray | None = None) -> np.ndarray:
             return self.block(A[i], A[j]).astype(dtype, copy=False)
 
         return block
@@ -153,7 +153,7 @@ class KernelFunction:
 
 def _augmented_rbf(
     centered: np.ndarray, norms: np.ndarray, gamma: float, dtype: type
-) -> Callable[[np.ndarray | slice, np.ndarray | slice], np.ndarray]:
+) -> Evaluator:
     """Blocks ``exp(u·v)`` with ``u·v = 2γ x·z - γ‖x‖² - γ‖z‖²``."""
     n, p = centered.shape
     left = np.empty((n, p + 2), dtype=dtype)
@@ -165,9 +165,8 @@ def _augmented_rbf(
     right[:, p] = 1.0
     right[:, p + 1] = -norms
 
-    def block(i: np.ndarray | slice, j: np.ndarray | slice) -> np.ndarray:
-        exponent = left[i] @ right[j].T
-        return exp_in_place(exponent)
+    def block(i: Rows, j: Rows, out: np.ndarray | None = None) -> np.ndarray:
+        return exp_in_place(np.matmul(left[i], right[j].T, out=out))
 
     return block
 
@@ -212,9 +211,9 @@ def make_kernel(
         )
     if kernel == "linear":
         return KernelFunction("linear")
-    if not isinstance(degree, (int, np.integer)) or degree < 1:
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
         raise ValueError(f"degree={degree!r} must be an integer of at least 1.")
-    if not isinstance(coef0, Real) or not np.isfinite(coef0):
+    if isinstance(coef0, bool) or not isinstance(coef0, Real) or not np.isfinite(coef0):
         raise ValueError(f"coef0={coef0!r} must be a finite number.")
     return KernelFunction(
         kernel, resolve_gamma(gamma, items), int(degree), float(coef0)
@@ -234,6 +233,11 @@ def resolve_gamma(gamma: float | str, items: Table) -> float:
             else:
                 variance = items.var()
             return 1.0 / (p * variance) if variance > 0 else 1.0
-    elif isinstance(gamma, Real) and np.isfinite(gamma) and gamma > 0:
+    elif (
+        isinstance(gamma, Real)
+        and not isinstance(gamma, bool)
+        and np.isfinite(gamma)
+        and gamma > 0
+    ):
         return float(gamma)
     raise ValueError(f"gamma={gamma!r} must be a positive number, 'scale' or 'auto'.")

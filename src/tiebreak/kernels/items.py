@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from tiebreak.kernels.functions import KernelFunction, Table
-from tiebreak.kernels.threads import in_threads
+from tiebreak.kernels.threads import in_threads, scratch
 
 __all__ = ["FunctionKernel", "GramKernel", "ItemKernel", "check_gram"]
 
@@ -27,8 +27,13 @@ class ItemKernel(Protocol):
 
     n_items: int
 
-    def block(self, index: np.ndarray, dtype: type) -> np.ndarray:
-        """Values between ``index`` and all items, shape ``(len(index), N)``."""
+    def block(
+        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Values between ``index`` and all items, shape ``(len(index), N)``.
+
+        The result is the caller's to change; ``out`` may be used for it.
+        """
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -50,7 +55,9 @@ class GramKernel:
         self.gram = gram
         self.n_items = len(gram)
 
-    def block(self, index: np.ndarray, dtype: type) -> np.ndarray:
+    def block(
+        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self.gram[index].astype(dtype, copy=False)
 
@@ -84,9 +91,11 @@ class FunctionKernel:
             self._evaluators[dtype] = self.function.evaluator(self.table, dtype)
         return self._evaluators[dtype]
 
-    def block(self, index: np.ndarray, dtype: type) -> np.ndarray:
+    def block(
+        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
-        return self._evaluate(dtype)(index, slice(None))
+        return self._evaluate(dtype)(index, slice(None), out)
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``.
@@ -106,7 +115,8 @@ class FunctionKernel:
             part = np.zeros(self.n_items)
             for first in range(start, self.n_items, _TILE):
                 last = min(first + _TILE, self.n_items)
-                tile = evaluate(order[first:last], order[start:stop])
+                buffer = scratch("tile", (last - first, stop - start), np.float64)
+                tile = evaluate(order[first:last], order[start:stop], buffer)
                 part[first:last] += tile @ weight[start:stop]
                 if first > start:
                     inner = min(last, len(used))

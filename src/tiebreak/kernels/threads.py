@@ -9,15 +9,17 @@ wait for each other.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_threads", "one_blas_thread"]
+__all__ = ["chunks", "in_threads", "one_blas_thread", "scratch"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -50,5 +52,38 @@ def in_threads(
     with one_blas_thread():
         if workers < 2:
             return list(map(function, tasks))
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(function, tasks))
+        return list(_pool().map(function, tasks))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    # Threads that stay keep their scratch arrays; new ones would fault in every page.
+    return ThreadPoolExecutor(_n_threads(), thread_name_prefix="tiebreak")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has the pool's memory but not its threads.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+_scratch = threading.local()
+
+
+def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:
+    """An uninitialized array of this thread, the same memory at every call.
+
+    Its contents last until the thread asks for the same name again.
+    """
+    size = shape[0] * shape[1]
+    kept = vars(_scratch).get(name)
+    if kept is None or kept.size < size or kept.dtype != dtype:
+        kept = vars(_scratch)[name] = np.empty(size, dtype=dtype)
+    return kept[:size].reshape(shape)
+
+
+def chunks(n: int, size: int) -> list[slice]:
+    """Cut n rows into slices of at most ``size``, equally many for every thread."""
+    workers = _n_threads()
+    n_slices = workers * max(1, -(-n // (workers * size)))
+    size = max(1, -(-n // n_slices))
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

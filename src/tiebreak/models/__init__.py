@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models with scikit-learn's interface, one per file."""
 
+from tiebreak.models.base import ThresholdWarning
 from tiebreak.models.files import load, save
 from tiebreak.models.kernel_machine import PathFit, fit_path
 from tiebreak.models.majority_compare import MajorityCompare
@@ -16,6 +17,7 @@ __all__ = [
     "RankSVM",
     "SVMCompare",
     "ThresholdCompare",
+    "ThresholdWarning",
     "fit_path",
     "load",
     "save",

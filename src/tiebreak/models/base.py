@@ -29,9 +29,22 @@ from tiebreak.data.features import check_features
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import outcome_vector
 
-__all__ = ["OUTCOMES", "UtilityMixin", "check_positive", "to_outcomes"]
+__all__ = [
+    "OUTCOMES",
+    "ThresholdWarning",
+    "UtilityMixin",
+    "check_positive",
+    "to_outcomes",
+]
 
 OUTCOMES = np.array([-1, 0, 1])
+
+
+class ThresholdWarning(UserWarning):
+    """A comparer predicts no tie at all, or nothing else, for lack of a threshold.
+
+    :class:`~tiebreak.ThresholdCompare` is the remedy.
+    """
 
 
 def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
@@ -289,4 +302,9 @@ def check_positive(model: Any, *names: str) -> None:
             raise ValueError(
                 f"{type(model).__name__} got {name}={value!r}; expected a positive "
                 "finite number."
+            )
+        if name == "max_iter" and value != int(value):
+            raise ValueError(
+                f"{type(model).__name__} got max_iter={value!r}; expected a whole "
+                "number of iterations."
             )

@@ -20,7 +20,7 @@ from tiebreak.kernels import KernelFunction
 from tiebreak.kernels.threads import in_threads
 from tiebreak.models.base import UtilityMixin, check_positive
 from tiebreak.models.pair_program import PairDual, PairProgram, TrainingItems
-from tiebreak.solvers import BoxSolution, solve_box_qp
+from tiebreak.solvers import BoxQP, BoxSolution, solve_box_qp
 
 __all__ = ["PairKernelMachine", "PathFit", "fit_path"]
 
@@ -131,14 +131,17 @@ class PairKernelMachine(UtilityMixin):
         return hasattr(self, "dual_coef_")
 
     def _solve(
-        self, program: PairProgram, dual: PairDual, start: np.ndarray | None = None
+        self,
+        program: PairProgram,
+        dual: PairDual,
+        last: tuple[BoxQP, BoxSolution] | None = None,
     ) -> BoxSolution:
         solution = solve_box_qp(
             program.rows,
             dual.problem,
             tol=self.tol,
             max_iter=self.max_iter,
-            start=start,
+            last=last,
         )
         if not solution.converged:
             warn_user(
@@ -250,18 +253,20 @@ def fit_path(
     -------
     PathFit
     """
+    Cs = list(Cs)
+    if not Cs:
+        raise ValueError("a path needs at least one value of C, got none.")
     template = clone(machine)
     program = template._read(X, y, sample_weight)
     models, coefs = [], []
-    last: tuple[float, BoxSolution] | None = None
+    last: tuple[BoxQP, BoxSolution] | None = None
     for C in Cs:
         model = copy.copy(template)
         model.C = C
         check_positive(model, "C")
         dual = model._dual(program)
-        start = None if last is None else _rescaled(last[1], C / last[0], dual)
-        solution = model._solve(program, dual, start)
-        last = (C, solution)
+        solution = model._solve(program, dual, last)
+        last = (dual.problem, solution)
         model._unpack(program, dual, solution)
         model._finish(program, solution)
         models.append(model)
@@ -280,11 +285,3 @@ def _expansion(
         return function.block(values[start : start + _CHUNK], centers) @ coef
 
     return np.concatenate(in_threads(chunk, range(0, values.shape[0], _CHUNK)))
-
-
-def _rescaled(last: BoxSolution, ratio: float, dual: PairDual) -> np.ndarray:
-    """The last solution times the factor up to ``ratio`` with the best dual value."""
-    straight = float(dual.problem.linear @ last.s)
-    curved = float(last.coef @ last.fitted)
-    best = straight / curved if curved > 0 else ratio
-    return last.s * min(max(best, 0.0), ratio)

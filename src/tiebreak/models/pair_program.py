@@ -21,13 +21,13 @@ import scipy.sparse as sp
 
 from tiebreak.data import ItemTable, Pairs
 from tiebreak.kernels import (
-    CachedRows,
     DifferenceRows,
     FunctionKernel,
     GramKernel,
     ItemKernel,
     ItemPairRows,
     KernelFunction,
+    MatrixRows,
     check_gram,
     make_kernel,
     make_rows,
@@ -129,7 +129,7 @@ class TrainingItems:
 
     def rows(
         self, left: np.ndarray, right: np.ndarray, cache_bytes: float
-    ) -> CachedRows:
+    ) -> MatrixRows:
         """Rows of the pair kernel for comparisons of distinct items."""
         if self.is_linear:
             return make_rows(
@@ -179,7 +179,7 @@ class PairProgram:
 
     Attributes
     ----------
-    rows : CachedRows
+    rows : MatrixRows
         The pair kernel over the distinct pairs of items.
     right_better, left_better, tied : ndarray of shape (n_rows,)
         Added-up weights of each outcome.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import OUTCOMES
+from tiebreak.models.base import OUTCOMES, ThresholdWarning
 from tiebreak.models.kernel_machine import PairKernelMachine
 from tiebreak.models.pair_program import PairDual, PairProgram
 from tiebreak.solvers import BoxSolution
@@ -170,14 +170,16 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
                 f"intercept_ = {self.intercept_:.3g} is not negative, so no tie will "
                 "ever be predicted: ties are few or C is small. The utilities are "
                 "fine; ThresholdCompare(SVMCompare(...)) learns a threshold for them, "
-                "or try a larger C."
+                "or try a larger C.",
+                ThresholdWarning,
             )
         elif np.abs(solution.fitted).max() <= self.threshold_:
             warn_user(
                 "Every training comparison is predicted to be a tie: ties are many or "
                 "C is small. The utilities are fine; "
                 "ThresholdCompare(SVMCompare(...)) learns a threshold for them, or try "
-                "a larger C."
+                "a larger C.",
+                ThresholdWarning,
             )
 
     def fit(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons, is_pairs
-from tiebreak.models.base import OUTCOMES, UtilityMixin
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
 from tiebreak.solvers import best_threshold
 
 __all__ = ["ThresholdCompare"]
@@ -101,7 +102,10 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             outcome, weight = outcome[present], weight[present]
         self._forget()
         fit_params = {} if sample_weight is None else self._weight_of_ranker(weight)
-        self.ranker_ = clone(self.ranker).fit(X, outcome, **fit_params)
+        with warnings.catch_warnings():
+            # The warning that advises what is being done here.
+            warnings.simplefilter("ignore", ThresholdWarning)
+            self.ranker_ = clone(self.ranker).fit(X, outcome, **fit_params)
         self.classes_ = OUTCOMES.copy()
         self.threshold_, wrong = best_threshold(
             self.decision_function(pairs), outcome, weight

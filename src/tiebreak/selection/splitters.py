@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from tiebreak.data import as_pairs
+from tiebreak.data import as_pairs, is_pairs
 from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+from tiebreak.data.messages import warn_user
 
 __all__ = ["ItemKFold", "QueryKFold", "RaterKFold"]
 
@@ -134,7 +135,9 @@ class QueryKFold(_GroupedKFold):
     Notes
     -----
     `qid` is requested by default from scikit-learn's metadata routing. Without
-    routing, pass it as `groups`.
+    routing it can come as `groups`, but then only the splitter sees it: the model and
+    its score do not, and would compare rows of different queries. A warning says so
+    unless X holds comparisons.
 
     Examples
     --------
@@ -174,6 +177,13 @@ class QueryKFold(_GroupedKFold):
         ------
         train, test : ndarray of int
         """
+        if qid is None and groups is not None and not is_pairs(X):
+            warn_user(
+                "QueryKFold got its queries as groups: the folds are right, but "
+                "without metadata routing neither fit nor score sees them, so rows of "
+                "different queries are compared. Try "
+                "sklearn.set_config(enable_metadata_routing=True) and pass qid."
+            )
         return self._folds(X, qid, groups)
 
     def get_n_splits(

@@ -18,9 +18,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from tiebreak.kernels import CachedRows
+from tiebreak.kernels import MatrixRows
 from tiebreak.solvers.box_qp import DualState
-from tiebreak.solvers.working_set import add_rows, gather_block
 
 __all__ = ["ActiveSetSolver"]
 
@@ -34,13 +33,13 @@ class ActiveSetSolver:
 
     Parameters
     ----------
-    rows : CachedRows
+    rows : MatrixRows
         Rows of the matrix.
     state : DualState
         Point to improve in place.
     """
 
-    def __init__(self, rows: CachedRows, state: DualState) -> None:
+    def __init__(self, rows: MatrixRows, state: DualState) -> None:
         self.rows = rows
         self.state = state
         # The last factored system: the same free variables need no second one.
@@ -112,12 +111,9 @@ class ActiveSetSolver:
 
     def _move(self, f: np.ndarray, which: np.ndarray, step: np.ndarray) -> None:
         """Add the effect of a step of some variables to ``f``."""
-        q, size = self.state.problem, self.rows.n_slots
-        for start in range(0, len(which), size):
-            part = which[start : start + size]
-            slots = self.rows.slots(q.row[part])
-            coef = q.sign[part] * step[start : start + size]
-            add_rows(self.rows.table, slots, coef, f)
+        q = self.state.problem
+        if len(which):
+            self.rows.add(q.row[which], q.sign[which] * step, f)
 
     def _solve_free(
         self, free: np.ndarray, e: np.ndarray, imbalance: float
@@ -169,13 +165,8 @@ class ActiveSetSolver:
         return x if np.isfinite(x).all() else None
 
     def _factored(self, lead: np.ndarray) -> tuple[np.ndarray, bool]:
-        q, rows, n = self.state.problem, self.rows, len(lead)
-        dtype = np.float64 if n <= _DOUBLE_LIMIT else rows.dtype
-        block: np.ndarray = np.empty((n, n), dtype=dtype)
-        row, sign = q.row[lead], q.sign[lead]
-        for start in range(0, n, rows.n_slots):
-            part = slice(start, start + rows.n_slots)
-            slots = rows.slots(row[part])
-            gather_block(rows.table, slots, sign[part], row, sign, block[part])
+        q, n = self.state.problem, len(lead)
+        dtype = np.float64 if n <= _DOUBLE_LIMIT else self.rows.dtype
+        block = self.rows.block(q.row[lead], q.sign[lead], dtype)
         block[np.diag_indices_from(block)] += _RIDGE[dtype] * np.trace(block) / n
         return cho_factor(block.T, overwrite_a=True, check_finite=False)

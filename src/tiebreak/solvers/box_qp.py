@@ -28,6 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+
 __all__ = ["BoxQP", "BoxSolution", "DualState"]
 
 
@@ -142,13 +144,20 @@ class DualState:
         return q.linear - q.sign * self.f[q.row]
 
     def violation(self, e: np.ndarray) -> float:
-        """Largest violation of the optimality conditions at gradient ``e``."""
+        """Largest violation of the optimality conditions at gradient ``e``.
+
+        Less what rounding of ``y - f`` may contribute to it: four units in the last
+        place of y, and so nothing where y is zero.
+        """
         q = self.problem
-        highest = e[self.s < q.upper].max(initial=-np.inf)
-        lowest = e[self.s > q.lower].min(initial=np.inf)
+        up = np.where(self.s < q.upper, e, -np.inf)
+        down = np.where(self.s > q.lower, e, np.inf)
+        i, j = int(up.argmax()), int(down.argmin())
+        above, below = float(up[i]), float(down[j])
+        noise_up, noise_down = _ROUNDING * np.abs(q.linear[[i, j]])
         if q.balanced:
-            return float(max(highest - lowest, 0.0))
-        return float(max(highest, -lowest, 0.0))
+            return max(above - below - float(noise_up + noise_down), 0.0)
+        return max(above - float(noise_up), -below - float(noise_down), 0.0)
 
     def tolerance(self, tol: float) -> float:
         """``tol`` in units of ``f``: as is, or relative where ``f`` is tiny.

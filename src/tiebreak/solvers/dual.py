@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.kernels import CachedRows
+from tiebreak.kernels import MatrixRows
 from tiebreak.kernels.threads import one_blas_thread
 from tiebreak.solvers.active_set import ActiveSetSolver
 from tiebreak.solvers.box_qp import BoxQP, BoxSolution, DualState
@@ -32,18 +32,18 @@ _NEAR = 0.5
 
 
 def solve_box_qp(
-    rows: CachedRows,
+    rows: MatrixRows,
     problem: BoxQP,
     *,
     tol: float = 1e-3,
     max_iter: int = 10_000,
-    start: np.ndarray | None = None,
+    last: tuple[BoxQP, BoxSolution] | None = None,
 ) -> BoxSolution:
     """Maximize the dual program to a certified relative duality gap.
 
     Parameters
     ----------
-    rows : CachedRows
+    rows : MatrixRows
         The matrix K.
     problem : BoxQP
         The program.
@@ -52,8 +52,8 @@ def solve_box_qp(
         conditions (in units of f, and relative to f where f is tiny).
     max_iter : int
         Outer iterations at most: working-set rounds, and passes of the other parts.
-    start : ndarray of shape (m,), optional
-        A feasible point to start from, for instance the solution for other bounds.
+    last : (BoxQP, BoxSolution), optional
+        The solution of the same program with other bounds, to start from.
 
     Returns
     -------
@@ -62,27 +62,18 @@ def solve_box_qp(
     # The products here are many and small; a BLAS that wakes threads for each of them
     # loses more than it gains, and loses badly when other processes want the cores.
     with one_blas_thread():
-        state = _starting_state(rows, problem, start)
-        return _Run(rows, state, tol, max_iter).solve()
-
-
-def _starting_state(
-    rows: CachedRows, problem: BoxQP, start: np.ndarray | None
-) -> DualState:
-    diagonal = rows.diagonal()
-    if start is None:
-        nothing = np.zeros(rows.n_rows)
-        return DualState(problem, np.zeros(problem.size), nothing, diagonal)
-    s = np.clip(start, problem.lower, problem.upper)
-    f = rows.product(problem.collect(s, rows.n_rows))
-    return DualState(problem, s, f, diagonal)
+        nothing = np.zeros(problem.size), np.zeros(rows.n_rows)
+        run = _Run(rows, DualState(problem, *nothing, rows.diagonal()), tol, max_iter)
+        if last is not None:
+            run.start_from(*last)
+        return run.solve()
 
 
 class _Run:
     """One call of :func:`solve_box_qp`."""
 
     def __init__(
-        self, rows: CachedRows, state: DualState, tol: float, max_iter: int
+        self, rows: MatrixRows, state: DualState, tol: float, max_iter: int
     ) -> None:
         self.rows, self.state = rows, state
         self.tol, self.max_iter = tol, max_iter
@@ -94,6 +85,32 @@ class _Run:
     @property
     def n_iter(self) -> int:
         return self.smo.n_rounds + self.extra
+
+    def start_from(self, old: BoxQP, last: BoxSolution) -> None:
+        """Begin at the solution for other bounds.
+
+        First it is assumed that the same variables are at a bound as before and Newton
+        steps look for the others. If that fails, the old point is stretched by the
+        factor with the largest dual value that the new bounds allow.
+        """
+        q, state = self.state.problem, self.state
+        at_upper, at_lower = last.s >= old.upper, last.s <= old.lower
+        kept = np.clip(last.s, q.lower, q.upper)
+        state.s[:] = np.where(at_upper, q.upper, np.where(at_lower, q.lower, kept))
+        state.f[:] = self.rows.product(q.collect(state.s, self.rows.n_rows))
+        if self._settle(0.5 * self.tol):
+            return
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(last.s > 0, q.upper / last.s, q.lower / last.s)
+        longest = float(np.min(room[last.s != 0], initial=np.inf))
+        straight = float(q.linear @ last.s)
+        curved = float(last.coef @ last.fitted)
+        best = straight / curved if curved > 0 else longest
+        stretch = min(max(best, 0.0), longest)
+        if not np.isfinite(stretch):
+            stretch = 0.0
+        state.s[:] = np.clip(stretch * last.s, q.lower, q.upper)
+        state.f[:] = stretch * last.fitted
 
     def solve(self) -> BoxSolution:
         # Rounds see f with the rounding of the rows, so they aim below the tolerance.

@@ -13,15 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.kernels import CachedRows
+from tiebreak.kernels import MatrixRows
 from tiebreak.solvers.box_qp import DualState
-from tiebreak.solvers.working_set import (
-    add_rows,
-    compile_kernels,
-    gather_block,
-    solve_balanced,
-    solve_box,
-)
+from tiebreak.solvers.working_set import compile_kernels, solve_balanced, solve_box
 
 __all__ = ["WorkingSetSolver"]
 
@@ -36,7 +30,7 @@ class WorkingSetSolver:
 
     Parameters
     ----------
-    rows : CachedRows
+    rows : MatrixRows
         Rows of the matrix.
     state : DualState
         Point to improve in place.
@@ -49,7 +43,7 @@ class WorkingSetSolver:
         Rounds so far.
     """
 
-    def __init__(self, rows: CachedRows, state: DualState) -> None:
+    def __init__(self, rows: MatrixRows, state: DualState) -> None:
         compile_kernels(rows.dtype)
         self.rows = rows
         self.state = state
@@ -59,10 +53,9 @@ class WorkingSetSolver:
         wanted = size if size <= _WHOLE else _SIZE
         # A working set may use every slot of the cache, and not one more. Variables
         # share rows, so with all rows in the cache any working set fits.
-        fits = rows.n_slots == rows.n_rows
-        self._size = int(wanted if fits else min(wanted, rows.n_slots))
+        fits = rows.capacity == rows.n_rows
+        self._size = int(wanted if fits else min(wanted, rows.capacity))
         self._last = np.empty(0, dtype=np.int64)
-        self._block = np.empty((self._size, self._size))
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
         """Work until the violation is at most ``eps`` or a budget is spent.
@@ -96,12 +89,7 @@ class WorkingSetSolver:
         q, s = self.state.problem, self.state.s
         chosen = self._select(e)
         row, sign = q.row[chosen], q.sign[chosen]
-        slots = self.rows.slots(row)
-        k = len(chosen)
-        block = self._block[:k, :k]
-        if not block.flags.c_contiguous:
-            block = np.empty((k, k))
-        gather_block(self.rows.table, slots, sign, row, sign, block)
+        block = self.rows.block(row, sign, np.float64)
         local_e, local_s = e[chosen], s[chosen]
         solve = solve_balanced if q.balanced else solve_box
         self.n_steps += solve(
@@ -114,7 +102,7 @@ class WorkingSetSolver:
             _STEPS_PER_VARIABLE * self._size,
         )
         moved = sign * (local_s - s[chosen])
-        add_rows(self.rows.table, slots, moved, self.state.f)
+        self.rows.add(row, moved, self.state.f)
         s[chosen] = local_s
         self._last = chosen
         self.n_rounds += 1

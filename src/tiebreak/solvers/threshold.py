@@ -3,7 +3,9 @@
 
 A comparison with difference d is called a tie when ``|d| <= τ`` and otherwise has the
 sign of d. The loss changes only where τ passes some ``|d|``, so it is constant on
-intervals ``[a_j, a_{j+1})`` between consecutive sizes.
+intervals ``[a_j, a_{j+1})`` between consecutive sizes. Sizes that differ by less than
+1e-9 of the largest are taken as equal: a solver cannot tell them apart, and a threshold
+between them would call equal differences different.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 __all__ = ["best_threshold"]
+
+# Relative to the largest size; utilities carry more rounding than this seldom.
+_SAME = 1e-9
 
 
 def best_threshold(
@@ -44,17 +49,24 @@ def best_threshold(
     (1.25, 0.0)
     """
     size, place = np.unique(np.abs(difference), return_inverse=True)
+    # Sizes apart by no more than rounding are one size: they move together.
+    apart = np.diff(size) > _SAME * size[-1]
+    cluster = np.concatenate([[0], np.cumsum(apart)])
+    lowest = size[np.concatenate([[True], apart])]
+    highest = size[np.concatenate([apart, [True]])]
     tied = outcome == 0
     right_sign = ~tied & (np.sign(difference) == outcome)
     # Loss for τ below every size: all ties are wrong, and all wrong signs.
     start = weight[tied].sum() + weight[~tied & ~right_sign].sum()
     # Passing a size repairs its ties and spoils its right signs.
     change = np.where(right_sign, weight, np.where(tied, -weight, 0.0))
-    loss = np.concatenate([[0.0], np.cumsum(np.bincount(place, change, len(size)))])
-    begin = np.concatenate([[0.0], size])
+    passed = np.bincount(cluster[place], change, len(lowest))
+    loss = np.concatenate([[0.0], np.cumsum(passed)])
+    begin = np.concatenate([[0.0], highest])
+    end = np.concatenate([lowest, [np.inf]])
     if size[0] == 0.0:
         # A difference of zero is a tie for every τ; there is nothing below it.
-        loss, begin = loss[1:], begin[1:]
+        loss, begin, end = loss[1:], begin[1:], end[1:]
     best = loss.min()
     # Sums of weights carry rounding; equal means equal up to it.
     equal = loss <= best + 1e-12 * weight.sum()
@@ -62,6 +74,5 @@ def best_threshold(
     after = np.flatnonzero(~equal[first:])
     if len(after) == 0:
         return float(begin[first]), float(start + best)
-    low, high = begin[first], begin[first + after[0]]
-    middle = low + 0.5 * (high - low)
-    return float(middle if middle < high else low), float(start + best)
+    low, high = begin[first], end[first + after[0] - 1]
+    return float(low + 0.5 * (high - low)), float(start + best)

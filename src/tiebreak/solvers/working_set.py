@@ -16,8 +16,9 @@ from numba import njit
 
 from tiebreak.kernels.exponential import exp_in_place
 from tiebreak.kernels.pair_rows import subtract_sides
+from tiebreak.kernels.rows import add_rows, gather_block
 
-__all__ = ["add_rows", "compile_kernels", "gather_block", "solve_balanced", "solve_box"]
+__all__ = ["compile_kernels", "solve_balanced", "solve_box"]
 
 _LOGGER = logging.getLogger("tiebreak")
 _FLAT = 1e-12
@@ -98,26 +99,6 @@ def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped
         for k in range(len(e)):
             e[k] -= move * K[i, k]
     return max_steps
-
-
-@njit(cache=True, nogil=True)
-def gather_block(table, slots, slot_sign, column, column_sign, out):  # type: ignore[no-untyped-def]
-    """Write the signed block of kept rows ``slots`` and given columns into ``out``."""
-    for a in range(len(slots)):
-        kept = table[slots[a]]
-        for b in range(len(column)):
-            out[a, b] = slot_sign[a] * column_sign[b] * kept[column[b]]
-
-
-@njit(cache=True, nogil=True)
-def add_rows(table, slots, coef, f):  # type: ignore[no-untyped-def]
-    """Add ``Σ coef[k] · table[slots[k]]`` to ``f`` in place, in double precision."""
-    for k in range(len(slots)):
-        row = table[slots[k]]
-        c = coef[k]
-        if c != 0.0:
-            for t in range(len(f)):
-                f[t] += c * row[t]
 
 
 _compiled: set[type] = set()
