@@ -27,12 +27,17 @@ _MAX_PIVOTS = 1000
 
 
 class MatrixRows(Protocol):
-    """What solvers need from a positive semidefinite matrix K of n rows."""
+    """What solvers need from a positive semidefinite matrix K of n rows.
+
+    ``whole_block`` is for a solver to keep the block of a small program, with its rows
+    and signs, so that the next program on the same matrix need not form it again.
+    """
 
     n_rows: int
     dtype: type
     capacity: int
     factor: np.ndarray | None
+    whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -63,6 +68,7 @@ class FactorRows:
         self._F = F
         self.n_rows = self.capacity = F.shape[1]
         self._diagonal = np.einsum("ij,ij->j", F, F)
+        self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -119,6 +125,7 @@ class CachedRows:
         self._used_at = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 0
         self._diagonal: np.ndarray | None = None
+        self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of K, computed once."""

@@ -89,7 +89,7 @@ class WorkingSetSolver:
         q, s = self.state.problem, self.state.s
         chosen = self._select(e)
         row, sign = q.row[chosen], q.sign[chosen]
-        block = self.rows.block(row, sign, np.float64)
+        block = self._block(row, sign)
         local_e, local_s = e[chosen], s[chosen]
         solve = solve_balanced if q.balanced else solve_box
         self.n_steps += solve(
@@ -106,6 +106,20 @@ class WorkingSetSolver:
         s[chosen] = local_s
         self._last = chosen
         self.n_rounds += 1
+
+    def _block(self, row: np.ndarray, sign: np.ndarray) -> np.ndarray:
+        """Form the block of a working set; that of all variables only once."""
+        if len(row) < self.state.problem.size:
+            return self.rows.block(row, sign, np.float64)
+        kept = self.rows.whole_block
+        if (
+            kept is None
+            or not np.array_equal(kept[0], row)
+            or not np.array_equal(kept[1], sign)
+        ):
+            kept = (row, sign, self.rows.block(row, sign, np.float64))
+            self.rows.whole_block = kept
+        return kept[2]
 
     def _select(self, e: np.ndarray) -> np.ndarray:
         """The worst violators of either side, then the last set, free ones first."""
