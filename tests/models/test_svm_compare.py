@@ -25,10 +25,11 @@ def noisy_pairs(rng, kind, n=60):
         table = rng.normal(size=(2 * n, 2))
     left = rng.integers(0, len(table), n)
     right = (left + 1 + rng.integers(0, len(table) - 1, n)) % len(table)
-    r = (table**2).sum(1) + table[:, 0]
+    r = (table**2).sum(1) + 3 * table[:, 0]
     difference = r[right] - r[left] + 0.5 * rng.normal(size=n)
-    y = np.where(np.abs(difference) < 0.8, 0, np.sign(difference)).astype(int)
-    y[:2], y[2:4], y[4] = 0, 1, -1
+    # Half ties: with few of them the best utility is zero, which compares nothing.
+    size = np.abs(difference)
+    y = np.where(size < np.median(size), 0, np.sign(difference)).astype(int)
     return Pairs(table, left, right), y
 
 
@@ -55,8 +56,8 @@ def test_equals_libsvm_on_the_explicit_pair_kernel(rng, kernel, kind, C):
         theirs.objective, rel=1e-6, abs=2 * slack + 1e-12
     )
     assert ours.objective_ <= theirs.objective * (1 + 1e-6)
-    if np.abs(theirs.difference(L, R)).max() > 1e-3 * min(C, 1.0):
-        assert np.abs(ours.decision_function(pairs)).max() > 1e-6 * C
+    # Not both zero: the linear part of the utility is strong enough for every kernel.
+    assert np.abs(ours.decision_function(pairs)).max() > 1e-3 * min(C, 1.0)
     test, _ = noisy_pairs(rng, "distinct items", 200)
     TL, TR = test.values[test.left], test.values[test.right]
     difference = theirs.difference(TL, TR)

@@ -6,8 +6,11 @@ formed in full from four blocks, and libsvm (``sklearn.svm.SVC`` with a precompu
 kernel) or a general solver minimizes. Imports nothing of tiebreak.
 """
 
+import warnings
+
 import numpy as np
 from scipy.optimize import LinearConstraint, linprog, minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
@@ -53,7 +56,7 @@ def best_intercept_loss(score, label, cost):
 class SVCCompare:
     """SVMcompare through libsvm on the explicit pair kernel."""
 
-    def __init__(self, k, C, tol=1e-9):
+    def __init__(self, k, C, tol=1e-8):
         self.k, self.C, self.tol = k, C, tol
 
     def fit(self, L, R, y, weight=None):
@@ -62,8 +65,12 @@ class SVCCompare:
         if weight is not None:
             cost = cost * flipped_weight(weight, y)
         K = pair_kernel(self.k, self.left, self.right)
-        svc = SVC(kernel="precomputed", C=1.0, tol=self.tol, cache_size=500)
-        svc.fit(K, label, sample_weight=cost)
+        # libsvm can run for ever at a tolerance near rounding; what it found when it is
+        # stopped is judged by its own duality gap.
+        svc = SVC(kernel="precomputed", C=1.0, tol=self.tol, max_iter=1_000_000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svc.fit(K, label, sample_weight=cost)
         self.a = np.zeros(len(label))
         self.a[svc.support_] = svc.dual_coef_[0]
         self.b = float(svc.intercept_[0])

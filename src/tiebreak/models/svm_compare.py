@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.messages import warn_user
@@ -181,24 +179,3 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
                 "a larger C.",
                 ThresholdWarning,
             )
-
-    def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn from comparisons.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y : array-like of shape (n,)
-            Outcomes: -1 left is better, 0 tie, +1 right is better.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each comparison; a weight of 2 is the same as a second row.
-
-        Returns
-        -------
-        SVMCompare
-            The fitted model.
-        """
-        return super().fit(X, y, sample_weight=sample_weight)
