@@ -21,7 +21,8 @@ def random_problem(rng, n, *, p, C, balanced, share_rows=True):
     sign = np.where(size > 0, 1.0, -1.0)
     label = np.ones(n)
     if share_rows:
-        tied = np.flatnonzero(np.abs(size) < 0.5)
+        # Half ties: with few of them the best f is zero.
+        tied = np.flatnonzero(np.abs(size) < np.median(np.abs(size)))
         label[tied] = -1.0
         row = np.concatenate([row, tied])
         sign = np.concatenate([sign, -sign[tied]])
@@ -242,3 +243,39 @@ def test_factor_rows_are_used_by_the_interior_point(rng):
     solution = solve_box_qp(rows, q, tol=1e-6)
     assert solution.converged
     assert "interior point" in solution.method
+
+
+def test_another_program_on_the_same_rows_has_another_block(rng):
+    """What a solver keeps with the matrix is not used for other rows or signs."""
+    Z, q = random_problem(rng, 60, p=8, C=1.0, balanced=True)
+    rows = make_rows(DifferenceRows(Z))
+    state = DualState(q, np.zeros(q.size), np.zeros(60), rows.diagonal())
+    solver = WorkingSetSolver(rows, state)
+    for row, sign in [
+        (q.row, q.sign),
+        (q.row, np.where(np.arange(q.size) % 2, -q.sign, q.sign)),
+        (q.row[::-1], q.sign),
+    ]:
+        np.testing.assert_array_equal(
+            solver._block(row, sign), rows.block(row, sign, np.float64)
+        )
+
+
+def test_rounding_is_no_violation():
+    """Features of 1e-9: gradients of 1 and of 1e-18 meet, and rounding is left over."""
+    Z = 1e-9 * np.array([[1.0, -1.0, 2.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    q = BoxQP(
+        linear=np.array([1.0, -1.0, -1.0, -1.0, -1.0]),
+        lower=np.array([0.0, -0.2, -0.1, -0.2, -0.1]),
+        upper=np.array([0.9, 0.0, 0.0, 0.0, 0.0]),
+        row=np.array([0, 1, 2, 1, 2]),
+        sign=np.array([1.0, 1.0, 1.0, -1.0, -1.0]),
+        balanced=True,
+    )
+    state = DualState(q, np.zeros(5), np.zeros(3), (Z**2).sum(1))
+    up = np.nextafter(1.0, 2.0)
+    e = np.array([0.0, -1.0, -up, -1.0, -1.0])
+    state.s[:] = [0.9, -0.1, -0.05, -0.1, -0.05]
+    assert state.violation(e) == 0.0
+    e[2] -= 1e-12
+    assert state.violation(e) == pytest.approx(1e-12, rel=1e-2)

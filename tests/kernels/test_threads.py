@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import multiprocessing
+import os
+import warnings
+
+import pytest
+
+from tiebreak.kernels import threads
+
+
+def doubled(queue):
+    queue.put(threads.in_threads(lambda task: 2 * task, range(6)))
+
+
+def test_maps_in_order():
+    assert threads.in_threads(lambda task: task**2, range(50)) == [
+        task**2 for task in range(50)
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_makes_its_own_threads(monkeypatch):
+    monkeypatch.setattr(threads, "_n_threads", lambda: 2)
+    threads._pool.cache_clear()
+    threads.in_threads(lambda task: task, range(4))  # the parent's pool exists now
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=doubled, args=(queue,))
+    with warnings.catch_warnings():
+        # Newer Pythons warn of exactly what is tested here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child.start()
+    child.join(20)
+    hangs = child.is_alive()
+    child.kill()
+    assert not hangs
+    assert queue.get(timeout=5) == [0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (7, 4), (150, 64), (512, 64)])
+def test_slices_cover_every_row_once(n, size):
+    parts = threads.chunks(n, size)
+    assert [i for part in parts for i in range(n)[part]] == list(range(n))
+    assert all(part.stop - part.start <= size for part in parts)
+
+
+def test_scratch_is_the_same_memory():
+    a = threads.scratch("test", (3, 4), float)
+    b = threads.scratch("test", (2, 5), float)
+    assert a.shape == (3, 4) and b.shape == (2, 5)
+    b[:] = 7.0
+    assert (a.ravel()[:10] == 7.0).all()
