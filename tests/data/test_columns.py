@@ -95,6 +95,10 @@ def test_factorize_counts_from_the_first_appearance():
     assert codes.dtype == np.int64
     np.testing.assert_array_equal(codes, [0, 1, 0, 2])
     assert distinct == [5, 3, 4]
+    for column in (np.array([5, 3, 5, 4]), np.array([5, 3, 5, 4], dtype=object)):
+        codes, distinct = factorize(column)
+        np.testing.assert_array_equal(codes, [0, 1, 0, 2])
+        assert distinct == [5, 3, 4]
 
 
 def test_names_of_one_type_have_that_type():
@@ -102,6 +106,13 @@ def test_names_of_one_type_have_that_type():
     assert as_names([3, 4]).dtype == np.int64
     assert as_names(["a", 4]).dtype == object
     assert as_names([date(2020, 1, 1)]).tolist() == [date(2020, 1, 1)]
+    assert as_names([1, 2.5]).dtype == np.float64
+
+
+@pytest.mark.parametrize("names", [["a\0", "a"], [2**53 + 1, 0.5]])
+def test_names_that_another_type_would_change_stay_objects(names):
+    assert as_names(names).dtype == object
+    assert as_names(names).tolist() == names
 
 
 def test_dates_of_nanoseconds_stay_dates():

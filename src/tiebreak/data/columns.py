@@ -4,17 +4,31 @@
 NumPy's own conversion has silences that matter here: a list of ``"a"`` and ``1``
 becomes two strings, a null among integers turns them into floats. `as_column` keeps
 the values as they are, and `missing_rows` knows every spelling of "nothing there".
+
+A long column of text is numbered while it is read (`TextColumn`), so that nothing after
+it has to look at every row again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.data.distinct import (
+    SHORT,
+    Distinct,
+    TextColumn,
+    find_distinct,
+    loop,
+    number_keys,
+    plain_values,
+)
 from tiebreak.data.messages import list_rows
 
 __all__ = [
@@ -60,7 +74,12 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     >>> as_column(["a", 1], "left")
     array(['a', 1], dtype=object)
     """
+    if isinstance(values, TextColumn):
+        return values
     if hasattr(values, "to_numpy"):  # pandas, polars
+        text = _read_text(values)
+        if text is not None:
+            return text
         values = values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
         column = np.array(values.data, dtype=object)
@@ -68,9 +87,7 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     elif hasattr(values, "__array__"):
         column = np.asarray(values)
     elif isinstance(values, Iterable) and not isinstance(values, _NOT_COLUMNS):
-        entries = list(values)
-        column = np.empty(len(entries), dtype=object)
-        column[:] = entries
+        return _from_objects(list(values), name)
     else:
         raise TypeError(
             f"{name} must be a column (a list, a 1-D array, a pandas or polars "
@@ -81,13 +98,62 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
             f"{name} must have one dimension, got shape {column.shape}. "
             f"Try `{name}.ravel()` if it holds one value per row."
         )
-    return _narrow(column, name) if column.dtype.kind in "OT" else column
+    if column.dtype.kind not in "OT":
+        return column
+    return _from_objects(column.astype(object, copy=False), name)
 
 
-def _narrow(column: NDArray[Any], name: str) -> NDArray[Any]:
+def _read_text(values: Any) -> TextColumn | None:
+    """Read a long text column of a data frame; None for everything else."""
+    if len(getattr(values, "shape", ())) != 1 or len(values) < SHORT:
+        return None
+    if isinstance(values, pl.Series):
+        if values.dtype in (pl.Categorical, pl.Enum):
+            values = values.cast(pl.String)
+        return TextColumn.read(values) if values.dtype == pl.String else None
+    if hasattr(values, "cat"):
+        return _read_categories(values)
+    # pandas calls its own text "str", and nullable text "string".
+    if str(getattr(values, "dtype", "")) not in ("str", "string"):
+        return None
+    try:
+        return TextColumn.read(pl.Series("", values, dtype=pl.String))
+    except (ImportError, TypeError, UnicodeEncodeError):
+        return None  # polars reads pandas by way of pyarrow, if that is there
+
+
+def _read_categories(values: Any) -> TextColumn | None:
+    """Read a categorical column of pandas whose categories are text."""
+    categories = values.cat.categories.to_numpy().tolist()
+    codes = values.cat.codes.to_numpy()
+    if set(map(type, categories)) != {str} or (codes < 0).any():
+        return None
+    numbers, first = number_keys(codes.astype(np.uint64))
+    texts = [categories[code] for code in codes[first]]
+    return TextColumn.of(Distinct(numbers, first, texts))
+
+
+def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
+    """Give Python values the NumPy type they have in common, if they have one."""
+    kinds = set(map(type, values))
+    if kinds == {int} or kinds == {float}:
+        with suppress(OverflowError):  # integers beyond 64 bits stay Python integers
+            return np.asarray(values, dtype=np.float64 if float in kinds else np.int64)
+    if len(values) >= SHORT and kinds <= {str, np.str_}:
+        # Half of a surrogate pair is a str in Python, but not in polars.
+        with suppress(UnicodeEncodeError):
+            text = TextColumn.read(pl.Series("", values, dtype=pl.String))
+            if text is not None:
+                return text
+    if isinstance(values, list):
+        column = np.empty(len(values), dtype=object)
+        column[:] = values
+        values = column
+    return _narrow(values, kinds, name)
+
+
+def _narrow(column: NDArray[Any], kinds: set[type], name: str) -> NDArray[Any]:
     """Give an object column of numbers only its numeric type."""
-    column = column.astype(object)
-    kinds = set(map(type, column))
     if any(issubclass(kind, _NESTED) for kind in kinds):
         rows = [row for row, value in enumerate(column) if isinstance(value, _NESTED)]
         raise ValueError(
@@ -124,6 +190,8 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
         Row numbers, ascending.
     """
     kind = column.dtype.kind
+    if isinstance(column, TextColumn) and column.distinct is not None:
+        return np.empty(0, dtype=np.intp)
     if kind == "f":
         return np.flatnonzero(np.isnan(column))
     if kind in "mM":
@@ -133,22 +201,6 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
         found = [row for row, value in enumerate(column) if _is_missing(value)]
         return np.asarray(found, dtype=np.intp)
     return np.empty(0, dtype=np.intp)
-
-
-def plain_values(column: NDArray[Any]) -> list[Any]:
-    """List the values of a column as Python values, dates as NumPy dates.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        A column from `as_column`.
-
-    Returns
-    -------
-    list
-    """
-    # tolist() turns dates of nanosecond precision into bare integers.
-    return list(column) if column.dtype.kind in "mM" else column.tolist()
 
 
 def _is_missing(value: Any) -> bool:
@@ -178,13 +230,15 @@ def refuse_missing(column: NDArray[Any], name: str) -> None:
         )
 
 
-def factorize(values: Iterable[Hashable]) -> tuple[NDArray[np.int64], list[Any]]:
+def factorize(
+    values: NDArray[Any] | Iterable[Hashable],
+) -> tuple[NDArray[np.int64], list[Any]]:
     """Give the distinct values numbers in order of first appearance.
 
     Parameters
     ----------
-    values : iterable of hashable
-        The n values.
+    values : ndarray of shape (n,) or iterable of hashable
+        A column from `as_column`, which is fast, or any n values.
 
     Returns
     -------
@@ -198,9 +252,8 @@ def factorize(values: Iterable[Hashable]) -> tuple[NDArray[np.int64], list[Any]]
     >>> factorize(["b", "a", "b"])
     (array([0, 1, 0]), ['b', 'a'])
     """
-    seen: dict[Any, int] = {}
-    codes = [seen.setdefault(value, len(seen)) for value in values]
-    return np.asarray(codes, dtype=np.int64), list(seen)
+    found = find_distinct(values) if isinstance(values, np.ndarray) else loop(values)
+    return found.codes, found.values
 
 
 def as_names(values: Sequence[Any]) -> NDArray[Any]:
@@ -214,11 +267,18 @@ def as_names(values: Sequence[Any]) -> NDArray[Any]:
     Returns
     -------
     ndarray
-        Of dtype ``str`` if every name is text, else as `as_column` has it.
+        Of dtype ``str`` if every name is text, else as `as_column` has it, unless that
+        would change a name: text that ends with the character 0, and integers among
+        floats that no float can hold, stay objects.
     """
-    if values and all(isinstance(value, str) for value in values):
-        return np.asarray(values, dtype=np.str_)
-    return as_column(list(values), "names")
+    values = list(values)
+    if values and all(issubclass(kind, str) for kind in set(map(type, values))):
+        names = np.asarray(values, dtype=np.str_)
+        kept = np.strings.str_len(names).sum() == sum(map(len, values))
+    else:
+        names = as_column(values, "names")
+        kept = names.dtype.kind != "f" or names.tolist() == values
+    return names if kept else np.asarray(values, dtype=object)
 
 
 def _shorten(value: Any) -> str:

@@ -20,7 +20,6 @@ from tiebreak.data.columns import (
     as_names,
     factorize,
     missing_rows,
-    plain_values,
     refuse_missing,
 )
 from tiebreak.data.items import ItemTable, as_float_array, as_items, describe_non_finite
@@ -343,7 +342,7 @@ def _groups(
             "as many."
         )
     refuse_missing(column, "qid")
-    codes, distinct = factorize(plain_values(column))
+    codes, distinct = factorize(column)
     return codes, as_names(distinct)
 
 

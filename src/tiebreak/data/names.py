@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.columns import (
-    as_column,
-    as_names,
-    factorize,
+from tiebreak.data.columns import as_column, as_names, refuse_missing
+from tiebreak.data.distinct import (
+    Distinct,
+    TextColumn,
+    find_distinct,
+    loop,
     plain_values,
-    refuse_missing,
 )
 from tiebreak.data.items import ItemTable
 from tiebreak.data.messages import list_rows
@@ -46,16 +47,15 @@ def check_names(names: Any, items: ItemTable | None) -> NDArray[Any]:
             f"There are {len(column)} names but {items.n_items} rows of items; every "
             "item needs one name."
         )
-    values = plain_values(column)
-    codes, distinct = factorize(values)
-    if len(distinct) < len(values):
-        counts = np.bincount(codes)
-        repeated = [distinct[code] for code in np.flatnonzero(counts > 1)[:5]]
+    found = find_distinct(column)
+    if len(found.values) < len(column):
+        counts = np.bincount(found.codes)
+        repeated = [found.values[code] for code in np.flatnonzero(counts > 1)[:5]]
         raise ValueError(
             f"Names of items must be all different, but {int((counts > 1).sum())} "
             f"occur more than once: {', '.join(map(repr, repeated))}."
         )
-    return as_names(values)
+    return as_names(found.values)
 
 
 def item_codes(
@@ -117,14 +117,15 @@ def _look_up(
     column: NDArray[Any], side: str, names: NDArray[Any], describe: Describe
 ) -> NDArray[np.int64]:
     code_of = {name: code for code, name in enumerate(plain_values(names))}
-    values = plain_values(column)
-    codes = np.asarray([code_of.get(value, -1) for value in values], dtype=np.int64)
+    found = find_distinct(column)
+    known = np.asarray([code_of.get(value, -1) for value in found.values], np.int64)
+    codes = known[found.codes]
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
-        _, distinct = factorize([values[row] for row in unknown])
-        where = describe(unknown, [values[row] for row in unknown[:5]])
+        n_distinct = np.count_nonzero(known < 0)
+        where = describe(unknown, column[unknown[:5]])
         raise ValueError(
-            f"{side} has {len(unknown)} value(s), {len(distinct)} distinct, that are "
+            f"{side} has {len(unknown)} value(s), {n_distinct} distinct, that are "
             f"not among the {len(names)} names: {where}. Known names begin with "
             f"{', '.join(map(repr, list(code_of)[:5]))}."
         )
@@ -154,10 +155,27 @@ def names_of_sides(
             f"left holds {_name_kind(left)} and right holds {_name_kind(right)}, so no "
             "item could stand on both sides. Give names of one type."
         )
-    both: list[Any] = [None] * (2 * len(left))
-    both[0::2], both[1::2] = plain_values(left), plain_values(right)
-    codes, distinct = factorize(both)
-    return codes[0::2].copy(), codes[1::2].copy(), as_names(distinct)
+    found = find_distinct(left), find_distinct(right)
+    # Where each distinct value of a side stands when both are read row by row.
+    place = np.concatenate([2 * found[0].first, 2 * found[1].first + 1])
+    order = np.argsort(place)
+    values = found[0].values + found[1].values
+    merged = _find_distinct_of([values[index] for index in order.tolist()])
+    codes = np.empty(len(values), dtype=np.int64)
+    codes[order] = merged.codes
+    split = len(found[0].values)
+    return (
+        codes[:split][found[0].codes],
+        codes[split:][found[1].codes],
+        as_names(merged.values),
+    )
+
+
+def _find_distinct_of(values: list[Any]) -> Distinct:
+    """Number values that may be of different types, such as 1 and 1.0."""
+    if set(map(type, values)) in ({str}, {int}, {float}):
+        return find_distinct(as_column(values, "names"))
+    return loop(values)
 
 
 def _name_kind(column: NDArray[Any]) -> str:
@@ -165,5 +183,7 @@ def _name_kind(column: NDArray[Any]) -> str:
         return ""
     if column.dtype.kind in "iuf":
         return "numbers"
-    text = column.dtype.kind == "U" or all(isinstance(v, str) for v in column)
+    if column.dtype.kind == "U" or isinstance(column, TextColumn):
+        return "text"
+    text = all(issubclass(kind, str) for kind in set(map(type, column)))
     return "text" if text else "values"

@@ -96,7 +96,7 @@ class Orders:
                 f"{self._places(missing)}. Leave out items that were not ranked."
             )
         if self.items is None and names is None:
-            self.flat, distinct = factorize(plain_values(column))
+            self.flat, distinct = factorize(column)
             self.names = as_names(distinct)
         else:
             self.names = None if names is None else check_names(names, self.items)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import enum
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -252,20 +252,13 @@ def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
     refuse_missing_outcomes(column)
     if column.dtype.kind not in "iuf":
         _refuse_non_numbers(column)
-    wrong = np.flatnonzero(~np.isin(column, (-1, 0, 1)))
-    if len(wrong):
-        hint = ""
-        if np.isin(column, (0, 0.5, 1)).all():
-            hint = (
-                " These look like the points of the left side: try "
-                'Outcome.parse(y, meaning="score").'
-            )
-        raise ValueError(
-            "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
-            f"{len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}.{hint}"
-        )
-    result = column.astype(np.int8)
-    if result.min() == 0 and result.max() == 1:
+    lowest, highest = column.min(), column.max()
+    within = lowest >= -1 and highest <= 1
+    result = column.astype(np.int8) if within else None
+    # Whole numbers between -1 and 1 need no second look; fractions do.
+    if result is None or (column.dtype.kind == "f" and (result != column).any()):
+        _refuse_other_numbers(column)
+    if lowest == 0 and highest == 1:
         warn_user(
             "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
             "the left side. If 0 and 1 say who won, convert them: "
@@ -273,6 +266,20 @@ def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
             "2 * y - 1 if 1 means that right won."
         )
     return result
+
+
+def _refuse_other_numbers(column: NDArray[Any]) -> NoReturn:
+    wrong = np.flatnonzero(~np.isin(column, (-1, 0, 1)))
+    hint = ""
+    if np.isin(column, (0, 0.5, 1)).all():
+        hint = (
+            " These look like the points of the left side: try "
+            'Outcome.parse(y, meaning="score").'
+        )
+    raise ValueError(
+        "y must hold -1 (left is better), 0 (tie) or +1 (right is better), got "
+        f"{len(wrong)} other value(s): {list_rows(wrong, column[wrong[:5]])}.{hint}"
+    )
 
 
 def _refuse_non_numbers(column: NDArray[Any]) -> None:

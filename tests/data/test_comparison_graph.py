@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison graph against brute force: sums by loops, closure by three loops."""
+
+import re
+import time
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiebreak.data import Pairs
+from tiebreak.data.comparison_graph import ComparisonGraph, list_items
+
+MAX_ROWS = 14
+
+
+@st.composite
+def comparisons(draw):
+    """Few comparisons of few items: ties, weights 0, self-comparisons, absent items."""
+    n_items = draw(st.integers(1, 7))
+    item = st.integers(0, n_items - 1)
+    row = st.tuples(
+        item, item, st.sampled_from([-1, -1, 0, 1]), st.sampled_from([0.0, 0.5, 1, 2])
+    )
+    rows = draw(st.lists(row, max_size=MAX_ROWS))
+    left, right, outcome, weight = np.array(rows, dtype=float).reshape(-1, 4).T
+    pairs = Pairs(
+        None,
+        left.astype(int),
+        right.astype(int),
+        names=[f"i{code}" for code in range(n_items)],
+    )
+    return pairs, outcome.astype(np.int8), weight.copy()
+
+
+def closure(edge):
+    """Which item reaches which, by Floyd and Warshall; every item reaches itself."""
+    n = len(edge)
+    reach = edge | np.eye(n, dtype=bool)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                reach[i, j] |= reach[i, k] and reach[k, j]
+    return reach
+
+
+def edges_by_loop(pairs, outcome, weight):
+    beats = np.zeros((pairs.n_items, pairs.n_items))
+    tied = np.zeros_like(beats)
+    for left, right, y, w in zip(pairs.left, pairs.right, outcome, weight, strict=True):
+        if left == right:
+            continue
+        if y == 0:
+            tied[left, right] += w
+            tied[right, left] += w
+        elif y < 0:
+            beats[left, right] += w
+        else:
+            beats[right, left] += w
+    return beats, tied
+
+
+def classes(labels):
+    """The sets of items that a labeling makes, without absent items."""
+    return {
+        frozenset(np.flatnonzero(labels == label))
+        for label in np.unique(labels[labels >= 0])
+    }
+
+
+def graph_of(*rows, items=None):
+    """Build the graph of rows such as "a>b", "a=b"."""
+    left, sign, right = zip(*(re.split("([>=<])", row) for row in rows), strict=True)
+    names = items or sorted({*left, *right})
+    outcome = [{">": -1, "=": 0, "<": 1}[s] for s in sign]
+    pairs = Pairs(None, left, right, names=names)
+    graph = ComparisonGraph.of(pairs, np.array(outcome, dtype=np.int8))
+    return graph, graph.describe_separation(pairs.names)
+
+
+@given(comparisons())
+def test_sums_are_those_of_a_loop(data):
+    pairs, outcome, weight = data
+    graph = ComparisonGraph.of(pairs, outcome, weight)
+    beats, tied = edges_by_loop(pairs, outcome, weight)
+    np.testing.assert_allclose(graph.beats.toarray(), beats)
+    np.testing.assert_allclose(graph.tied.toarray(), tied)
+    np.testing.assert_allclose(graph.adjacency.toarray(), beats + tied)
+    assert graph.beats.nnz == (beats > 0).sum()
+    assert graph.tied.nnz == (tied > 0).sum()
+    np.testing.assert_allclose(graph.wins, beats.sum(1))
+    np.testing.assert_allclose(graph.ties, tied.sum(1))
+    np.testing.assert_allclose(graph.losses, beats.sum(0))
+
+
+@given(comparisons())
+def test_components_are_those_of_the_transitive_closure(data):
+    pairs, outcome, weight = data
+    graph = ComparisonGraph.of(pairs, outcome, weight)
+    edge = sum(edges_by_loop(pairs, outcome, weight)) > 0
+    met = (edge | edge.T).any(axis=1)
+    np.testing.assert_array_equal(graph.present, met)
+    strong = closure(edge) & closure(edge).T
+    weak = closure(edge | edge.T)
+    for labels, same in ((graph.component, weak), (graph.strong_component, strong)):
+        np.testing.assert_array_equal(labels == -1, ~met)
+        expected = {frozenset(np.flatnonzero(same[i])) for i in np.flatnonzero(met)}
+        assert classes(labels) == expected
+        sizes = np.bincount(labels[met])
+        assert (np.diff(sizes) <= 0).all()
+        first = [np.flatnonzero(labels == k)[0] for k in range(len(sizes))]
+        assert all(
+            first[k] < first[k + 1]
+            for k in range(len(sizes) - 1)
+            if sizes[k] == sizes[k + 1]
+        )
+    assert graph.n_components == len(classes(graph.component))
+    assert graph.n_strong_components == len(classes(graph.strong_component))
+    assert graph.is_strongly_connected == (
+        bool(met.any()) and bool(strong[np.ix_(met, met)].all())
+    )
+
+
+@given(comparisons())
+def test_undefeated_and_winless_are_those_of_a_loop(data):
+    pairs, outcome, weight = data
+    graph = ComparisonGraph.of(pairs, outcome, weight)
+    results = {code: set() for code in range(pairs.n_items)}
+    for left, right, y, w in zip(pairs.left, pairs.right, outcome, weight, strict=True):
+        if w > 0 and left != right:
+            results[left].add(-int(y))
+            results[right].add(int(y))
+    assert graph.undefeated.tolist() == [i for i, r in results.items() if r == {1}]
+    assert graph.winless.tolist() == [i for i, r in results.items() if r == {-1}]
+
+
+@given(comparisons())
+def test_groups_are_closed_strong_components(data):
+    pairs, outcome, weight = data
+    graph = ComparisonGraph.of(pairs, outcome, weight)
+    edge = sum(edges_by_loop(pairs, outcome, weight)) > 0
+    met = (edge | edge.T).any(axis=1)
+    strong = closure(edge) & closure(edge).T
+    weak = closure(edge | edge.T)
+    winning, losing = set(), set()
+    for i in np.flatnonzero(met):
+        inside = strong[i]
+        around = weak[i] & met
+        biggest = [strong[j] for j in np.flatnonzero(around)]
+        first = max(biggest, key=lambda s: (s.sum(), -np.flatnonzero(s)[0]))
+        if inside.sum() < 2 or (inside == first).all() or (inside == around).all():
+            continue
+        out, into = edge[inside][:, ~inside].any(), edge[~inside][:, inside].any()
+        if out and not into:
+            winning.add(frozenset(np.flatnonzero(inside)))
+        if into and not out:
+            losing.add(frozenset(np.flatnonzero(inside)))
+    assert set(map(frozenset, graph.winning_groups)) == winning
+    assert set(map(frozenset, graph.losing_groups)) == losing
+
+
+@given(comparisons())
+def test_there_is_something_to_say_exactly_when_it_is_not_connected(data):
+    pairs, outcome, weight = data
+    graph = ComparisonGraph.of(pairs, outcome, weight)
+    sentences = graph.describe_separation(pairs.names)
+    assert (not sentences) == graph.is_strongly_connected
+    assert all(sentence.endswith(".") for sentence in sentences)
+
+
+@given(comparisons())
+def test_swapping_sides_changes_nothing(data):
+    pairs, outcome, weight = data
+    graph = ComparisonGraph.of(pairs, outcome, weight)
+    swapped = ComparisonGraph.of(pairs.swap(), -outcome, weight)
+    np.testing.assert_array_equal(graph.wins, swapped.wins)
+    np.testing.assert_array_equal(graph.strong_component, swapped.strong_component)
+    names = pairs.names
+    assert graph.describe_separation(names) == swapped.describe_separation(names)
+
+
+def test_no_weight_is_weight_one():
+    pairs = Pairs(None, ["a", "b", "a"], ["b", "c", "c"])
+    outcome = np.array([-1, 0, 1], dtype=np.int8)
+    with_ones = ComparisonGraph.of(pairs, outcome, np.ones(3))
+    without = ComparisonGraph.of(pairs, outcome)
+    np.testing.assert_array_equal(without.wins, [1, 0, 1])
+    np.testing.assert_array_equal(without.wins, with_ones.wins)
+    np.testing.assert_array_equal(without.ties, with_ones.ties)
+
+
+def test_nothing_to_say_of_a_cycle_or_a_tie():
+    assert graph_of("a>b", "b>c", "c>a")[1] == []
+    assert graph_of("a=b", "b>a")[1] == []
+    assert graph_of("a=b")[1] == []
+
+
+def test_items_that_never_meet_the_rest_are_named():
+    graph, sentences = graph_of("a=b", "b=c", "d=e")
+    assert graph.n_components == 2
+    assert sentences == ["2 items never meet the other 3: 'd', 'e'."]
+    _, sentences = graph_of("a=b", "b=c", "d=e", "f=g")
+    assert sentences == [
+        "The items fall into 3 sets that never meet; outside the largest set, of 3 "
+        "items, are 'd', 'e', 'f', 'g'."
+    ]
+
+
+def test_undefeated_and_winless_items_are_named():
+    _, sentences = graph_of("a>b", "b=c", "c>d", "e<b")
+    assert sentences == [
+        "1 item won all its comparisons: 'a'.",
+        "2 items lost all their comparisons: 'd', 'e'.",
+    ]
+
+
+def test_a_tie_or_a_loss_ends_being_undefeated():
+    graph, _ = graph_of("a>b", "a=c", "d>b", "b>d")
+    assert graph.undefeated.tolist() == []
+    graph, _ = graph_of("a>b", "a>c")
+    assert graph.undefeated.tolist() == [0]
+    assert graph.winless.tolist() == [1, 2]
+
+
+def test_groups_are_named_when_no_single_item_explains_it():
+    graph, sentences = graph_of("a=b", "a>c", "b>d", "c=d", "d=e")
+    assert [group.tolist() for group in graph.winning_groups] == [[0, 1]]
+    assert graph.losing_groups == []
+    assert sentences == [
+        "A group of 2 items won all comparisons with items outside it: 'a', 'b'."
+    ]
+    _, sentences = graph_of("c=d", "d=e", "c>a", "a=b")
+    assert sentences == [
+        "A group of 2 items lost all comparisons with items outside it: 'a', 'b'."
+    ]
+
+
+def test_a_group_in_the_middle_is_not_named():
+    graph, sentences = graph_of("a>b", "b=c", "c>d", "d=e", "e=f")
+    assert graph.winning_groups == graph.losing_groups == []
+    assert sentences == ["1 item won all its comparisons: 'a'."]
+    graph, sentences = graph_of("a<b", "b=c", "c<d", "d=e", "e=f")
+    assert graph.winning_groups == graph.losing_groups == []
+    assert sentences == ["1 item lost all its comparisons: 'a'."]
+
+
+def test_many_groups_are_counted():
+    rows = ["x=y", "y=z"]
+    for name in "abcde":
+        rows += [f"{name}1={name}2", f"{name}1>x"]
+    _, sentences = graph_of(*rows)
+    assert len(sentences) == 4
+    assert sentences[-1] == (
+        "2 more groups of items won all comparisons with items outside."
+    )
+
+
+def test_at_most_five_items_are_named():
+    _, sentences = graph_of("a=b", *(f"w{k}>a" for k in range(8)))
+    assert sentences == [
+        "8 items won all their comparisons: 'w0', 'w1', 'w2', 'w3', 'w4' and 3 more."
+    ]
+
+
+def test_names_are_shown_as_python_values():
+    assert list_items(np.array([1]), np.array([10, 20])) == "20"
+    assert list_items(np.array([0]), np.array(["O'Neil"])) == '"O\'Neil"'
+    assert list_items(np.array([3])) == "item 3"
+
+
+def test_absent_items_belong_nowhere():
+    graph, sentences = graph_of("a=b", "c>c", items=["a", "b", "c", "d"])
+    assert graph.component.tolist() == [0, 0, -1, -1]
+    assert graph.strong_component.tolist() == [0, 0, -1, -1]
+    assert graph.is_strongly_connected
+    assert sentences == []
+
+
+def test_no_comparison_at_all():
+    pairs = Pairs(None, np.empty(0, dtype=int), np.empty(0, dtype=int), names=["a"])
+    empty = np.empty(0, dtype=np.int8)
+    for some in (pairs, Pairs(None, [], [])):
+        graph = ComparisonGraph.of(some, empty)
+        assert graph.n_components == graph.n_strong_components == 0
+        assert not graph.is_strongly_connected
+        assert graph.winning_groups == graph.losing_groups == []
+        expected = ["No two different items are compared."]
+        assert graph.describe_separation(some.names) == expected
+
+
+def test_it_is_frozen():
+    graph, _ = graph_of("a=b")
+    with pytest.raises(FrozenInstanceError):
+        graph.wins = np.zeros(2)
+
+
+def test_two_million_rows_of_54000_items_take_no_square(rng):
+    n, n_items = 2_000_000, 54_000
+    left = rng.integers(0, n_items, n)
+    right = rng.integers(0, n_items, n)
+    names = np.arange(n_items)
+    pairs = Pairs._of(None, left, right, names)
+    outcome = rng.integers(-1, 2, n).astype(np.int8)
+    start = time.perf_counter()
+    graph = ComparisonGraph.of(pairs, outcome)
+    graph.describe_separation(names)
+    assert time.perf_counter() - start < 20  # a second, on a machine with nothing else
+    assert graph.wins.sum() == (outcome[left != right] != 0).sum()
