@@ -19,10 +19,14 @@ VARIABLE = "TIEBREAK_DATA"
 
 # Where each set's publisher describes it, for the message of a missing file.
 _PUBLISHERS = {
+    "chess_fide2011": "https://www.kaggle.com/c/ChessRatings2",
     "chess_kaggle2010": "http://konect.cc/networks/chess/",
     "football": "https://github.com/martj42/international_results",
     "jester": "https://eigentaste.berkeley.edu/dataset/",
     "llmfao": "https://dustalov.github.io/llmfao/",
+    "lm_arena_140k": (
+        "https://huggingface.co/datasets/lmarena-ai/arena-human-preference-140k"
+    ),
     "sushi": "https://www.kamishima.net/sushi/ (the archive sushi3-2016)",
     "tennis_atp": "https://github.com/JeffSackmann/tennis_atp",
 }
