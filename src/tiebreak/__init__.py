@@ -5,9 +5,10 @@ From who-beat-whom (ties included), graded items or ranked lists, learn a utilit
 every item, seen or unseen, and predict left, tie or right for any two.
 """
 
-from tiebreak import datasets, metrics, selection
+from tiebreak import datasets, metrics, ratings, selection
 from tiebreak.data import OnItems, Orders, Outcome, Pairs
 from tiebreak.models import (
+    LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
     RankSVM,
@@ -16,11 +17,25 @@ from tiebreak.models import (
     load,
     save,
 )
+from tiebreak.ratings import (
+    BradleyTerry,
+    Elo,
+    Glicko,
+    Glicko2,
+    Leaderboard,
+    check_pairs,
+)
 from tiebreak.selection import tune
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BradleyTerry",
+    "Elo",
+    "Glicko",
+    "Glicko2",
+    "Leaderboard",
+    "LogisticCompare",
     "MajorityCompare",
     "MaxMarginCompare",
     "OnItems",
@@ -31,9 +46,11 @@ __all__ = [
     "SVMCompare",
     "ThresholdCompare",
     "__version__",
+    "check_pairs",
     "datasets",
     "load",
     "metrics",
+    "ratings",
     "save",
     "selection",
     "tune",

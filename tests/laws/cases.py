@@ -29,6 +29,11 @@ from tests.laws.comparisons import (
     make_comparisons,
 )
 from tiebreak import (
+    BradleyTerry,
+    Elo,
+    Glicko,
+    Glicko2,
+    LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
     OnItems,
@@ -116,6 +121,16 @@ CONSTANT = {
         "identical_items",
         "learns",
     )
+}
+
+BY_NAME = {"same_as_dense": "knows items by name only"}
+OVER_TIME = {
+    law: "learns row after row, so the order of the rows matters"
+    for law in ("weight_two", "row_order")
+}
+DISCOUNTED = {
+    law: "the threshold is of the difference discounted for uncertain ratings"
+    for law in ("signs_and_threshold", "exactly_at_the_threshold")
 }
 
 ALL = (*OF_FEATURES, NAMES)
@@ -265,6 +280,58 @@ MODELS = [
         (DENSE, PANDAS),
         2 * LINEAR,
         without=COMPARER,
+    ),
+    Model(
+        "LogisticCompare(davidson)",
+        lambda: LogisticCompare(0.3),
+        ALL,
+        without=COMPARER,
+    ),
+    Model(
+        "LogisticCompare(cumulative)",
+        lambda: LogisticCompare(0.3, link="cumulative"),
+        ALL,
+        without=COMPARER,
+    ),
+    Model(
+        "LogisticCompare(rbf)",
+        lambda: LogisticCompare(0.1, kernel="rbf"),
+        OF_FEATURES,
+        atol=1e-6,
+        without=COMPARER,
+    ),
+    Model(
+        "LogisticCompare(precomputed)",
+        lambda: LogisticCompare(0.1, kernel="precomputed"),
+        (GRAM,),
+        atol=1e-6,
+        same_as=lambda: LogisticCompare(0.1, kernel="rbf", gamma=GAUSSIAN),
+        without=COMPARER,
+    ),
+    Model(
+        "BradleyTerry(davidson)",
+        lambda: BradleyTerry(alpha=0.1),
+        (NAMES,),
+        without=COMPARER | BY_NAME,
+    ),
+    Model(
+        "BradleyTerry(rao-kupper)",
+        lambda: BradleyTerry("rao-kupper", alpha=0.1),
+        (NAMES,),
+        without=COMPARER | BY_NAME,
+    ),
+    Model("Elo", Elo, (NAMES,), without=COMPARER | BY_NAME | OVER_TIME),
+    Model(
+        "Glicko",
+        Glicko,
+        (NAMES,),
+        without=COMPARER | BY_NAME | OVER_TIME | DISCOUNTED,
+    ),
+    Model(
+        "Glicko2",
+        Glicko2,
+        (NAMES,),
+        without=COMPARER | BY_NAME | OVER_TIME | DISCOUNTED,
     ),
     Model(
         "MajorityCompare",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import check_weights
-from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+from tiebreak.data.columns import as_column, factorize, refuse_missing
 from tiebreak.data.messages import list_rows
 
 PROBABILITY_TOLERANCE = 1e-6
@@ -102,7 +102,7 @@ def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
             "as many."
         )
     refuse_missing(column, "qid")
-    return factorize(plain_values(column))[0]
+    return factorize(column)[0]
 
 
 def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@
 from tiebreak.models.base import ThresholdWarning
 from tiebreak.models.files import load, save
 from tiebreak.models.kernel_machine import PathFit, fit_path
+from tiebreak.models.logistic_compare import LogisticCompare
 from tiebreak.models.majority_compare import MajorityCompare
 from tiebreak.models.max_margin_compare import MaxMarginCompare
 from tiebreak.models.rank_svm import RankSVM
@@ -11,6 +12,7 @@ from tiebreak.models.svm_compare import SVMCompare
 from tiebreak.models.threshold_compare import ThresholdCompare
 
 __all__ = [
+    "LogisticCompare",
     "MajorityCompare",
     "MaxMarginCompare",
     "PathFit",

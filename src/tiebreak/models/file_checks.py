@@ -59,6 +59,11 @@ _SCALARS = (
 # trees with unchecked indices) may build nothing.
 _TRUSTED: dict[str, tuple[str, ...]] = {
     "ObjectNode": (
+        "tiebreak.BradleyTerry",
+        "tiebreak.Elo",
+        "tiebreak.Glicko",
+        "tiebreak.Glicko2",
+        "tiebreak.LogisticCompare",
         "tiebreak.MajorityCompare",
         "tiebreak.MaxMarginCompare",
         "tiebreak.OnItems",

@@ -1,8 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choosing: splitters that respect queries, raters and items, and the tuner."""
+"""Choosing: splitters that respect queries, raters, items and time, and the tuner."""
 
+from tiebreak.selection.forward import evaluate_forward
+from tiebreak.selection.forward_result import ForwardDifference, ForwardResult
+from tiebreak.selection.period_split import PeriodSplit
 from tiebreak.selection.splitters import ItemKFold, QueryKFold, RaterKFold
 from tiebreak.selection.tune import tune
 from tiebreak.selection.tune_result import TuneResult
 
-__all__ = ["ItemKFold", "QueryKFold", "RaterKFold", "TuneResult", "tune"]
+__all__ = [
+    "ForwardDifference",
+    "ForwardResult",
+    "ItemKFold",
+    "PeriodSplit",
+    "QueryKFold",
+    "RaterKFold",
+    "TuneResult",
+    "evaluate_forward",
+    "tune",
+]

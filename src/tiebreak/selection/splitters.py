@@ -19,7 +19,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from tiebreak.data import as_pairs, is_pairs
-from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+from tiebreak.data.columns import as_column, factorize, refuse_missing
 from tiebreak.data.messages import warn_user
 
 __all__ = ["ItemKFold", "QueryKFold", "RaterKFold"]
@@ -99,7 +99,7 @@ class _GroupedKFold(_KFold):
                 "be as many."
             )
         refuse_missing(values, name)
-        codes, distinct = factorize(plain_values(values))
+        codes, distinct = factorize(values)
         return codes, len(distinct)
 
     def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:

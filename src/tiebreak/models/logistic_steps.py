@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Steps of one comparison each, for :class:`LogisticCompare` on a stream.
+
+Every coefficient, and the tie parameter, has four numbers:
+
+* a *value* that every comparison moves,
+* the *average* of this value over the comparisons that touched it, later ones counting
+  more (weights 1, 2, 3, …): this is what the model predicts with,
+* the *curvature* P of the penalized loss so far: 2 α, plus h x² for every comparison
+  with second derivative h in which the coefficient is multiplied by x,
+* the *weight* T of the comparisons that touched it.
+
+A comparison with loss ℓ moves the values to the minimum of
+
+.. math:: ℓ(β) + \frac{1}{2η} \sum_j P_j\,T_j^{-1/4}\,(β_j - β_j^{\text{old}})^2,
+
+an implicit step: it solves an equation in one variable, the difference d, and cannot
+overshoot, whatever the size of the features. P alone would give steps that shrink like
+1/T, the best for a diagonal Hessian; T to the power -3/4 forgets the start faster when
+features are correlated, and the average removes the noise that this leaves.
+
+The parameter t of the cumulative link must stay positive, and a tie bends the loss like
+1/t² near 0. Its curvature and its steps are therefore those of u = ln(θ - 1), the log
+odds of a tie against a win of one of two equal items (which ln ν is for Davidson's
+link), and no step takes more than half of t.
+
+The order of the rows matters. Rows passed twice count twice, like rows of weight two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+from tiebreak.losses import OutcomeLink
+
+__all__ = [
+    "AVERAGE",
+    "CURVATURE",
+    "VALUE",
+    "WEIGHT",
+    "add_coefficients",
+    "difference_rows",
+    "follow",
+    "new_tie",
+    "tie_scale",
+]
+
+Vector = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# The rows of a state, an array of shape (4, q + 1) whose last column is t.
+VALUE, AVERAGE, CURVATURE, WEIGHT = range(4)
+
+_CHUNK = 4096
+_MAX_STEPS = 60
+
+
+def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
+    """Tie parameter as if each outcome had been seen once more, between equal items.
+
+    A stream never says that what has not happened yet is impossible.
+
+    Parameters
+    ----------
+    link : OutcomeLink
+        What the parameter belongs to.
+    totals : ndarray of shape (3,)
+        Weights of the outcomes left, tie and right so far.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+    """
+    seen = totals + 1.0
+    t = link.start(float(seen[1] / seen.sum()))
+    curvature = link.expand(np.zeros(1), t, seen[None, :]).tie_curvature
+    return np.array([t, t, curvature * tie_scale(link, t), seen.sum()])
+
+
+def tie_scale(link: OutcomeLink, t: float) -> float:
+    """Factor of the curvature of t in a state; see the module.
+
+    Parameters
+    ----------
+    link : OutcomeLink
+        What t belongs to.
+    t : float
+        The tie parameter.
+
+    Returns
+    -------
+    float
+    """
+    return _tie_scale(link.name == "cumulative", t)
+
+
+def add_coefficients(state: Vector, penalty: Vector) -> Vector:
+    """Give a copy of a state with coefficients that are 0, as curved as their penalty.
+
+    Parameters
+    ----------
+    state : ndarray of shape (4, q + 1)
+        The state so far.
+    penalty : ndarray of shape (k,)
+        α_j in the penalty Σ α_j β_j² of the new coefficients.
+
+    Returns
+    -------
+    ndarray of shape (4, q + k + 1)
+    """
+    new = np.zeros((4, len(penalty)))
+    new[CURVATURE] = 2.0 * penalty
+    return np.concatenate([state[:, :-1], new, state[:, -1:]], axis=1)
+
+
+def difference_rows(
+    features: Any, left: Codes, right: Codes, units: Codes | None, n_units: int
+) -> sp.csr_array:
+    """Multipliers of the coefficients in d, of the features and then of the items.
+
+    Parameters
+    ----------
+    features : ndarray or CSR array of shape (N, p), or None
+        Features of the items, if they play a part.
+    left, right : ndarray of int64 of shape (n,)
+        Items compared.
+    units : ndarray of int64 of shape (N,), or None
+        Number of the coefficient of each item, if they play a part.
+    n_units : int
+        How many coefficients of items there are.
+
+    Returns
+    -------
+    csr_array of shape (n, p + n_units)
+        Without stored zeros.
+    """
+    parts = []
+    if features is not None:
+        parts.append(sp.csr_array(features[right] - features[left]))
+    if units is not None:
+        parts.append(_unit_rows(units[left], units[right], n_units))
+    return parts[0] if len(parts) == 1 else sp.hstack(parts, format="csr")
+
+
+def follow(
+    state: Vector,
+    rows: Callable[[slice], sp.csr_array],
+    outcome: NDArray[np.int8],
+    weight: Vector,
+    *,
+    learning_rate: float,
+    cumulative: bool,
+) -> None:
+    """Take one step per comparison, in their order, in place.
+
+    Parameters
+    ----------
+    state : ndarray of shape (4, q + 1)
+        Coefficients and tie parameter.
+    rows : callable
+        ``rows(part)`` gives the rows of a slice of the comparisons, as
+        `difference_rows` does.
+    outcome : ndarray of int8 of shape (n,)
+        Outcomes.
+    weight : ndarray of shape (n,)
+        Weights, all positive.
+    learning_rate : float
+        η, which multiplies all steps.
+    cumulative : bool
+        Whether the link is the cumulative one rather than Davidson's.
+    """
+    for start in range(0, len(outcome), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        table = rows(part)
+        _follow_rows(
+            table.indptr.astype(np.int64),
+            table.indices.astype(np.int64),
+            table.data,
+            outcome[part],
+            weight[part],
+            state,
+            learning_rate,
+            cumulative,
+        )
+
+
+def _unit_rows(left: Codes, right: Codes, n_units: int) -> sp.csr_array:
+    """Rows with +1 at right and -1 at left; empty where they are the same."""
+    row = np.flatnonzero(left != right)
+    data = np.repeat([-1.0, 1.0], len(row))
+    places = (np.concatenate([row, row]), np.concatenate([left[row], right[row]]))
+    return sp.csr_array((data, places), shape=(len(left), n_units))
+
+
+@njit(cache=True, nogil=True)
+def _follow_rows(  # type: ignore[no-untyped-def]
+    indptr, indices, data, outcome, weight, state, rate, cumulative
+):
+    value, average, curvature, total = state
+    tie = state.shape[1] - 1
+    steps = np.empty(state.shape[1])
+    for row in range(len(outcome)):
+        first, last, w, y = indptr[row], indptr[row + 1], weight[row], outcome[row]
+        d, t = 0.0, value[tie]
+        for k in range(first, last):
+            d += data[k] * value[indices[k]]
+        _, bend, _, tie_bend = _slopes(cumulative, y, d, t)
+        size = 0.0
+        for k in range(first, last):
+            j = indices[k]
+            curvature[j] += w * bend * data[k] ** 2
+            total[j] += w
+            steps[k - first] = _step_size(curvature[j], total[j], rate) * data[k]
+            size += steps[k - first] * data[k]
+        scale = _tie_scale(cumulative, t)
+        curvature[tie] += w * tie_bend * scale
+        total[tie] += w
+        tie_size = scale * _step_size(curvature[tie], total[tie], rate)
+        value[tie] = _implicit_step(cumulative, y, d, t, w * tie_size, True)
+        if size > 0.0:
+            move = (_implicit_step(cumulative, y, d, t, w * size, False) - d) / size
+            for k in range(first, last):
+                j = indices[k]
+                value[j] += move * steps[k - first]
+                average[j] += 2.0 * w / (total[j] + w) * (value[j] - average[j])
+        average[tie] += 2.0 * w / (total[tie] + w) * (value[tie] - average[tie])
+
+
+@njit(cache=True, nogil=True)
+def _step_size(curvature, weight, rate):  # type: ignore[no-untyped-def]
+    return rate * math.sqrt(math.sqrt(weight)) / curvature
+
+
+@njit(cache=True, nogil=True)
+def _tie_scale(cumulative, t):  # type: ignore[no-untyped-def]
+    """(dt/du)² for u = ln(θ - 1); Davidson's t = ln ν needs no other scale."""
+    return math.expm1(-t) ** 2 if cumulative else 1.0
+
+
+@njit(cache=True, nogil=True)
+def _implicit_step(cumulative, y, d, t, size, in_tie):  # type: ignore[no-untyped-def]
+    """Minimize loss + (z - start)² / (2 size) over z, which is d, or t if `in_tie`."""
+    start = t if in_tie else d
+    slopes = _slopes(cumulative, y, d, t)
+    slope = slopes[2] if in_tie else slopes[0]
+    # The slope rises with z, so the solution lies between the start and where the
+    # slope of the start leads.
+    low = min(start, start - size * slope)
+    high = max(start, start - size * slope)
+    if in_tie and cumulative:
+        low = max(low, 0.5 * t)  # t stays positive
+    z = start
+    for _ in range(_MAX_STEPS):
+        if in_tie:
+            _, _, slope, bend = _slopes(cumulative, y, d, z)
+        else:
+            slope, bend, _, _ = _slopes(cumulative, y, z, t)
+        error = z - start + size * slope
+        if error > 0.0:
+            high = z
+        else:
+            low = z
+        new = z - error / (1.0 + size * bend)
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if abs(new - z) <= 1e-12 * (1.0 + abs(z)):
+            return new
+        z = new
+    return z
+
+
+@njit(cache=True, nogil=True)
+def _slopes(cumulative, y, d, t):  # type: ignore[no-untyped-def]
+    """First and second derivative of -ln p(y) in d, then in t."""
+    if not cumulative:
+        x = math.exp(-0.5 * abs(d))
+        decided, tied = 1.0 + x * x, math.exp(t) * x
+        total = decided + tied
+        half = math.copysign(0.5 * (1.0 - x * x) / total, d)
+        p_tie = tied / total
+        bend = (x * x + 0.25 * tied * decided) / (total * total)
+        return half - 0.5 * y, bend, p_tie - (y == 0), p_tie * decided / total
+    to_right, to_left, tie = 1.0 * (y >= 0), 1.0 * (y <= 0), 1.0 * (y == 0)
+    above, below = _sigmoid(t - d), _sigmoid(t + d)
+    bend = to_right * above * _sigmoid(d - t) + to_left * below * _sigmoid(-t - d)
+    rest, gap = math.exp(-2.0 * t), -math.expm1(-2.0 * t)
+    in_t = to_left * below + to_right * above
+    in_t -= tie * (2.0 + 2.0 * rest / gap)
+    in_tt = bend + tie * 4.0 * rest / (gap * gap)
+    return to_left * below - to_right * above, bend, in_t, in_tt
+
+
+@njit(cache=True, nogil=True)
+def _sigmoid(x):  # type: ignore[no-untyped-def]
+    small = math.exp(-abs(x))
+    return (1.0 if x >= 0.0 else small) / (1.0 + small)

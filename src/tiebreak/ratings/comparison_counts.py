@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A million comparisons as a few thousand counts.
+
+The likelihood of a model without features depends on comparisons only through how
+often each outcome occurred between two items under the same circumstances. Such alike
+comparisons make one cell. In a cell the item with the lower number stands on the left;
+turning a comparison around exchanges its outcome and the signs of its covariates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["ComparisonCounts", "count_comparisons"]
+
+# The table of all pairs is used while it is not much larger than the data.
+_TABLE_PER_ROW, _SMALL_TABLE = 4, 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonCounts:
+    """Comparisons summed by cell.
+
+    Attributes
+    ----------
+    left, right : ndarray of int64 of shape (m,)
+        The two items of each cell, left < right.
+    counts : ndarray of shape (m, 3)
+        Summed weights of outcomes left, tie, right.
+    covariates : ndarray of shape (m, q)
+        Covariates of each cell, in favor of left; q may be 0.
+    by_rater : csr_array of shape (n_raters, 3 m) or None
+        The same counts, of each rater by itself; column 3 k + c is outcome c of cell k.
+    """
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    covariates: NDArray[np.float64]
+    by_rater: sp.csr_array | None = None
+
+    def tally(
+        self, n_items: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Sum wins, ties and losses of every item; shape (n_items,) each."""
+
+        def per_item(of_left: Any, of_right: Any) -> NDArray[np.float64]:
+            sums = np.bincount(self.left, of_left, n_items)
+            return np.asarray(sums + np.bincount(self.right, of_right, n_items))
+
+        left, tie, right = self.counts.T
+        return per_item(left, right), per_item(tie, tie), per_item(right, left)
+
+
+def count_comparisons(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    outcome: NDArray[np.int8],
+    weight: NDArray[np.float64],
+    n_items: int,
+    covariates: NDArray[np.float64] | None = None,
+    rater: NDArray[np.int64] | None = None,
+) -> ComparisonCounts:
+    """Sum comparisons by cell.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64 of shape (n,)
+        Items compared, no item with itself.
+    outcome : ndarray of int8 of shape (n,)
+        Outcomes -1, 0, +1.
+    weight : ndarray of float64 of shape (n,)
+        Weights, all positive.
+    n_items : int
+        Number of items.
+    covariates : ndarray of shape (n, q), optional
+        Covariates in favor of left.
+    rater : ndarray of int64 of shape (n,), optional
+        Number of the rater of each row, 0 to R - 1.
+
+    Returns
+    -------
+    ComparisonCounts
+    """
+    if covariates is None or covariates.shape[1] == 0:
+        n_table = n_items * n_items
+        small = n_table <= max(_TABLE_PER_ROW * len(left), _SMALL_TABLE)
+        if rater is None and small:
+            return _count_in_table(left, right, outcome, weight, n_items)
+        covariates = np.empty((len(left), 0))
+    turned = left > right
+    low, high = np.where(turned, right, left), np.where(turned, left, right)
+    # Adding zero makes -0.0, which is a turned 0.0, equal to it.
+    signed = np.where(turned[:, None], -covariates, covariates) + 0.0
+    cell, first = _cells(low * n_items + high, signed)
+    column = np.where(turned, -outcome, outcome).astype(np.int64) + 1 + 3 * cell
+    m = len(first)
+    counts = np.asarray(np.bincount(column, weight, 3 * m), float).reshape(m, 3)
+    by_rater = None
+    if rater is not None:
+        shape = (int(rater.max()) + 1, 3 * m)
+        by_rater = sp.coo_array((weight, (rater, column)), shape=shape).tocsr()
+    return ComparisonCounts(low[first], high[first], counts, signed[first], by_rater)
+
+
+def _count_in_table(
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    outcome: NDArray[np.int8],
+    weight: NDArray[np.float64],
+    n_items: int,
+) -> ComparisonCounts:
+    table = np.zeros((n_items * n_items, 3))
+    _add_to_table(left, right, outcome, weight, n_items, table)
+    cells = np.flatnonzero(table.any(axis=1))
+    return ComparisonCounts(
+        cells // n_items, cells % n_items, table[cells], np.empty((len(cells), 0))
+    )
+
+
+def _cells(
+    pair: NDArray[np.int64], covariates: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number alike rows; gives the number of each row and one row of each number."""
+    _, first, cell = np.unique(pair, return_index=True, return_inverse=True)
+    for j in range(covariates.shape[1]):
+        value, code = np.unique(covariates[:, j], return_inverse=True)
+        # Numbers are dense again after every column, so the product stays small.
+        key = cell.astype(np.int64) * len(value) + code
+        _, first, cell = np.unique(key, return_index=True, return_inverse=True)
+    return cell.astype(np.int64), first
+
+
+@njit(cache=True, nogil=True)
+def _add_to_table(left, right, outcome, weight, n_items, table):  # type: ignore[no-untyped-def]
+    for row in range(len(left)):
+        i, j = left[row], right[row]
+        if i < j:
+            table[i * n_items + j, outcome[row] + 1] += weight[row]
+        else:
+            table[j * n_items + i, 1 - outcome[row]] += weight[row]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A leaderboard in the terminal."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["as_table", "as_text"]
+
+_BAR = 24  # columns of the picture of an interval
+_SHOWN = 50
+_WIDE = 110  # a terminal with fewer columns gets no picture
+_LONGEST_NAME = 48
+_LONGEST_GROUP = 12
+
+
+def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
+    """Make a table for the terminal.
+
+    Parameters
+    ----------
+    board : polars.DataFrame
+        The table of a leaderboard.
+    level : float
+        Confidence of its intervals.
+    width : int, default=110
+        Columns of the terminal; a narrow one gets no picture of the intervals.
+
+    Returns
+    -------
+    rich.table.Table
+        The first 50 items; the caption counts the others.
+    """
+    sure = not board["lower"].is_null().all()
+    ranked = not board["rank_best"].is_null().all()
+    counted = not board["wins"].is_null().all()
+    drawn = sure and width >= _WIDE
+    more = len(board) - _SHOWN
+    table = Table(
+        caption=f"and {more} more items" if more > 0 else None,
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("item", overflow="fold", max_width=_LONGEST_NAME)
+    table.add_column("rating", justify="right", no_wrap=True)
+    if sure:
+        table.add_column(f"{100 * level:g} % interval", justify="center", no_wrap=True)
+    if drawn:
+        table.add_column("", no_wrap=True)
+    if ranked:
+        table.add_column("ranks", justify="center", no_wrap=True)
+        table.add_column("group", no_wrap=True)
+    if counted:
+        table.add_column("won/tied/lost", justify="right", no_wrap=True)
+    best = board.head(_SHOWN)
+    ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
+    for row in best.iter_rows(named=True):
+        # Text, not markup: a name such as "[red]" must appear as it is.
+        cells: list[Text | str] = [
+            str(row["rank"]),
+            Text(str(row["item"])),
+            f"{row['rating']:.0f}",
+        ]
+        if sure:
+            cells.append(f"{row['lower']:.0f} … {row['upper']:.0f}")
+        if drawn:
+            cells.append(_bar(row, *ends))
+        if ranked:
+            best_rank, worst_rank = row["rank_best"], row["rank_worst"]
+            same = best_rank == worst_rank
+            cells.append(str(best_rank) if same else f"{best_rank}–{worst_rank}")
+            cells.append(_short(row["group"]))
+        if counted:
+            cells.append(f"{row['wins']:g}/{row['ties']:g}/{row['losses']:g}")
+        table.add_row(*cells)
+    return table
+
+
+def as_text(board: pl.DataFrame, level: float) -> str:
+    """Make plain text, without colors, of the same table.
+
+    Parameters
+    ----------
+    board : polars.DataFrame
+        The table of a leaderboard.
+    level : float
+        Confidence of its intervals.
+
+    Returns
+    -------
+    str
+    """
+    file = io.StringIO()
+    # As wide as it needs: text goes to files and documents too.
+    console = Console(file=file, width=500, color_system=None)
+    console.print(as_table(board, level))
+    return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
+
+
+def _bar(row: dict[str, Any], low: float, high: float) -> str:
+    """Draw an interval and its middle on a common axis."""
+    span = (high - low) or 1.0
+
+    def column(value: float) -> int:
+        return round((value - low) / span * (_BAR - 1))
+
+    start, middle, end = (column(row[name]) for name in ("lower", "rating", "upper"))
+    middle = min(max(middle, start), end)
+    bar = [" "] * _BAR
+    bar[start : end + 1] = ["─"] * (end - start + 1)
+    bar[middle] = "●"
+    return "".join(bar)
+
+
+def _short(group: str) -> str:
+    """Shorten a long run of letters to its first and last."""
+    letters = group.split(" ")
+    if len(group) <= _LONGEST_GROUP:
+        return group
+    return f"{letters[0]}…{letters[-1]}"

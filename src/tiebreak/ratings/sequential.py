@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be asked of ratings over time: ratings, histories, scores, outcomes.
+
+Boundary conventions: the advantage of left counts in every comparison, so differences
+are r(right) - r(left) - advantage; one exactly at the threshold is a tie.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import check_weights, is_pairs
+from tiebreak.data.columns import as_column, as_names, plain_values
+from tiebreak.metrics import comparison_error
+from tiebreak.metrics.inputs import outcome_vector
+from tiebreak.models.base import to_outcomes
+from tiebreak.ratings.game_log import GameLog
+from tiebreak.ratings.games import named_pairs
+from tiebreak.ratings.inputs import check_row_numbers
+from tiebreak.ratings.tie_calibration import fit_ties, outcome_probabilities
+
+__all__ = ["SequentialRating"]
+
+_SHOWN_NAMES = 10
+
+
+class SequentialRating(GameLog):
+    """Items with ratings, and what follows from these for their games.
+
+    A subclass says in `_effective_difference` what a difference of ratings is worth.
+    """
+
+    unseen: str
+
+    def _effective_difference(
+        self, values: NDArray[np.float64], advantage: float | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Give the difference that expected scores depend on, in rating points.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, 2, n_traced)
+            The first columns of the state of both sides.
+        advantage : float or ndarray of shape (n,)
+            Points added to left.
+        """
+        return values[:, 1, 0] - values[:, 0, 0] - advantage
+
+    def _fitted_column(self, name: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        column = self._columns.index(name)
+        if name not in self._cache:
+            self._cache[name] = self._state[: len(self._names), column].copy()
+        return self._cache[name]
+
+    @property
+    def items_(self) -> NDArray[Any]:  # type: ignore[override]
+        """Names of the items, in order of their first game."""
+        check_is_fitted(self)
+        if "items" not in self._cache:
+            self._cache["items"] = as_names(self._names)
+        return self._cache["items"]
+
+    @property
+    def rating_(self) -> NDArray[np.float64]:
+        """Rating of every item."""
+        return self._fitted_column("rating")
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """The ratings, under the name that all models share."""
+        return self.rating_
+
+    @property
+    def n_games_(self) -> NDArray[np.float64]:
+        """Number of games of every item, counted by their weights."""
+        return self._fitted_column("games")
+
+    @property
+    def wins_(self) -> NDArray[np.float64]:
+        """Summed weights of the games each item won."""
+        return self._tally()[0]
+
+    @property
+    def ties_(self) -> NDArray[np.float64]:
+        """Summed weights of the games each item tied."""
+        return self._tally()[1]
+
+    @property
+    def losses_(self) -> NDArray[np.float64]:
+        """Summed weights of the games each item lost."""
+        return self._tally()[2]
+
+    def _tally(self) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        if "tally" not in self._cache:
+            games, n = self._games(), len(self._names)
+            left, right = games.sides.T.astype(np.int64)
+            # From the side of left, 0 is a win; from the side of right, a loss.
+            result, weight = games.outcome.astype(np.int64) + 1, games.weight
+            if weight is not None:  # absent rows may have items that are not known
+                present = weight > 0
+                left, right, result = left[present], right[present], result[present]
+                weight = np.tile(weight[present], 2)
+            key = np.concatenate([result * n + left, (2 - result) * n + right])
+            counts = np.bincount(key, weight, 3 * n)
+            self._cache["tally"] = counts.reshape(3, n).astype(np.float64)
+        return self._cache["tally"]
+
+    @property
+    def before_(self) -> NDArray[np.float64]:
+        """Ratings of left and right before each row of the last call."""
+        return self._trace("rating")
+
+    def _trace(self, name: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self._before[:, :, self._columns.index(name)]
+
+    @property
+    def history_(self) -> pl.DataFrame:
+        """Ratings after every update of an item, over all calls since fit."""
+        check_is_fitted(self)
+        if "history" not in self._cache:
+            self._cache["history"] = self._make_history()
+        return self._cache["history"]
+
+    def _make_history(self) -> pl.DataFrame:
+        games = self._games()
+        after = self._replay(games)[1].reshape(-1, self._n_traced)
+        item = games.sides.ravel()
+        row = np.repeat(np.arange(self._n_rows), 2)
+        kept = np.arange(len(item))
+        if games.weight is not None:
+            kept = np.flatnonzero(np.repeat(games.weight > 0, 2))
+        if games.starts is None or games.period is None:
+            time = pl.Series("row", row[kept])
+        else:
+            update = np.repeat(np.arange(self._n_updates), 2 * np.diff(games.starts))
+            # An item with several games in a period has one rating after it.
+            key = update[kept] * len(self._names) + item[kept]
+            kept = kept[np.sort(np.unique(key, return_index=True)[1])]
+            time = _gather("period", games.period, update[kept])
+        columns = [time, _gather("item", self.items_, item[kept])]
+        for i, name in enumerate(self._columns[: self._n_traced]):
+            columns.append(pl.Series(name, after[kept, i]))
+        return pl.DataFrame(columns)
+
+    @property
+    def slope_(self) -> float:
+        """Slope of the logit in the tie model."""
+        return self._tie_model()[0]
+
+    @property
+    def tie_(self) -> float:
+        """Davidson's ν of the tie model."""
+        return self._tie_model()[1]
+
+    def _tie_model(self) -> tuple[float, float]:
+        check_is_fitted(self)
+        if "tie" not in self._cache:
+            games, before = self._games(), self._before
+            if len(before) < self._n_rows:
+                before = self._replay(games)[0]
+            advantage = games.advantage
+            if advantage is None:
+                advantage = self._settings["advantage"]
+            logit = self._effective_difference(before, advantage) * self._per_point
+            self._cache["tie"] = fit_ties(logit, games.outcome, games.weight)
+        return self._cache["tie"]
+
+    @property
+    def _per_point(self) -> float:
+        """Logit of the expected score per rating point."""
+        return math.log(10.0) / self._settings["scale"]
+
+    @property
+    def threshold_(self) -> float:
+        """Largest difference, in rating points, for which a tie is most likely."""
+        check_is_fitted(self)
+        if "threshold" not in self._cache:
+            slope, tie = self._tie_model()
+            logit = 2.0 * math.log(tie) / slope if tie > 1.0 else 0.0
+            self._cache["threshold"] = logit / self._per_point
+        return self._cache["threshold"]
+
+    @threshold_.setter
+    def threshold_(self, value: float) -> None:
+        check_is_fitted(self)
+        self._cache["threshold"] = value
+
+    def _look_up(self, names: NDArray[Any]) -> NDArray[np.intp]:
+        """Find the rows of items; -1 for unseen ones, if these are allowed."""
+        asked, row_of = plain_values(names), self._rows()
+        rows = np.array([row_of.get(name, -1) for name in asked], dtype=np.intp)
+        self._check_unseen()
+        if self.unseen == "error" and (rows < 0).any():
+            unseen = list(dict.fromkeys(asked[i] for i in np.flatnonzero(rows < 0)))
+            more = len(unseen) - _SHOWN_NAMES
+            shown = ", ".join(map(repr, unseen[:_SHOWN_NAMES]))
+            raise ValueError(
+                f"{len(unseen)} item(s) have no rating, because no game of theirs was "
+                f"seen: {shown}{f' and {more} more' if more > 0 else ''}. Known names "
+                f"are in items_; {type(self).__name__}(unseen='prior') would give "
+                "others the rating that new items start with."
+            )
+        return rows
+
+    def _check_unseen(self) -> None:
+        if self.unseen not in ("error", "prior"):
+            raise ValueError(
+                f"{type(self).__name__} got unseen={self.unseen!r}; expected 'error' "
+                "or 'prior'."
+            )
+
+    def _values_of(self, names: NDArray[Any]) -> NDArray[np.float64]:
+        """Give the first columns of the state of items, the prior's for unseen ones."""
+        rows = self._look_up(names)
+        values = self._state[rows, : self._n_traced]
+        values[rows < 0] = self._new_item()[: self._n_traced]
+        return values
+
+    def _utility_of_names(self, names: Any) -> NDArray[np.float64]:
+        if np.ndim(names) > 1:
+            raise ValueError(
+                f"{type(self).__name__} rates items by name; expected a list of names, "
+                f"got shape {np.shape(names)}."
+            )
+        return self._values_of(as_column(names, "names"))[:, 0]
+
+    def _sides_of(
+        self, X: Any, advantage: ArrayLike | float | None
+    ) -> tuple[NDArray[np.float64], float | NDArray[np.float64]]:
+        """Give the state of both sides of games, and the advantage of left."""
+        check_is_fitted(self)
+        pairs = named_pairs(X, type(self).__name__).compact()
+        assert pairs.names is not None
+        values = self._values_of(pairs.names)
+        points = self._settings["advantage"]
+        if advantage is not None:
+            points = check_row_numbers(advantage, "advantage", len(pairs))
+        return np.stack([values[pairs.left], values[pairs.right]], axis=1), points
+
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[np.float64]:
+        """Difference of ratings, r(right) - r(left) - advantage.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        values, points = self._sides_of(X, advantage)
+        return values[:, 1, 0] - values[:, 0, 0] - points
+
+    def expected_score(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[np.float64]:
+        """Score that left can expect: its chance to win plus half that of a tie.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Between 0 and 1.
+        """
+        return expit(-self._right_logit(X, advantage))
+
+    def _right_logit(
+        self, X: Any, advantage: ArrayLike | float | None
+    ) -> NDArray[np.float64]:
+        return self._effective_difference(*self._sides_of(X, advantage)) * (
+            self._per_point
+        )
+
+    def predict_proba(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[np.float64]:
+        """Probabilities of left, tie and right.
+
+        The ratings give expected scores only, so that a tie model is added to them:
+        P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2), where d is ``slope_``
+        times the logit of right's expected score and ν is ``tie_``. Both are fitted,
+        when first asked for, to the games of all calls since fit, each predicted from
+        the ratings before it.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns as in ``classes_``.
+        """
+        logit = self._right_logit(X, advantage)
+        return outcome_probabilities(logit, *self._tie_model())
+
+    def predict(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[Any]:
+        """Most likely outcomes of games, or ratings of items.
+
+        Parameters
+        ----------
+        X : Pairs, or names of items
+            Dispatch is by type.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            -1 (left), 0 (tie) or +1 (right) for games; ratings for items.
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            return self.utility(X)
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return to_outcomes(difference, self.threshold_)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        advantage: ArrayLike | float | None = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on games; 1 - swapped-pair fraction on graded items.
+
+        Parameters
+        ----------
+        X : Pairs, Orders or names of items
+            Test data.
+        y : array-like of shape (n,), optional
+            Outcomes of games or grades of items.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left in games; None: the parameter.
+        qid : array-like of shape (n,), optional
+            Groups of graded items.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, higher is better.
+        """
+        check_is_fitted(self)
+        if not is_pairs(X) or y is None or advantage is None:
+            return super().score(X, y, qid=qid, sample_weight=sample_weight)
+        outcome = outcome_vector(y, "y", len(X))
+        weight = check_weights(sample_weight, len(X))
+        predicted = self.predict(X, advantage=advantage)
+        return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
+
+
+def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:
+    """Repeat values in a column; mixed ones stay Python objects."""
+    if values.dtype.kind == "O":
+        return pl.Series(name, values[codes].tolist(), dtype=pl.Object)
+    if values.dtype.kind == "U":
+        return pl.Series(name, values.tolist()).gather(codes)
+    return pl.Series(name, values[codes])

@@ -1,0 +1,633 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import warnings
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from tests.models.inputs import ITEMS, LEFT, RIGHT, Y, good_pairs, refused
+from tests.oracles import outcome_models as oracle
+from tiebreak import OnItems, Pairs
+from tiebreak.losses import LINKS
+from tiebreak.models.logistic_compare import LogisticCompare
+
+every_link = pytest.mark.parametrize("link", oracle.LINKS)
+
+
+def draw(rng, link="davidson", n=150, n_items=25, p=3, t=0.6, w=(1.0, -0.5, 0.0)):
+    """Draw comparisons from the model itself, some pairs again and again."""
+    items = rng.normal(size=(n_items, p))
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    utility = items @ np.asarray(w)
+    y = outcomes(rng, link, utility[right] - utility[left], t)
+    return Pairs(items, left, right), y
+
+
+def outcomes(rng, link, d, t):
+    p = oracle.probabilities(link, d, t)
+    return (rng.random(len(d))[:, None] > p.cumsum(axis=1)[:, :2]).sum(axis=1) - 1
+
+
+def delta(pairs):
+    return np.asarray(pairs)[:, 1] - np.asarray(pairs)[:, 0]
+
+
+def parameter(link, model):
+    """The tie parameter as the oracle has it."""
+    return LINKS[link].from_parameter(model.tie_)
+
+
+@every_link
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 100.0])
+def test_the_optimum_is_that_of_a_general_solver(rng, link, alpha):
+    pairs, y = draw(rng, link)
+    weight = rng.uniform(0.1, 3.0, len(y))
+    model = LogisticCompare(alpha, link=link).fit(pairs, y, sample_weight=weight)
+    counts, penalty = oracle.count_rows(y, weight), np.full(3, alpha)
+    x, value = oracle.solve(link, delta(pairs), counts, penalty)
+    assert_allclose(model.coef_, x[:-1], atol=1e-6)
+    assert_allclose(parameter(link, model), x[-1], atol=1e-6)
+    assert_allclose(model.objective_, value, rtol=1e-10)
+    # And the gradient of the written-out objective is zero there.
+    f = oracle.objective(link, delta(pairs), counts, penalty)
+    mine = np.append(model.coef_, parameter(link, model))
+    assert_allclose(f(mine), model.objective_, rtol=1e-12)
+    gradient = oracle.derivative(f, mine)
+    steps = np.linalg.solve(oracle.second_derivative(f, mine), gradient)
+    assert 0.5 * gradient @ steps <= 1e-12 * value
+    assert model.converged_
+    assert 0 <= model.gap_ <= 1e-16
+    assert 1 <= model.n_iter_ <= 20
+
+
+def test_without_ties_it_is_logistic_regression(rng):
+    pairs, y = draw(rng, t=-np.inf)
+    model = LogisticCompare(0.25).fit(pairs, y)
+    theirs = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10)
+    theirs.fit(delta(pairs), y)
+    assert_allclose(model.coef_, theirs.coef_[0], atol=1e-5)
+    p = theirs.predict_proba(delta(pairs))
+    assert_allclose(model.predict_proba(pairs)[:, [0, 2]], p, atol=1e-5)
+
+
+@every_link
+def test_no_ties_are_nothing_to_warn_of(rng, link):
+    pairs, y = draw(rng, link, t=-np.inf if link == "davidson" else 0.0)
+    model = LogisticCompare(link=link).fit(pairs, y)
+    assert model.tie_ == (0.0 if link == "davidson" else 1.0)
+    assert model.threshold_ == 0
+    p = model.predict_proba(pairs)
+    assert_array_equal(p[:, 1], 0)
+    assert_array_equal(model.predict_log_proba(pairs)[:, 1], -np.inf)
+    x, value = oracle.solve(link, delta(pairs), oracle.count_rows(y), np.ones(3))
+    assert_allclose(model.coef_, x[:-1], atol=1e-6)
+    assert_allclose(model.objective_, value, rtol=1e-10)
+    assert set(model.predict(pairs).tolist()) == {-1, 1}
+
+
+@every_link
+def test_nothing_but_ties(rng, link):
+    pairs, y = draw(rng, link)
+    model = LogisticCompare(link=link)
+    with pytest.warns(UserWarning, match="All comparisons are ties"):
+        model.fit(pairs, 0 * y)
+    assert_array_equal(model.utility(pairs.values), np.zeros(25))
+    assert model.tie_ == model.threshold_ == np.inf
+    assert model.objective_ == model.gap_ == model.n_iter_ == 0
+    assert model.converged_
+    assert_array_equal(model.predict(pairs), np.zeros(len(y)))
+    assert_array_equal(model.predict_proba(pairs[:2]), [[0, 1, 0]] * 2)
+    assert_array_equal(model.predict_log_proba(pairs[:1]), [[-np.inf, 0, -np.inf]])
+
+
+@every_link
+def test_rows_of_weight_zero_do_not_count_as_ties(rng, link):
+    pairs, y = draw(rng, link)
+    weight = (y != 0).astype(float)
+    model = LogisticCompare(link=link).fit(pairs, y, sample_weight=weight)
+    assert_array_equal(model.predict_proba(pairs)[:, 1], 0)
+    with pytest.warns(UserWarning, match="All comparisons are ties"):
+        LogisticCompare(link=link).fit(pairs, y, sample_weight=1 - weight)
+
+
+@every_link
+def test_probabilities_are_calibrated(rng, link):
+    """Of rows with a predicted probability about p, a share p has the outcome."""
+    w = rng.normal(size=4)
+    train, y = draw(rng, link, 40_000, 300, 4, 0.7, w)
+    model = LogisticCompare(1e-3, link=link).fit(train, y)
+    test, outcome = draw(rng, link, 40_000, 300, 4, 0.7, w)
+    p = model.predict_proba(test)
+    assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(model.coef_, w, atol=0.15)
+    assert_allclose(parameter(link, model), 0.7, atol=0.15)
+    for column, c in enumerate((-1, 0, 1)):
+        edges = np.quantile(p[:, column], np.linspace(0, 1, 11)[1:-1])
+        bins = np.digitize(p[:, column], edges)
+        for b in range(10):
+            mine = p[bins == b, column]
+            observed = (outcome[bins == b] == c).mean()
+            # Four of the outcomes' own standard errors, and some of the model's.
+            error = np.sqrt((mine * (1 - mine)).sum()) / len(mine)
+            assert abs(observed - mine.mean()) < 5 * error, (c, b)
+
+
+@every_link
+def test_the_prediction_is_the_most_probable_outcome(rng, link):
+    pairs, y = draw(rng, link, 400, t=1.2, w=(3.0, -2.0, 0.0))
+    model = LogisticCompare(link=link).fit(pairs, y)
+    assert model.threshold_ > 0
+    p = model.predict_proba(pairs)
+    assert_array_equal(model.predict(pairs), p.argmax(axis=1) - 1)
+    assert set(model.predict(pairs).tolist()) == {-1, 0, 1}
+    assert_allclose(model.predict_log_proba(pairs), np.log(p), rtol=1e-9)
+    d = model.decision_function(pairs)
+    assert_allclose(p, oracle.probabilities(link, d, parameter(link, model)))
+    assert_allclose(model.predict_proba(pairs.swap()), p[:, ::-1], rtol=1e-12)
+
+
+def test_equal_utilities_tie_though_a_win_is_more_probable(rng):
+    pairs, y = draw(rng, t=-3.0)
+    model = LogisticCompare().fit(pairs, y)
+    same = Pairs(pairs.values[[0, 0]], [0], [1])
+    left, tie, right = model.predict_proba(same)[0]
+    assert left == right > tie
+    assert model.predict(same) == 0
+
+
+@every_link
+def test_names_are_one_hot_features(rng, link):
+    names = np.array(["ada", "bo", "cy", "di", "ed", "flo"])
+    left = rng.integers(0, 6, 80)
+    right = (left + rng.integers(1, 6, 80)) % 6
+    y = rng.integers(-1, 2, 80)
+    by_name = LogisticCompare(0.3, link=link)
+    by_name.fit(Pairs(None, names[left], names[right]), y)
+    table = LogisticCompare(0.3, link=link).fit(Pairs(np.eye(6), left, right), y)
+    assert_allclose(by_name.utility(names), table.utility(np.eye(6)), atol=1e-9)
+    assert_allclose(by_name.tie_, table.tie_)
+    assert_allclose(by_name.objective_, table.objective_)
+    assert_allclose(by_name.coef_.sum(), 0, atol=1e-9)
+    assert not hasattr(by_name, "n_features_in_")
+    with pytest.raises(ValueError, match="'zoe'"):
+        by_name.utility(["ada", "zoe"])
+    asked = Pairs(None, ["ed"], ["bo"])
+    d = by_name.utility(["bo"]) - by_name.utility(["ed"])
+    expected = oracle.probabilities(link, d, parameter(link, by_name))
+    assert_allclose(by_name.predict_proba(asked), expected)
+
+
+KERNELS = {
+    "rbf": ({"gamma": 0.3}, lambda A, B: rbf_kernel(A, B, gamma=0.3)),
+    "poly": (
+        {"gamma": 0.5, "degree": 2, "coef0": 1.0},
+        lambda A, B: polynomial_kernel(A, B, gamma=0.5, degree=2, coef0=1.0),
+    ),
+}
+
+
+@every_link
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_kernel_is_linear_in_its_own_features(rng, link, kernel):
+    """Features of K = F Fᵀ by eigenvalues: another factor than the model's own."""
+    pairs, y = draw(rng, link)
+    options, k = KERNELS[kernel]
+    model = LogisticCompare(0.2, kernel=kernel, link=link, **options).fit(pairs, y)
+    values, vectors = np.linalg.eigh(k(pairs.values, pairs.values))
+    F = vectors * np.sqrt(np.maximum(values, 0))
+    linear = LogisticCompare(0.2, link=link).fit(pairs.with_items(F), y)
+    assert_allclose(model.utility(pairs.values), linear.utility(F), atol=1e-6)
+    assert_allclose(model.objective_, linear.objective_, rtol=1e-8)
+    assert_allclose(model.tie_, linear.tie_, rtol=1e-6)
+    assert np.ptp(model.utility(pairs.values)) > 0.1
+    # The expansion on the support items, also for new ones.
+    new = rng.normal(size=(6, 3))
+    expected = k(new, pairs.values[model.support_]) @ model.dual_coef_
+    assert_allclose(model.utility(new), expected, atol=1e-8)
+    assert_array_equal(model.support_items_, pairs.values[model.support_])
+    assert len(np.unique(model.support_)) == len(model.support_) <= 25
+    assert not hasattr(model, "coef_")
+    # ‖w‖² = aᵀ K a is what was penalized.
+    a, S = model.dual_coef_, model.support_items_
+    d = model.decision_function(pairs)
+    loss = oracle.loss(link, d, parameter(link, model), oracle.count_rows(y))
+    assert_allclose(model.objective_, loss + 0.2 * a @ k(S, S) @ a, rtol=1e-7)
+
+
+def test_precomputed_and_callable_equal_their_kernel(rng):
+    pairs, y = draw(rng)
+    # Rows that no comparison touches, and the same item twice.
+    items = np.concatenate([rng.normal(size=(4, 3)), pairs.values])
+    items[-1] = items[5]
+    pairs = Pairs(items, pairs.left + 4, pairs.right + 4)
+    _, k = KERNELS["rbf"]
+    direct = LogisticCompare(0.2, kernel="rbf", gamma=0.3).fit(pairs, y)
+    stored = LogisticCompare(0.2, kernel="precomputed")
+    stored.fit(pairs.with_items(k(items, items)), y)
+    function = LogisticCompare(0.2, kernel=k).fit(pairs, y)
+    new = rng.normal(size=(7, 3))
+    assert_allclose(stored.utility(k(new, items)), direct.utility(new), atol=1e-7)
+    assert_allclose(function.utility(new), direct.utility(new), atol=1e-7)
+    assert_allclose(stored.objective_, direct.objective_, rtol=1e-9)
+    expected = k(new, items[stored.support_]) @ stored.dual_coef_
+    assert_allclose(stored.utility(k(new, items)), expected, atol=1e-9)
+    assert min(stored.support_) >= 4
+    assert stored.n_features_in_ == len(items)
+    assert not hasattr(stored, "support_items_")
+    sparse = stored.utility(sp.csr_array(k(new, items)))
+    assert_allclose(sparse, stored.utility(k(new, items)), atol=1e-9)
+
+
+@every_link
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_is_dense(rng, link, kernel):
+    pairs, y = draw(rng, link)
+    table = pairs.values * (rng.random(pairs.values.shape) < 0.5)
+    dense, sparse = (
+        LogisticCompare(kernel=kernel, link=link).fit(pairs.with_items(t), y)
+        for t in (table, sp.csr_array(table))
+    )
+    assert_allclose(sparse.utility(table), dense.utility(table), atol=1e-7)
+    assert_allclose(sparse.tie_, dense.tie_)
+    assert_allclose(sparse.objective_, dense.objective_)
+
+
+def test_more_features_than_a_dense_hessian_can_have(rng):
+    """Conjugate gradients: the same optimum as in the space of the items."""
+    pairs, y = draw(rng)
+    wide = rng.normal(size=(25, 2000)) / 40
+    model = LogisticCompare(0.1).fit(pairs.with_items(sp.csr_array(wide)), y)
+    small = LogisticCompare(0.1, kernel="precomputed")
+    small.fit(pairs.with_items(wide @ wide.T), y)
+    assert model.converged_
+    expected = small.utility(wide @ wide.T)
+    assert_allclose(model.utility(wide), expected, atol=1e-6)
+    assert np.ptp(expected) > 0.1
+
+
+@st.composite
+def small_comparisons(draw):
+    """Few items with few different features; weights may be zero."""
+    n_items = draw(st.integers(1, 4))
+    cell = st.sampled_from([0.0, 1.0, -1.0, 2.0])
+    items = np.array(draw(st.lists(st.tuples(cell, cell), min_size=4, max_size=4)))
+    n = draw(st.integers(1, 8))
+    side = st.lists(st.integers(0, n_items - 1), min_size=n, max_size=n)
+    left, right = np.array(draw(side)), np.array(draw(side))
+    y = np.array(draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=n, max_size=n)))
+    y[left == right] = 0
+    weight = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    assume(weight.any())
+    return items, left, right, y, weight
+
+
+@given(
+    small_comparisons(),
+    st.sampled_from(oracle.LINKS),
+    st.sampled_from(["linear", "rbf", "names", "identity"]),
+    st.sampled_from([1e-4, 0.5, 20.0]),
+)
+def test_weights_swaps_and_certificates(data, link, kind, alpha):
+    items, left, right, y, weight = data
+    names = np.array(["a", "b", "c", "d"])
+    features = None if kind == "names" else items
+    options = {"link": link, "kernel": "rbf" if kind == "rbf" else "linear"}
+    options["identity"] = 0.7 if kind == "identity" else None
+
+    def fit(left, right, y, weight=None):
+        model = LogisticCompare(alpha, gamma=0.5, **options)
+        pairs = Pairs(features, left, right, names=names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return model.fit(pairs, y, sample_weight=weight)
+
+    model = fit(left, right, y, weight)
+    rows = np.repeat(np.arange(len(y)), weight)
+    repeated = fit(left[rows], right[rows], y[rows])
+    odd = np.arange(len(rows)) % 2 == 1
+    l_, r_, y_ = left[rows], right[rows], y[rows]
+    turned = fit(np.where(odd, r_, l_), np.where(odd, l_, r_), np.where(odd, -y_, y_))
+    asked = Pairs(features, l_, r_, names=names)
+    d = model.decision_function(asked)
+    for other in (repeated, turned):
+        assert_allclose(other.decision_function(asked), d, rtol=1e-6, atol=1e-6)
+        assert_allclose(other.objective_, model.objective_, rtol=1e-9, atol=1e-12)
+        assert_allclose(other.tie_, model.tie_, rtol=1e-6)
+    assert model.converged_
+    if (y_ != 0).any():
+        t = parameter(link, model)
+        with np.errstate(divide="ignore"):
+            loss = oracle.loss(link, d, t, oracle.count_rows(y_))
+        assert loss <= model.objective_ * (1 + 1e-9)
+        assert_allclose(loss, model.objective_, atol=model.objective_)
+
+
+@every_link
+def test_one_comparison(link):
+    pairs = Pairs([[0.0], [1.0]], [0], [1])
+    model = LogisticCompare(link=link).fit(pairs, [1])
+    # w = σ(-w) / 2, the derivative of ln(1 + exp(-w)) + w².
+    w = model.coef_[0]
+    assert_allclose(2 * w, 1 / (1 + np.exp(w)), rtol=1e-7)
+    assert model.predict(pairs) == 1
+
+
+def test_identical_items_only_inform_about_ties():
+    pairs = Pairs([[1.0, 2.0], [1.0, 2.0], [0.0, 1.0]], [0, 0, 1], [1, 2, 2])
+    y = [0, -1, 0]
+    model = LogisticCompare(0.5).fit(pairs, y)
+    x, value = oracle.solve(
+        "davidson", delta(pairs), oracle.count_rows(y), np.full(2, 0.5)
+    )
+    assert_allclose(model.coef_, x[:-1], atol=1e-6)
+    assert_allclose(model.objective_, value, rtol=1e-10)
+    alone = Pairs([[1.0], [1.0]], [0, 0, 1], [1, 1, 1])
+    with pytest.warns(UserWarning, match="item with itself"):
+        alone = LogisticCompare().fit(alone, [-1, 1, 0])
+    assert_allclose(alone.coef_, 0, atol=1e-12)
+    assert_allclose(alone.predict_proba([[[1.0], [1.0]]]), [[1 / 3] * 3])
+
+
+def test_a_kernel_of_zeros_knows_nothing():
+    model = LogisticCompare(kernel=lambda A, B: np.zeros((len(A), len(B))))
+    model.fit(good_pairs(), Y)
+    assert_array_equal(model.utility(ITEMS), np.zeros(5))
+    assert_allclose(model.predict_proba(good_pairs())[0], [5 / 12, 1 / 6, 5 / 12])
+    model.fit(good_pairs()[Y != 0], Y[Y != 0])
+    assert_allclose(model.predict_proba(good_pairs())[0], [0.5, 0, 0.5])
+
+
+def test_an_item_against_itself_is_a_tie_of_no_difference():
+    pairs = Pairs([[0.0], [1.0]], [0, 0, 0, 0], [1, 1, 1, 0])
+    y = [1, 1, -1, 0]
+    with pytest.warns(UserWarning, match="item with itself"):
+        model = LogisticCompare(0.1).fit(pairs, y)
+    counts = oracle.count_rows(y)
+    x, _ = oracle.solve("davidson", delta(pairs), counts, np.array([0.1]))
+    assert_allclose(model.coef_, x[:-1], atol=1e-6)
+
+
+# Item identity and features together.
+
+
+def identity_data(rng, n=6000, n_items=40):
+    items = rng.normal(size=(n_items, 2))
+    effect = 0.8 * rng.normal(size=n_items)
+    names = np.array([f"item {i}" for i in range(n_items)])
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    utility = items @ [1.0, -1.0] + effect
+    y = outcomes(rng, "davidson", utility[right] - utility[left], 0.3)
+    return Pairs(items, left, right, names=names), y, utility, effect
+
+
+def test_identity_is_a_table_of_features_and_items(rng):
+    pairs, y, _, _ = identity_data(rng, 300, 10)
+    model = LogisticCompare(0.4, identity=0.9).fit(pairs, y)
+    one_hot = np.eye(10)[pairs.right] - np.eye(10)[pairs.left]
+    x, value = oracle.solve(
+        "davidson",
+        np.hstack([delta(pairs), one_hot]),
+        oracle.count_rows(y),
+        np.repeat([0.4, 0.9], [2, 10]),
+    )
+    assert_allclose(model.coef_, x[:2], atol=1e-6)
+    assert_allclose(model.item_effect_, x[2:-1], atol=1e-6)
+    assert_array_equal(model.effect_names_, pairs.names)
+    assert_allclose(model.objective_, value, rtol=1e-10)
+
+
+def test_identity_finds_features_and_deviations(rng):
+    pairs, y, utility, effect = identity_data(rng)
+    model = LogisticCompare(0.01, identity=0.78).fit(pairs, y)
+    plain = LogisticCompare(0.01).fit(pairs, y)
+    assert_allclose(model.coef_, [1, -1], atol=0.6)
+    assert np.corrcoef(model.item_effect_, effect)[0, 1] > 0.8
+    mine = model.utility(pairs.values, names=pairs.names)
+    assert np.corrcoef(mine, utility)[0, 1] > 0.97
+    assert 0.7 < np.std(mine) / np.std(utility) < 1.3
+    assert model.objective_ < plain.objective_
+    assert model.score(pairs, y) > plain.score(pairs, y)
+    # A large penalty leaves nothing of the deviations.
+    stiff = LogisticCompare(0.01, identity=1e9).fit(pairs, y)
+    assert_allclose(stiff.coef_, plain.coef_, atol=1e-5)
+    assert_allclose(stiff.item_effect_, 0, atol=1e-5)
+
+
+def test_deviations_belong_to_names(rng):
+    pairs, y, _, _ = identity_data(rng, 300, 10)
+    model = LogisticCompare(identity=0.5).fit(pairs, y)
+    plain = model.utility(pairs.values)
+    assert_allclose(plain, pairs.values @ model.coef_)
+    named = model.utility(pairs.values, names=pairs.names)
+    assert_allclose(named - plain, model.item_effect_)
+    d = model.decision_function(pairs)
+    assert_allclose(d, named[pairs.right] - named[pairs.left])
+    # In another order, with a stranger, and without names.
+    turned = Pairs(pairs.values[::-1], [0, 1], [1, 9], names=[*pairs.names[:0:-1], "x"])
+    expected = named[[8, 0]] - named[[9, 8]]
+    expected[1] = plain[0] - named[8]
+    assert_allclose(model.decision_function(turned), expected)
+    nameless = Pairs(pairs.values, pairs.left, pairs.right)
+    difference = plain[pairs.right] - plain[pairs.left]
+    assert_allclose(model.decision_function(nameless), difference)
+    assert_allclose(model.decision_function(np.asarray(pairs)), difference)
+    assert_allclose(model.predict_proba(turned).sum(axis=1), 1)
+
+
+def test_identity_keeps_twins_apart():
+    # Two items of the same features, of which one always wins.
+    pairs = Pairs([[1.0], [1.0], [0.0]], [0, 0, 1], [1, 2, 2], names=["a", "b", "c"])
+    model = LogisticCompare(identity=0.1).fit(pairs, [-1, -1, -1])
+    a, b, c = model.item_effect_
+    assert a > b > c
+    with_kernel = LogisticCompare(identity=0.1, kernel="rbf", gamma=1.0)
+    with_kernel.fit(pairs, [-1, -1, -1])
+    assert with_kernel.item_effect_[0] > with_kernel.item_effect_[1]
+    K = np.array(
+        [[1.0, 1.0, np.exp(-1)], [1.0, 1.0, np.exp(-1)], [np.exp(-1)] * 2 + [1]]
+    )
+    stored = LogisticCompare(identity=0.1, kernel="precomputed")
+    stored.fit(pairs.with_items(K), [-1, -1, -1])
+    assert_allclose(stored.item_effect_, with_kernel.item_effect_, atol=1e-7)
+
+
+def test_items_that_are_not_compared_have_no_deviation(rng):
+    pairs, y, _, _ = identity_data(rng, 200, 10)
+    few = (pairs.left < 5) & (pairs.right < 5)
+    model = LogisticCompare(identity=0.5).fit(pairs[few], y[few])
+    assert_array_equal(model.effect_names_, pairs.names[:5])
+
+
+# Bad input and bad parameters.
+
+BAD_NUMBERS = [-1.0, np.nan, np.inf, "1", True, [1.0]]
+SHOWN = ["negative", "nan", "inf", "str", "bool", "list"]
+
+
+@pytest.mark.parametrize(
+    "name", ["alpha", "tol", "max_iter", "learning_rate", "identity"]
+)
+@pytest.mark.parametrize("value", BAD_NUMBERS, ids=SHOWN)
+def test_parameters_that_must_be_positive(name, value):
+    words = ["LogisticCompare", re.escape(f"{name}={value!r}"), "positive finite"]
+    bad = LogisticCompare(**{name: value})
+    refused(ValueError, words, bad.fit, good_pairs(), Y)
+    refused(ValueError, words, bad.partial_fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("value", [0, 0.0])
+def test_no_penalty_is_refused_with_the_reason(value):
+    words = [f"alpha={value!r}", "separated are infinite", "small positive alpha"]
+    refused(ValueError, words, LogisticCompare(value).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize("value", ["logit", None, 3, ["davidson"]])
+def test_links(value):
+    words = [re.escape(f"link={value!r}"), "'davidson' or 'cumulative'"]
+    refused(ValueError, words, LogisticCompare(link=value).fit, good_pairs(), Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"kernel": "gauss"}, ["kernel='gauss'", "callable"]),
+        ({"kernel": "rbf", "gamma": -1}, ["gamma=-1", "positive number"]),
+        ({"kernel": "poly", "degree": 0}, ["degree=0"]),
+        ({"kernel": "poly", "coef0": np.nan}, ["coef0=nan"]),
+        ({"max_iter": 2.5}, ["max_iter=2.5", "whole"]),
+    ],
+)
+def test_other_parameters(parameters, words):
+    refused(ValueError, words, LogisticCompare(**parameters).fit, good_pairs(), Y)
+
+
+def test_identity_needs_names_and_features():
+    model = LogisticCompare(identity=1.0)
+    words = ["identity=1.0", "give the names", "names=names"]
+    refused(ValueError, words, model.fit, good_pairs(), Y)
+    refused(ValueError, words, model.fit, np.asarray(good_pairs()), Y)
+    words = ["identity=1.0", "one weight each already"]
+    refused(ValueError, words, model.fit, Pairs(None, LEFT, RIGHT), Y)
+
+
+def test_names_where_there_are_no_deviations():
+    model = LogisticCompare().fit(good_pairs(), Y)
+    words = ["fitted without identity"]
+    refused(ValueError, words, model.utility, ITEMS, names=["a"] * 5)
+    named = Pairs(ITEMS, LEFT, RIGHT, names=list("abcde"))
+    model = LogisticCompare(identity=1.0).fit(named, Y)
+    refused(ValueError, ["4 names but 5 rows"], model.utility, ITEMS, names=["a"] * 4)
+
+
+def test_items_without_features_and_kernels():
+    words = ["kernel='rbf'", "items have none", "kernel='linear'"]
+    model = LogisticCompare(kernel="rbf")
+    refused(ValueError, words, model.fit, Pairs(None, LEFT, RIGHT), Y)
+
+
+def test_a_matrix_that_is_no_kernel(rng):
+    A = rng.normal(size=(5, 5))
+    model = LogisticCompare(kernel="precomputed")
+    words = ["not positive semidefinite", "eigenvalue -", "another kernel"]
+    for K in (A + A.T, -np.eye(5), np.eye(5)[::-1]):
+        refused(ValueError, words, model.fit, Pairs(K, LEFT, RIGHT), Y)
+    with pytest.raises(NotFittedError):
+        model.predict(good_pairs())
+
+
+def test_comparisons_of_another_kind_than_in_training():
+    model = LogisticCompare().fit(good_pairs(), Y)
+    for call in (model.predict, model.predict_proba, model.predict_log_proba):
+        refused(TypeError, ["features"], call, Pairs(None, LEFT, RIGHT))
+        refused(ValueError, ["X has 3 features"], call, np.zeros((2, 2, 3)))
+    for call in (model.predict_proba, model.predict_log_proba):
+        refused(TypeError, ["Expected comparisons"], call, ITEMS)
+        with pytest.raises(NotFittedError):
+            getattr(LogisticCompare(), call.__name__)(good_pairs())
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    model = LogisticCompare().fit(good_pairs(), Y)
+    before = model.predict_proba(good_pairs())
+    with pytest.raises(ValueError, match="y must hold"):
+        model.fit(good_pairs(), 2 * Y)
+    with pytest.raises(ValueError, match="y must hold"):
+        model.partial_fit(good_pairs(), 2 * Y)
+    assert_array_equal(model.predict_proba(good_pairs()), before)
+
+
+def test_no_convergence_warns_with_the_gap_and_keeps_the_result(rng):
+    pairs, y = draw(rng)
+    model = LogisticCompare(1e-3, max_iter=1)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(pairs, y)
+    said = str(caught[0].message)
+    assert f"relative gap of {model.gap_:.2g}" in said
+    assert "after 1 Newton steps" in said
+    assert "larger max_iter" in said
+    assert caught[0].filename == __file__
+    assert not model.converged_
+    assert model.n_iter_ == 1
+    assert np.ptp(model.decision_function(pairs)) > 0
+    better = LogisticCompare(1e-3).fit(pairs, y)
+    # The certificate is one: the minimum is no further below than it says.
+    assert better.objective_ < model.objective_
+    assert better.objective_ > model.objective_ * (1 - 2 * model.gap_)
+
+
+def test_separable_data_are_fine():
+    # Outcomes without noise: the penalty alone keeps the weights finite.
+    pairs = Pairs(np.arange(6.0)[:, None], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5])
+    for alpha, link in product((1e-14, 1e-8, 1.0), oracle.LINKS):
+        model = LogisticCompare(alpha, link=link).fit(pairs, np.ones(5))
+        assert model.converged_
+        assert np.isfinite(model.coef_).all()
+        assert model.score(pairs, np.ones(5)) == 1
+
+
+def test_features_of_very_different_sizes(rng):
+    pairs, y = draw(rng)
+    scale = np.array([1e-4, 1.0, 1e5])
+    model = LogisticCompare(1e-9).fit(pairs.with_items(pairs.values * scale), y)
+    x, _ = oracle.solve("davidson", delta(pairs), oracle.count_rows(y), 1e-9 / scale**2)
+    assert model.converged_
+    assert_allclose(model.coef_ * scale, x[:-1], atol=1e-5)
+
+
+# Inside scikit-learn.
+
+
+def test_it_works_with_scikit_learn(rng):
+    pairs, y = draw(rng)
+    pipeline = make_pipeline(OnItems(StandardScaler()), LogisticCompare())
+    grid = {"logisticcompare__alpha": [0.1, 10.0]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(pairs, y)
+    assert_allclose(search.predict_proba(pairs).sum(axis=1), 1)
+    predicted = cross_val_predict(LogisticCompare(), pairs, y, cv=3)
+    assert (predicted == y).mean() > 0.4
+    model = LogisticCompare(2.0, link="cumulative")
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_names_of_features_are_kept(rng):
+    pairs, y = draw(rng)
+    frame = pd.DataFrame(pairs.values, columns=["price", "size", "age"])
+    model = LogisticCompare().fit(pairs.with_items(frame), y)
+    assert list(model.feature_names_in_) == ["price", "size", "age"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict_proba(pairs.with_items(frame[["age", "size", "price"]]))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics.pairwise import rbf_kernel
+
+from tiebreak import Pairs
+from tiebreak.models import logistic_program
+from tiebreak.models.logistic_compare import LogisticCompare
+from tiebreak.models.logistic_program import count_outcomes, factor_kernel
+from tiebreak.models.pair_program import TrainingItems
+
+
+@pytest.mark.parametrize("table", [True, False], ids=["table", "sorting"])
+def test_counts_are_those_of_a_loop(rng, monkeypatch, table):
+    if not table:
+        monkeypatch.setattr(logistic_program, "_SMALL_TABLE", 0)
+        monkeypatch.setattr(logistic_program, "_TABLE_PER_ROW", 0)
+    left, right = rng.integers(0, 7, size=(2, 90))
+    y = rng.integers(-1, 2, 90).astype(np.int8)
+    weight = rng.uniform(0.5, 2, 90)
+    expected = {}
+    for i, j, outcome, w in zip(left, right, y, weight, strict=True):
+        if i > j:
+            i, j, outcome = j, i, -outcome
+        cell = expected.setdefault((int(i), int(j)), np.zeros(3))
+        cell[outcome + 1] += w
+    low, high, counts = count_outcomes(left, right, y, weight, 7)
+    pairs = list(zip(low.tolist(), high.tolist(), strict=True))
+    assert pairs == sorted(expected)
+    assert_allclose(counts, [expected[pair] for pair in pairs])
+    assert low.dtype == high.dtype == np.int64
+    assert counts.flags.c_contiguous
+
+
+def read(items, kernel="rbf"):
+    n = len(items)
+    pairs = Pairs(items, np.arange(n), np.roll(np.arange(n), 1))
+    return TrainingItems.read(pairs, kernel, 0.5, 3, 0.0)
+
+
+@pytest.mark.parametrize("limit", [4096, 40], ids=["formed", "rows"])
+@pytest.mark.parametrize("spread", [0.3, 1.0], ids=["alike", "distinct"])
+def test_the_factor_is_one_and_the_pivots_carry_it(rng, monkeypatch, limit, spread):
+    monkeypatch.setattr(logistic_program, "MAX_PIVOTS", limit)
+    items = spread * rng.normal(size=(60, 1))
+    K = rbf_kernel(items, gamma=0.5)
+    factor = factor_kernel(read(items), np.arange(60))
+    n, r = factor.values.shape
+    assert n == 60
+    assert len(np.unique(factor.pivots)) == len(factor.pivots) == r < 40
+    assert_allclose(factor.values @ factor.values.T, K, atol=1e-9)
+    beta = rng.normal(size=r)
+    a = factor.item_coef(beta)
+    assert_allclose(K[:, factor.pivots] @ a, factor.values @ beta, atol=1e-6)
+    inner = K[np.ix_(factor.pivots, factor.pivots)]
+    assert_allclose(a @ inner @ a, beta @ beta, rtol=1e-5)
+
+
+def test_too_many_items_that_differ_too_much(rng, monkeypatch):
+    monkeypatch.setattr(logistic_program, "MAX_PIVOTS", 40)
+    items = 100 * rng.normal(size=(90, 3))
+    with pytest.raises(ValueError, match=r"90 distinct items .* 40 .*Nystroem"):
+        factor_kernel(read(items), np.arange(90))
+
+
+def test_the_fit_does_not_depend_on_how_the_factor_was_made(rng, monkeypatch):
+    items = rng.normal(size=(60, 1))
+    left, right = rng.integers(0, 60, size=(2, 200))
+    y = np.where(np.abs(items[right] - items[left]) < 0.4, 0, 1).ravel()
+    y *= np.where(items[right] < items[left], -1, 1).ravel()
+    y[left == right] = 0
+    left, right = np.where(left == right, (left + 1) % 60, left), right
+    model = LogisticCompare(0.1, kernel="rbf", gamma=0.5)
+    one = model.fit(Pairs(items, left, right), y).utility(items)
+    monkeypatch.setattr(logistic_program, "MAX_PIVOTS", 40)
+    two = model.fit(Pairs(items, left, right), y).utility(items)
+    assert_allclose(two, one, atol=1e-6)
+    assert np.ptp(one) > 1
+
+
+def test_a_factor_of_part_of_a_given_matrix(rng):
+    F = rng.normal(size=(9, 2))
+    items = TrainingItems.read(Pairs(F @ F.T, [0], [1]), "precomputed", "scale", 3, 0.0)
+    rows = np.array([1, 4, 5, 8])
+    factor = factor_kernel(items, rows)
+    assert factor.values.shape == (4, 2)
+    assert_allclose(factor.values @ factor.values.T, (F @ F.T)[np.ix_(rows, rows)])
+    assert_array_equal(np.isin(factor.pivots, range(4)), True)

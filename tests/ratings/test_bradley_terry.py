@@ -1,0 +1,459 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.oracles import bradley_terry_plain as plain
+from tiebreak import Pairs
+from tiebreak.ratings import BradleyTerry
+
+KIND = {"davidson": "davidson", "rao-kupper": "rao-kupper"}
+
+
+def simulate(rng, n=400, n_items=6, tie=0.8, kind="davidson", gamma=(), spread=0.7):
+    """Draw comparisons from the model; gives codes, outcomes and covariates."""
+    theta = spread * rng.normal(size=n_items)
+    theta -= theta.mean()
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    z = rng.normal(size=(n, len(gamma))).round(1)
+    gain = np.exp(theta[left] + z @ np.asarray(gamma, dtype=float))
+    p = np.array(plain.probabilities(kind, gain, np.exp(theta[right]), tie))
+    y = (rng.random(n) > np.cumsum(p, axis=0)[:2]).sum(axis=0) - 1
+    return theta, left, right, y, z
+
+
+def named(left, right, n_items):
+    return Pairs(None, left, right, names=[f"i{k}" for k in range(n_items)])
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("q", [0, 2])
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", None])
+def test_strengths_are_those_of_a_general_solver(rng, ties, q, alpha):
+    kind, gamma = ties or "davidson", [0.5, -0.3][:q]
+    tie = 1.5 if ties == "rao-kupper" else 0.8 * (ties is not None)
+    _, left, right, y, z = simulate(rng, 300, tie=tie, kind=kind, gamma=gamma)
+    weight = rng.integers(1, 4, len(y)).astype(float)
+    found = plain.fit(kind, left, right, y, weight, 6, z, alpha)
+    model = BradleyTerry(ties, alpha=alpha).fit(
+        named(left, right, 6), y, sample_weight=weight, context=z if q else None
+    )
+    assert model.converged_ and model.gap_ <= 1e-16
+    assert_array_equal(model.items_, [f"i{k}" for k in range(6)])
+    assert_allclose(model.strength_, found[0], atol=2e-6)
+    assert model.strength_.mean() == pytest.approx(0.0, abs=1e-15)
+    if q:
+        assert_allclose(model.context_coef_, found[1], atol=2e-6)
+    if ties:
+        assert model.tie_ == pytest.approx(found[2], abs=2e-5)
+    assert model.objective_ == pytest.approx(found[4](found[3]), rel=1e-9)
+
+
+def test_agresti_baseball():
+    # American League 1987, Agresti, Categorical Data Analysis, table 10.10. Strengths
+    # and standard errors relative to Baltimore: R package BradleyTerry2, its vignette.
+    names = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland"]
+    names += ["Baltimore"]
+    wins = np.array(
+        [
+            [0, 7, 9, 7, 7, 9, 11],
+            [6, 0, 7, 5, 11, 9, 9],
+            [4, 6, 0, 7, 7, 8, 12],
+            [6, 8, 6, 0, 6, 7, 10],
+            [6, 2, 6, 7, 0, 7, 12],
+            [4, 4, 5, 6, 6, 0, 6],
+            [2, 4, 1, 3, 1, 7, 0],
+        ]
+    )
+    left, right = np.nonzero(wins)
+    pairs = Pairs(None, left, right, names=names)
+    model = BradleyTerry(None).fit(
+        pairs, np.full(len(left), -1), sample_weight=wins[left, right]
+    )
+    relative = model.strength_ - model.strength_[-1]
+    published = [1.5814, 1.4364, 1.2945, 1.2476, 1.1077, 0.6839, 0.0]
+    assert_allclose(relative, published, atol=6e-5)
+    error = model.standard_errors("model", reference="Baltimore")
+    published = [0.3433, 0.3396, 0.3367, 0.3359, 0.3339, 0.3319, 0.0]
+    assert_allclose(error, published, atol=6e-5)
+    ends = model.intervals(reference="Baltimore", kind="model")
+    assert_allclose(ends.mean(axis=1), relative, atol=1e-12)
+    assert_allclose(np.diff(ends, axis=1).ravel(), 2 * 1.959964 * error, rtol=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_expected_points_and_ties_equal_those_observed(rng, ties):
+    _, left, right, y, _ = simulate(rng, 500)
+    home = rng.integers(0, 2, len(y))
+    pairs = named(left, right, 6)
+    model = BradleyTerry(ties).fit(pairs, y, advantage=home)
+    p = model.predict_proba(pairs, advantage=home)
+    happened = np.stack([y == -1, y == 0, y == 1], axis=1)
+    for k in range(6):
+        ours, theirs = left == k, right == k
+        points = [
+            (c[ours, 0] + c[ours, 1] / 2).sum()
+            + (c[theirs, 2] + c[theirs, 1] / 2).sum()
+            for c in (p, happened)
+        ]
+        if ties == "davidson":
+            assert points[0] == pytest.approx(points[1], abs=1e-5)
+    if ties == "davidson":
+        assert p[:, 1].sum() == pytest.approx((y == 0).sum(), abs=1e-5)
+        at_home = home == 1
+        assert (p[at_home, 0] - p[at_home, 2]).sum() == pytest.approx(
+            -y[at_home].sum(), abs=1e-5
+        )
+    assert model.wins_.sum() == model.losses_.sum() == (y != 0).sum()
+    assert model.ties_.sum() == 2 * (y == 0).sum()
+
+
+def _to_all(matrix, n_items):
+    """Map coefficients relative to the last item to strengths of mean 0."""
+    full = np.zeros((n_items, len(matrix)))
+    full[:-1, : n_items - 1] = np.eye(n_items - 1)
+    full -= full.mean(axis=0)
+    return full @ matrix @ full.T
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", None])
+def test_standard_errors_against_numerical_derivatives(rng, ties):
+    kind = ties or "davidson"
+    tie = 1.6 if ties == "rao-kupper" else 0.8 * (ties is not None)
+    _, left, right, y, z = simulate(rng, 250, 5, tie=tie, kind=kind, gamma=[0.6])
+    rater = rng.integers(0, 30, len(y))
+    weight = rng.integers(1, 3, len(y)).astype(float)
+    model = BradleyTerry(ties).fit(
+        named(left, right, 5), y, advantage=z[:, 0], rater=rater, sample_weight=weight
+    )
+    *_, x, objective = plain.fit(kind, left, right, y, weight, 5, z, 0.0)
+    inverse = np.linalg.inv(plain.numerical_hessian(objective, x))
+    score = plain.row_scores(x, kind, left, right, y, 5, z)
+    by_rater = np.zeros((30, len(x)))
+    np.add.at(by_rater, rater, weight[:, None] * score)
+    meats = {
+        "sandwich": score.T @ (weight[:, None] * score),
+        "cluster": by_rater.T @ by_rater * 30 / 29,
+    }
+    covariances = {kind: inverse @ meat @ inverse for kind, meat in meats.items()}
+    covariances["model"] = inverse
+    for name, expected in covariances.items():
+        assert_allclose(model.covariance(name), _to_all(expected, 5), rtol=2e-3)
+    assert_allclose(model.covariance(), model.covariance("cluster"), rtol=1e-12)
+    last = model.covariance("sandwich", reference="i4")
+    assert_allclose(last[:4, :4], covariances["sandwich"][:4, :4], rtol=2e-3)
+    assert_allclose(last[4], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["model", "sandwich"])
+def test_intervals_cover_the_truth(rng, kind):
+    covered, ranked = [], []
+    for _ in range(250):
+        theta, left, right, y, _ = simulate(rng, 600, 8)
+        model = BradleyTerry().fit(named(left, right, 8), y)
+        ends = model.intervals(kind=kind)
+        covered.append((ends[:, 0] <= theta) & (theta <= ends[:, 1]))
+        ranks = model.rank_intervals(kind=kind)
+        true_rank = 1 + (theta[None, :] > theta[:, None]).sum(axis=1)
+        ranked.append((ranks[:, 0] <= true_rank) & (true_rank <= ranks[:, 1]))
+    assert 0.92 <= np.mean(covered) <= 0.97
+    assert np.mean(ranked) >= 0.95
+
+
+def test_clustered_intervals_cover_when_raters_have_opinions(rng):
+    # Every rater has strengths of their own around the common ones.
+    covered = {"model": [], "cluster": []}
+    for _ in range(120):
+        theta = rng.normal(size=5) * 0.5
+        theta -= theta.mean()
+        rater = np.repeat(np.arange(60), 30)
+        own = theta + 1.2 * rng.normal(size=(60, 5))
+        left = rng.integers(0, 5, len(rater))
+        right = (left + rng.integers(1, 5, len(rater))) % 5
+        d = own[rater, right] - own[rater, left]
+        y = np.where(rng.random(len(d)) < 1 / (1 + np.exp(-d)), 1, -1)
+        model = BradleyTerry(None).fit(named(left, right, 5), y, rater=rater)
+        # Averaging over raters shrinks strengths; the target is the average model's.
+        many = 1.2 * np.random.default_rng(0).normal(size=(4000, 2))
+        pull = _marginal_slope(theta, many)
+        for kind, hits in covered.items():
+            ends = model.intervals(kind=kind)
+            hits.append((ends[:, 0] <= pull) & (pull <= ends[:, 1]))
+    assert np.mean(covered["model"]) < 0.85
+    assert 0.90 <= np.mean(covered["cluster"]) <= 0.98
+
+
+def _marginal_slope(theta, noise):
+    """Strengths of the Bradley-Terry model closest to the average over raters."""
+    left, right = np.nonzero(~np.eye(len(theta), dtype=bool))
+    d = (theta[right] - theta[left])[:, None] + (noise[:, 1] - noise[:, 0])[None, :]
+    p = (1 / (1 + np.exp(-d))).mean(axis=1)
+    pairs = named(np.tile(left, 2), np.tile(right, 2), len(theta))
+    y = np.repeat([1, -1], len(left))
+    model = BradleyTerry(None).fit(pairs, y, sample_weight=np.append(p, 1 - p))
+    return model.strength_
+
+
+@given(data=st.data())
+def test_refuses_exactly_when_strengths_do_not_exist(data):
+    n_items = data.draw(st.integers(2, 4))
+    rows = data.draw(
+        st.lists(
+            st.tuples(
+                st.integers(0, n_items - 1),
+                st.integers(0, n_items - 1),
+                st.sampled_from([-1, 0, 1]),
+            ).filter(lambda row: row[0] != row[1]),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    rows.append((*rows[0][:2], -1))  # y of only 0 and 1 has a warning of its own
+    left, right, y = (np.array(column) for column in zip(*rows, strict=True))
+    pairs = Pairs(None, left, right)
+    exists = not plain.runs_away(pairs.left, pairs.right, y, pairs.n_items)
+    try:
+        model = BradleyTerry().fit(pairs, y)
+    except ValueError as error:
+        assert not exists
+        assert "alpha" in str(error)
+    else:
+        assert exists
+        assert model.converged_
+
+
+def test_says_who_is_undefeated_or_never_meets_the_rest():
+    pairs = Pairs(None, ["Ada", "Bo", "Cy", "Bo"], ["Bo", "Cy", "Bo", "Ada"])
+    with pytest.raises(ValueError, match=r"1 item won all its comparisons: 'Ada'"):
+        BradleyTerry().fit(pairs, [-1, -1, -1, 1])
+    apart = Pairs(None, ["a", "b", "c", "d"], ["b", "a", "d", "c"])
+    with pytest.raises(ValueError, match="never meet"):
+        BradleyTerry().fit(apart, [-1, -1, -1, -1])
+    with pytest.warns(UserWarning, match="never meet"):
+        model = BradleyTerry(alpha=0.1).fit(apart, [-1, -1, -1, -1])
+    assert_allclose(model.strength_, 0.0, atol=1e-12)
+    grown = Pairs(None, ["a", "a"], ["b", "b"])
+    with pytest.raises(ValueError, match="grow together"):
+        BradleyTerry().fit(grown, [-1, 0])
+    finite = BradleyTerry(alpha=0.1).fit(pairs, [-1, -1, -1, 1])
+    assert finite.items_[np.argmax(finite.strength_)] == "Ada"
+
+
+def test_without_ties_and_with_nothing_but_ties():
+    pairs = Pairs(None, ["a", "b", "a"], ["b", "a", "b"])
+    for ties, none in (("davidson", 0.0), ("rao-kupper", 1.0), (None, 0.0)):
+        model = BradleyTerry(ties).fit(pairs, [-1, -1, -1])
+        assert model.tie_ == none
+        assert model.threshold_ == 0.0
+        # a won two of three.
+        assert_allclose(model.strength_, [np.log(2) / 2, -np.log(2) / 2])
+        assert_allclose(model.predict_proba(pairs[:1]), [[2 / 3, 0, 1 / 3]])
+    with pytest.raises(ValueError, match="ties=None has no place"):
+        BradleyTerry(None).fit(pairs, [-1, 0, 1])
+    with pytest.warns(UserWarning, match="Every comparison is a tie"):
+        model = BradleyTerry().fit(pairs, [0, 0, 0])
+    assert model.tie_ == np.inf
+    assert_array_equal(model.strength_, [0, 0])
+    assert_array_equal(model.predict_proba(pairs[:1]), [[0, 1, 0]])
+    assert_array_equal(model.predict(pairs), [0, 0, 0])
+    with pytest.raises(ValueError, match="Every comparison was a tie"):
+        model.standard_errors()
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_prediction_is_the_most_probable_outcome(rng, ties):
+    _, left, right, y, _ = simulate(rng, 600, tie=1.5, spread=2.0)
+    pairs, home = named(left, right, 6), rng.choice([-1.0, 0.0, 1.0], 600)
+    model = BradleyTerry(ties).fit(pairs, y, advantage=home)
+    p = model.predict_proba(pairs, advantage=home)
+    assert_allclose(p.sum(axis=1), 1.0)
+    assert_array_equal(model.predict(pairs, advantage=home), p.argmax(axis=1) - 1)
+    assert_array_equal(
+        model.predict(pairs), model.predict_proba(pairs).argmax(axis=1) - 1
+    )
+    assert {-1, 0, 1} == set(model.predict(pairs).tolist())
+    turned = model.predict_proba(pairs.swap(), advantage=-home)
+    assert_allclose(turned, p[:, ::-1], atol=1e-14)
+
+
+def test_turning_rows_around_changes_nothing(rng):
+    _, left, right, y, z = simulate(rng, 300, gamma=[0.4, 0.2])
+    turn = rng.random(300) < 0.5
+    one = BradleyTerry().fit(
+        named(left, right, 6), y, advantage=z[:, 0], context=z[:, 1]
+    )
+    two = BradleyTerry().fit(
+        named(np.where(turn, right, left), np.where(turn, left, right), 6),
+        np.where(turn, -y, y),
+        advantage=np.where(turn, -z[:, 0], z[:, 0]),
+        context=np.where(turn, -z[:, 1], z[:, 1]),
+    )
+    assert_allclose(two.strength_, one.strength_, atol=1e-9)
+    assert two.advantage_ == pytest.approx(one.advantage_, abs=1e-9)
+    assert_allclose(two.standard_errors(), one.standard_errors(), rtol=1e-8)
+
+
+def test_home_advantage_is_learned_where_it_is_and_nowhere_else(rng):
+    theta, left, right, _, _ = simulate(rng, 30_000, 10)
+    home = (rng.random(len(left)) < 0.7).astype(float)
+    d = theta[right] - theta[left] - 0.5 * home
+    y = (rng.random(len(d)) > 1 / (1 + np.exp(d))).astype(int) * 2 - 1
+    model = BradleyTerry().fit(named(left, right, 10), y, advantage=home)
+    assert model.advantage_ == pytest.approx(0.5, abs=0.08)
+    everywhere = BradleyTerry().fit(named(left, right, 10), y, advantage=1)
+    assert everywhere.advantage_ == pytest.approx(0.35, abs=0.08)
+
+
+def test_weights_are_counts(rng):
+    _, left, right, y, _ = simulate(rng, 200)
+    weight = rng.integers(0, 4, 200)
+    rows = np.repeat(np.arange(200), weight)
+    one = BradleyTerry().fit(named(left, right, 6), y, sample_weight=weight)
+    two = BradleyTerry().fit(named(left[rows], right[rows], 6), y[rows])
+    assert_array_equal(one.strength_, two.strength_)
+    assert_array_equal(one.standard_errors(), two.standard_errors())
+    assert_array_equal(one.bootstrap(20), two.bootstrap(20))
+
+
+def test_bootstrap_scatters_as_standard_errors_say(rng):
+    _, left, right, y, z = simulate(rng, 1500, gamma=[0.4])
+    rater = rng.integers(0, 200, len(y))
+    pairs = named(left, right, 6)
+    plain_model = BradleyTerry().fit(pairs, y, advantage=z[:, 0])
+    by_rater = BradleyTerry().fit(pairs, y, advantage=z[:, 0], rater=rater)
+    for model, kind in ((plain_model, "sandwich"), (by_rater, "cluster")):
+        drawn = model.bootstrap(2000, random_state=3)
+        assert drawn.shape == (2000, 6)
+        assert_allclose(drawn.mean(axis=1), 0.0, atol=1e-12)
+        assert_allclose(drawn.std(axis=0), model.standard_errors(kind), rtol=0.12)
+        assert_array_equal(drawn[:30], model.bootstrap(30, random_state=3))
+
+
+def test_bootstrap_solves_every_resample(rng):
+    # Few comparisons: the kept Hessian fits badly, and Newton's method must help.
+    _, left, right, y, _ = simulate(rng, 30, 5)
+    model = BradleyTerry(alpha=0.01).fit(named(left, right, 5), y)
+    objective_of = model._objective_of
+    from tiebreak.ratings import bootstrap as module
+
+    seed = np.random.SeedSequence(1)
+    counts = model.pair_counts_
+    drawn = module.bootstrap_coefficients(
+        objective_of, model._solution(), counts, 25, seed
+    )
+    again = np.random.default_rng(np.random.SeedSequence(1).spawn(1)[0])
+    for row in drawn:
+        resample = objective_of(again.standard_gamma(counts))
+        exact = module.minimize_newton(resample, model._solution(), tol=1e-10).x
+        assert_allclose(row, exact, atol=5e-3)
+
+
+def test_many_items_use_products_instead_of_factors(rng):
+    n_items = 1700
+    theta = rng.normal(size=n_items)
+    ring = np.arange(n_items)
+    left = np.concatenate([ring, ring, rng.integers(0, n_items, 20_000)])
+    right = np.concatenate(
+        [(ring + 1) % n_items] * 2 + [rng.integers(0, n_items, 20_000)]
+    )
+    keep = left != right
+    left, right = left[keep], right[keep]
+    d = theta[right] - theta[left]
+    y = (rng.random(len(d)) < 1 / (1 + np.exp(-d))).astype(int) * 2 - 1
+    y[:n_items], y[n_items : 2 * n_items] = 1, -1  # everyone wins and loses
+    y[-2000:] = 0
+    model = BradleyTerry().fit(named(left, right, n_items), y)
+    assert model.converged_
+    p = model.predict_proba(named(left, right, n_items))
+    expected = np.bincount(left, p[:, 0] + p[:, 1] / 2, n_items)
+    expected += np.bincount(right, p[:, 2] + p[:, 1] / 2, n_items)
+    assert_allclose(expected, model.wins_ + model.ties_ / 2, atol=1e-4)
+
+
+class TestBadInput:
+    pairs = Pairs(None, ["a", "b", "c"], ["b", "c", "a"])
+
+    def fit(self, y=(-1, -1, -1), model=None, **columns):
+        return (model or BradleyTerry()).fit(self.pairs, list(y), **columns)
+
+    def test_an_item_against_itself(self):
+        pairs = Pairs(None, ["a", "b"], ["b", "b"])
+        with pytest.raises(ValueError, match=r"item with itself: row 1 \('b'\)"):
+            BradleyTerry().fit(pairs, [-1, 0])
+
+    def test_items_without_names(self):
+        with pytest.raises(TypeError, match="features but no"):
+            BradleyTerry().fit(np.zeros((2, 2, 3)), [-1, 1])
+
+    def test_features_with_names_are_known_by_name(self):
+        pairs = Pairs(np.eye(3), [0, 1, 2], [1, 2, 0], names=["a", "b", "c"])
+        assert_array_equal(
+            BradleyTerry().fit(pairs, [-1, -1, -1]).items_, ["a", "b", "c"]
+        )
+
+    @pytest.mark.parametrize("name", ["advantage", "context", "rater"])
+    def test_columns_of_another_length(self, name):
+        with pytest.raises(ValueError, match=f"{name} has 2 values"):
+            self.fit(**{name: [1.0, 0.0]})
+
+    @pytest.mark.parametrize("name", ["advantage", "context"])
+    def test_columns_that_are_not_finite(self, name):
+        with pytest.raises(ValueError, match=f"{name} must be finite"):
+            self.fit(**{name: [1.0, 0.0, np.inf]})
+        with pytest.raises(ValueError, match=f"{name} has 1 missing"):
+            self.fit(**{name: [1.0, 0.0, np.nan]})
+        with pytest.raises(ValueError, match="must hold numbers"):
+            self.fit(**{name: ["x", "y", "z"]})
+
+    def test_a_column_of_zeros(self):
+        with pytest.raises(ValueError, match="0 in every row"):
+            self.fit(advantage=0)
+
+    def test_one_rater(self):
+        model = self.fit(rater=["me", "me", "me"])
+        with pytest.raises(ValueError, match="at least two raters, got 1"):
+            model.standard_errors()
+        assert model.standard_errors("sandwich").shape == (3,)
+        with pytest.raises(ValueError, match="got none"):
+            self.fit().standard_errors("cluster")
+        with pytest.raises(ValueError, match="rater has 1 missing"):
+            self.fit(rater=["me", None, "me"])
+
+    def test_names_unknown_to_the_model(self):
+        with pytest.raises(ValueError, match="not in the training comparisons: 'd'"):
+            self.fit().predict_proba(Pairs(None, ["a"], ["d"]))
+        with pytest.raises(ValueError, match="'d' is not among the items"):
+            self.fit().intervals(reference="d")
+
+    def test_covariates_the_model_was_not_fitted_with(self):
+        with pytest.raises(ValueError, match="fitted without advantage"):
+            self.fit().predict_proba(self.pairs, advantage=1)
+        with pytest.raises(ValueError, match="fitted without context"):
+            self.fit().predict(self.pairs, context=[1, 2, 3])
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"ties": "half"}, "ties='half'"),
+            ({"alpha": -1}, "alpha=-1"),
+            ({"alpha": np.nan}, "alpha=nan"),
+            ({"tol": 0}, "tol=0"),
+            ({"max_iter": 2.5}, "max_iter=2.5"),
+        ],
+    )
+    def test_parameters(self, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            self.fit(model=BradleyTerry(**parameters))
+
+    def test_levels_and_kinds(self):
+        model = self.fit()
+        for level in (0, 1, 95, "high"):
+            with pytest.raises(ValueError, match="level must be"):
+                model.intervals(level)
+        with pytest.raises(ValueError, match="kind must be one of"):
+            model.covariance("exact")
+        with pytest.raises(ValueError, match="n_resamples"):
+            model.bootstrap(0)

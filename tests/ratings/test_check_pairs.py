@@ -1,0 +1,604 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every finding has data that trigger it, and data that do not."""
+
+import datetime
+import json
+import re
+import time
+import warnings
+from importlib import import_module
+from io import StringIO
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from scipy.stats import binomtest
+
+from tiebreak import Outcome, Pairs
+from tiebreak.ratings import majority_cycles
+from tiebreak.ratings.bradley_terry import BradleyTerry
+from tiebreak.ratings.check_pairs import check_pairs
+from tiebreak.ratings.pair_facts import LEVELS
+
+# Connected, nothing undefeated, three games each, as many wins left as right.
+SOUND = ("a>b", "b>c", "c>a", "b<a", "c<b", "a<c", "a=b")
+
+
+def read(*rows):
+    """Read rows such as "a>b", "a=b", "a<b"."""
+    left, sign, right = zip(*(re.split("([>=<])", row) for row in rows), strict=True)
+    outcome = [{">": -1, "=": 0, "<": 1}[s] for s in sign]
+    return Pairs(None, left, right), np.array(outcome)
+
+
+def check(*rows, **columns):
+    return check_pairs(*read(*rows), **columns)
+
+
+def codes(report):
+    return [finding.code for finding in report.findings]
+
+
+def finding(report, code):
+    (found,) = [found for found in report.findings if found.code == code]
+    return found
+
+
+# --- facts ---------------------------------------------------------------------------
+
+
+def test_sound_data_have_no_problem_and_facts_are_counted():
+    report = check(*SOUND)
+    assert report.ok
+    assert codes(report) == ["cycle"]
+    assert (report.n_rows, report.n_items, report.n_connected) == (7, 3, 3)
+    assert (report.n_comparisons, report.left, report.tie, report.right) == (7, 3, 1, 3)
+    assert report.tie_rate == pytest.approx(1 / 7)
+    assert (report.n_pairs, report.fewest, report.median, report.most) == (3, 2, 2, 3)
+    assert report.repeated_rows is None
+    assert report.raters is None
+    assert report.periods is None
+
+
+def test_position_is_counted_for_the_left_side():
+    position = check(*SOUND, "a>b").position
+    assert (position.side, position.decided, position.wins) == ("left", 7, 4)
+    assert position.share == pytest.approx(4 / 7)
+    expected = binomtest(4, 7)
+    interval = expected.proportion_ci(method="wilson")
+    assert (position.low, position.high) == pytest.approx(tuple(interval))
+    assert position.p_value == pytest.approx(expected.pvalue)
+
+
+def test_position_with_an_advantage_flips_signs_and_leaves_out_zeros():
+    report = check("a>b", "a<b", "a<b", "b=a", advantage=[1, -2, 0, 1])
+    position = report.position
+    assert (position.side, position.decided, position.wins) == ("advantage", 2, 2)
+    assert "the side with the advantage won 100.0% of 2 decided" in str(report)
+
+
+def test_position_of_ties_only_or_of_no_advantage_is_unknown():
+    assert check("a=b").position is None
+    assert check(*SOUND, advantage=np.zeros(7)).position is None
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abcd"),
+            st.sampled_from("abcd"),
+            st.sampled_from([-1, 0, 1]),
+            st.sampled_from([0, 1, 1, 2, 3]),
+            st.sampled_from("uv"),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_a_weight_is_so_many_rows(rows):
+    left, right, outcome, weight, rater = map(np.array, zip(*rows, strict=True))
+    if not weight.any():
+        return
+    times = np.repeat(np.arange(len(rows)), weight)
+    pairs = Pairs(None, left, right)
+
+    def facts(report):
+        plain = report.to_dict()
+        for key in ("n_rows", "self_rows", "repeated_rows"):
+            del plain[key]
+        rowwise = ("self_comparison", "repeated", "weightless")
+        plain["findings"] = [f for f in plain["findings"] if f["code"] not in rowwise]
+        return plain
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="y holds only 0 and 1")
+        weighted = check_pairs(pairs, outcome, rater=rater, sample_weight=weight)
+        repeated = check_pairs(pairs[times], outcome[times], rater=rater[times])
+    assert facts(weighted) == facts(repeated)
+
+
+def test_swapping_sides_changes_only_the_sides():
+    pairs, outcome = read(*SOUND, "d>a", "d>b")
+    report = check_pairs(pairs, outcome)
+    swapped = check_pairs(pairs.swap(), -outcome)
+    assert (swapped.left, swapped.right) == (report.right, report.left)
+    assert swapped.undefeated == report.undefeated == (("d", 2.0),)
+    assert swapped.position.share == pytest.approx(1 - report.position.share)
+
+
+# --- problems ------------------------------------------------------------------------
+
+
+def test_disconnected_items_are_a_problem():
+    report = check("a=b", "b=c", "d=e", "a>b")
+    assert not report.ok
+    found = finding(report, "disconnected")
+    assert found.level == "problem"
+    assert found.items == ("d", "e")
+    assert "'d', 'e'" in found.message
+    assert report.components == (("d", "e"),)
+    assert "disconnected" not in codes(check(*SOUND))
+
+
+def test_undefeated_and_winless_items_are_problems_with_their_games():
+    report = check(*SOUND, "a>x", "b>x", "d>a", "e>a", "e>b")
+    assert report.undefeated == (("e", 2.0), ("d", 1.0))
+    assert report.winless == (("x", 2.0),)
+    found = finding(report, "undefeated")
+    assert found.level == "problem"
+    assert found.items == ("e", "d")
+    assert "2 items won all their games: 'e' (2 games), 'd' (1 game)." in found.message
+    found = finding(report, "winless")
+    assert "1 item lost all its games: 'x' (2 games)." in found.message
+    assert report.n_connected == 3
+    assert "at most 3 of 6 items" in " ".join(str(report).split())
+
+
+def test_one_tie_makes_an_item_neither_undefeated_nor_winless():
+    report = check(*SOUND, "d>a", "d=b", "x<a", "x=b")
+    assert report.undefeated == report.winless == ()
+    assert report.ok
+
+
+def test_groups_that_win_or_lose_everything_are_problems():
+    top = ("p=q", "p>a", "q>b")
+    report = check(*SOUND, *top, "x=z", "x<a")
+    assert finding(report, "winning_group").items == ("p", "q")
+    assert finding(report, "losing_group").items == ("x", "z")
+    assert report.winning_groups == (("p", "q"),)
+    assert "('p', 'q')" in finding(report, "winning_group").message
+    report = check(*SOUND, *top, "c>q")
+    assert not {"winning_group", "losing_group"} & set(codes(report))
+
+
+def test_ties_that_nothing_contradicts_are_a_problem():
+    # One decided comparison around a cycle of two ties: θ and ν grow together.
+    assert finding(check("a>b", "b=c", "c=a"), "consistent").level == "problem"
+    assert "consistent" not in codes(check("a>b", "b>c", "c=a"))
+    assert "consistent" not in codes(check("a>b", "b>a"))
+
+
+def test_nothing_to_compare_is_a_problem():
+    report = check("a=a", "b=b", rater=["u", "v"], period=[1, 2])
+    assert codes(report) == ["nothing", "self_comparison"]
+    assert (report.n_items, report.n_comparisons, report.raters) == (0, 0, None)
+    assert np.isnan(report.tie_rate)
+    assert report.to_dict()["tie_rate"] is None
+    assert "0 items" in str(report)
+
+
+def test_only_ties_is_a_warning():
+    assert codes(check("a=b", "b=c", "a=c", "a=b", "b=c", "c=a")) == ["only_ties"]
+    assert "only_ties" not in codes(check(*SOUND))
+
+
+# --- warnings and notes --------------------------------------------------------------
+
+
+def test_self_comparisons_are_reported_with_their_rows_and_not_counted():
+    report = check("a>a", *SOUND, "b=b")
+    assert report.self_rows == (0, 8)
+    assert "2 rows compare an item with itself: row 0, row 8." in str(report)
+    assert report.n_comparisons == 7
+    assert report.n_rows == 9
+    assert check(*SOUND).self_rows == ()
+
+
+def test_items_of_few_games_are_named():
+    report = check(*SOUND, "d>a", "a>d", "e>a", "f>a", "f<b", "f=c")
+    assert report.few_games == (("e", 1.0), ("d", 2.0))
+    assert finding(report, "few_games").items == ("e", "d")
+    assert check(*SOUND).few_games == ()
+
+
+def test_an_effect_of_position_is_a_warning_unless_small_or_given():
+    left, right = ["a>b", "b>a"], ["a<b", "b<a"]
+    assert "position" not in codes(check(*left * 11, *right * 10))
+    strong = check(*left * 30, *right * 10)
+    assert finding(strong, "position").level == "warning"
+    assert "75.0% of 80 decided" in finding(strong, "position").message
+    small = check_pairs(*read(*left, *right), sample_weight=[5100, 5100, 4900, 4900])
+    assert finding(small, "position").level == "note"
+    assert "small" in finding(small, "position").message
+    given = check(*left * 30, *right * 10, advantage=1)
+    assert finding(given, "position").level == "note"
+
+
+def test_winners_named_first_are_noticed():
+    rows = ["a>b", "b>c", "c>a"] * 4
+    report = check(*rows)
+    assert finding(report, "one_sided").level == "warning"
+    assert "won all 12" in finding(report, "one_sided").message
+    assert "position" not in codes(report)
+    pairs, outcome = read(*rows)
+    mirrored = check_pairs(pairs.swap(), -outcome)
+    assert "lost all 12" in finding(mirrored, "one_sided").message
+    assert "one_sided" not in codes(check(*rows, "a<b"))
+
+
+def test_a_cycle_is_named_with_its_scores():
+    report = check("a>b", "a>b", "b>a", "b>c", "c>a")
+    found = finding(report, "cycle")
+    assert sorted(found.items) == ["a", "b", "c"]
+    assert "'a' beat 'b' (2 to 1)" in found.message
+    assert "'c' beat 'a' (1 to 0)" in found.message
+    assert report.cycles.n_items == 3
+    assert (report.cycles.circular_triads, report.cycles.decided_triads) == (1, 1)
+    assert "cycle" not in codes(check("a>b", "b>c", "a>c"))
+
+
+def test_coin_tosses_are_called_so(rng):
+    left, right = np.triu_indices(20, 1)
+    names = np.arange(20)
+    pairs = Pairs(None, names[left], names[right])
+    # A regular tournament has as many circular triads as there can be.
+    outcome = np.where((right - left) % 20 <= 10, -1, 1)
+    report = check_pairs(pairs, outcome)
+    assert report.cycles.circular_triads / report.cycles.decided_triads > 0.25
+    assert finding(report, "contradictory").level == "warning"
+    strength = rng.permutation(20)
+    ordered = np.sign(strength[right] - strength[left])
+    assert "contradictory" not in codes(check_pairs(pairs, ordered))
+
+
+def test_triads_are_not_counted_among_many_items_and_that_is_said(monkeypatch):
+    assert "1 decided triad circular" in " ".join(str(check(*SOUND)).split())
+    monkeypatch.setattr(majority_cycles, "MOST_ITEMS_FOR_TRIADS", 2)
+    report = check(*SOUND)
+    assert report.cycles.circular_triads is None
+    assert "too many items to count circular triads" in " ".join(str(report).split())
+
+
+def test_repeated_rows_are_counted_where_occasions_are_told_apart():
+    pairs, outcome = read(*SOUND, *SOUND, "b<a")
+    raters = ["u"] * 7 + ["v"] * 8
+    assert check_pairs(pairs, outcome).repeated_rows is None
+    assert check_pairs(pairs, outcome, rater=raters).repeated_rows == 1
+    assert check_pairs(pairs, outcome, sample_weight=np.ones(15)).repeated_rows == 8
+    report = check_pairs(pairs, outcome, period=[1] * 14 + [2])
+    assert report.repeated_rows == 7
+    assert "7 rows repeat an earlier row" in finding(report, "repeated").message
+    assert "the same period" in finding(report, "repeated").message
+    report = check_pairs(pairs, outcome, rater=raters, period=range(15))
+    assert report.repeated_rows == 0
+    assert "repeated" not in codes(report)
+
+
+def test_repeated_rows_of_many_distinct_values(monkeypatch, rng):
+    n = 200
+    left, right = rng.integers(0, 3, (2, n))
+    outcome = rng.integers(-1, 2, n)
+    rater, period = rng.integers(0, 2, (2, n))
+    pairs = Pairs(None, left, right)
+    kept = left != right
+    rows = zip(
+        left[kept], right[kept], outcome[kept], rater[kept], period[kept], strict=True
+    )
+    expected = kept.sum() - len(set(rows))
+    # The name is that of the function in the package, and of its module.
+    module = import_module("tiebreak.ratings.check_pairs")
+    for largest in (2**62, 10, 1):
+        monkeypatch.setattr(module, "_LARGEST_KEY", largest)
+        report = check_pairs(pairs, outcome, rater=rater, period=period)
+        assert report.repeated_rows == expected
+
+
+def test_rows_of_weight_zero_are_left_out_and_counted():
+    report = check(*SOUND, "d>a", sample_weight=[1] * 7 + [0])
+    assert report.n_items == 3
+    assert report.undefeated == ()
+    assert finding(report, "weightless").message == "1 row weighs 0, so left out."
+    assert "weightless" not in codes(check(*SOUND))
+
+
+def test_periods_out_of_order_are_named():
+    report = check(*SOUND, period=[1, 2, 2, 5, 4, 6, 7])
+    assert report.periods.is_sorted is False
+    assert report.periods.unsorted_row == 4
+    assert (report.periods.first, report.periods.last) == (1, 7)
+    assert report.periods.n_periods == 6
+    assert "row 4 is earlier" in finding(report, "unsorted").message
+    report = check(*SOUND, period=[1, 2, 2, 4, 4, 6, 7])
+    assert report.periods.is_sorted
+    assert "unsorted" not in codes(report)
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        np.arange("2024-01-01", "2024-01-08", dtype="datetime64[D]"),
+        np.arange("2024-01-01", "2024-01-08", dtype="datetime64[D]").astype("M8[ns]"),
+        pl.date_range(datetime.date(2024, 1, 1), datetime.date(2024, 1, 7), eager=True),
+        [datetime.date(2024, 1, k) for k in range(1, 8)],
+        [f"2024-01-0{k}" for k in range(1, 8)],
+    ],
+    ids=["days", "nanoseconds", "polars", "python", "text"],
+)
+def test_periods_can_be_dates_of_any_kind(dates):
+    report = check(*SOUND, period=dates)
+    assert report.periods.is_sorted
+    assert "from 2024-01-01 to 2024-01-07, rows in order" in str(report)
+    assert report.to_dict()["periods"]["first"] == "2024-01-01"
+    backwards = check(*SOUND, period=dates[::-1])
+    assert backwards.periods.unsorted_row == 1
+
+
+# --- raters --------------------------------------------------------------------------
+
+
+def test_votes_per_rater_are_counted():
+    raters = check(*SOUND, rater=["u", "v", "v", "w", "w", "w", "w"]).raters
+    assert (raters.n_raters, raters.fewest, raters.median, raters.most) == (3, 1, 2, 4)
+
+
+def test_raters_with_one_vote_are_named():
+    report = check(*SOUND, rater=[1, 2, 3, 3, 3, 3, 3])
+    assert report.raters.one_vote == (1, 2)
+    assert finding(report, "one_vote").level == "note"
+    assert "Nothing can be said" in finding(report, "one_vote").message
+    assert "one_vote" not in codes(check(*SOUND, rater=[1, 1, 1, 3, 3, 3, 3]))
+
+
+@pytest.mark.parametrize(
+    ("sign", "word"), [(">", "left"), ("=", "a tie"), ("<", "right")]
+)
+def test_raters_who_always_say_the_same_are_named(sign, word):
+    rows = [f"a{sign}b", f"b{sign}c"] * 5
+    raters = ["busy"] * len(rows) + ["fair"] * len(SOUND)
+    report = check(*rows, *SOUND, rater=raters)
+    ((name, outcome, votes),) = report.raters.constant
+    assert (name, outcome, votes) == ("busy", " <=>".index(sign) * -1 + 2, 10)
+    assert f"'busy' ({word}, 10 times)" in finding(report, "constant_rater").message
+    fewer = check(*rows[1:], *SOUND, rater=raters[1:])
+    assert "constant_rater" not in codes(fewer)
+
+
+def votes_of(rng, strength, n_raters, per_rater, contrary=()):
+    n = n_raters * per_rater
+    left = rng.integers(0, len(strength), n)
+    right = (left + rng.integers(1, len(strength), n)) % len(strength)
+    rater = np.repeat(np.arange(n_raters), per_rater)
+    noisy = strength[right] - strength[left] + rng.logistic(size=n)
+    outcome = np.where(np.abs(noisy) < 0.3, 0, np.sign(noisy)).astype(int)
+    outcome[np.isin(rater, contrary)] *= -1
+    return Pairs(None, left, right), outcome, rater
+
+
+def test_raters_against_everyone_are_found_and_others_are_not(rng):
+    strength = np.linspace(-4, 4, 10)
+    pairs, outcome, rater = votes_of(rng, strength, 60, 80, contrary=(7, 31))
+    report = check_pairs(pairs, outcome, rater=rater)
+    assert sorted(name for name, _, _ in report.raters.contrary) == [7, 31]
+    for _, share, votes in report.raters.contrary:
+        assert share < 0.4
+        assert 40 < votes <= 80
+    assert sorted(finding(report, "contrary_rater").items) == [7, 31]
+    honest = check_pairs(*votes_of(rng, strength, 60, 80)[:2], rater=rater)
+    assert honest.raters.contrary == ()
+    assert "contrary_rater" not in codes(honest)
+
+
+def test_a_large_rater_is_judged_by_the_others_alone(rng):
+    # With most of the votes of all, the contrary rater would judge itself.
+    pairs, outcome, rater = votes_of(
+        rng, np.linspace(-2, 2, 8), 10, 40, contrary=range(6)
+    )
+    one = np.where(rater < 6, 0, rater)
+    report = check_pairs(pairs, outcome, rater=one)
+    assert 0 in [name for name, _, _ in report.raters.contrary]
+
+
+def test_agreement_is_that_of_a_loop(rng):
+    pairs, outcome, rater = votes_of(rng, np.linspace(-4, 4, 6), 30, 60, contrary=(3,))
+    report = check_pairs(pairs, outcome, rater=rater)
+    model = BradleyTerry(alpha=0.1).fit(pairs, outcome)
+    strength = dict(zip(model.items_.tolist(), model.strength_, strict=True))
+    agreed = decided = 0
+    for left, right, y in zip(
+        pairs.names[pairs.left][rater == 3],
+        pairs.names[pairs.right][rater == 3],
+        outcome[rater == 3],
+        strict=True,
+    ):
+        if y != 0:
+            decided += 1
+            agreed += (strength[right] > strength[left]) == (y > 0)
+    (found,) = [row for row in report.raters.contrary if row[0] == 3]
+    assert found[1:] == (pytest.approx(agreed / decided), decided)
+
+
+def test_the_level_of_the_test_is_shared_among_raters():
+    agreeing = [f"rater {k}" for k in range(9) for _ in range(8)]
+    for against, found in ((7, False), (10, True)):
+        # P(at most 1 of 8) is 0.035, P(0 of 10) is 0.001; ten raters are tested.
+        rows = ["a>b"] * len(agreeing) + ["a>b"] * (against == 7) + ["b>a"] * against
+        raters = agreeing + ["odd"] * (len(rows) - len(agreeing))
+        report = check(*rows, rater=raters)
+        assert [name for name, _, _ in report.raters.contrary] == ["odd"] * found
+
+
+def test_one_rater_alone_contradicts_nobody():
+    report = check(*SOUND, rater=["u"] * 7)
+    assert report.raters.contrary == ()
+
+
+def test_raters_of_items_that_never_meet_raise_no_warning():
+    report = check("a>b", "b>a", "c>d", "d=c", rater=["u", "v", "u", "v"])
+    assert report.raters.contrary == ()
+
+
+# --- input ---------------------------------------------------------------------------
+
+
+def test_an_array_merges_items_of_equal_features():
+    items = {"a": [0.0], "b": [1.0], "c": [2.0]}
+    rows = [re.split("[>=<]", row) for row in SOUND]
+    array = np.array([[items[left], items[right]] for left, right in rows])
+    _, outcome = read(*SOUND)
+    report = check_pairs(array, outcome)
+    assert (report.n_items, report.n_pairs) == (3, 3)
+    assert report.ok
+
+
+def test_items_without_names_are_called_by_row_number():
+    pairs = Pairs([[0.0], [1.0], [2.0], [3.0]], [1, 1, 3], [3, 2, 1])
+    report = check_pairs(pairs, [-1, -1, -1])
+    assert finding(report, "winless").items == (2,)
+    assert "item 2 (1 game)" in finding(report, "winless").message
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"rater": ["u"]}, "rater has 1 values but there are 7 rows"),
+        ({"rater": [None, *"uvuvuv"]}, "rater has 1 missing value"),
+        ({"period": [1, 2]}, "period has 2 values but there are 7 rows"),
+        ({"period": [1, 2, 3, 4, 5, 6, np.nan]}, "period has 1 missing value"),
+        ({"advantage": [1, 2]}, "advantage has 2 values but there are 7 rows"),
+        ({"advantage": ["x"] * 7}, "advantage must hold numbers"),
+        ({"sample_weight": [-1] + [1] * 6}, "Weights must be finite and not negative"),
+        ({"sample_weight": [0] * 7}, "Every sample weight is zero"),
+    ],
+)
+def test_bad_columns_are_refused(columns, message):
+    with pytest.raises(ValueError, match=message):
+        check(*SOUND, **columns)
+
+
+def test_bad_outcomes_and_no_rows_are_refused():
+    pairs, outcome = read(*SOUND)
+    with pytest.raises(ValueError, match=r"y must hold -1 .* row 0 \(2\)"):
+        check_pairs(pairs, [2, *outcome[1:]])
+    with pytest.raises(ValueError, match="no comparisons to check"):
+        check_pairs(pairs[:0], [])
+
+
+def test_periods_that_cannot_be_sorted_are_refused():
+    with pytest.raises(TypeError, match="can be sorted, got values of types int, str"):
+        check(*SOUND, period=[1, "x", 1, 1, 1, 1, 1])
+
+
+# --- the report ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def full_report():
+    rows = [*SOUND, "d>a", "x<[b]", "e=f", "a>a"]
+    return check(*rows, rater=[1, *"uvwxyzabcd"], period=range(11))
+
+
+def test_findings_are_ordered_by_level(full_report):
+    levels = [LEVELS.index(found.level) for found in full_report.findings]
+    assert levels == sorted(levels)
+    assert len(set(levels)) == 3
+
+
+def test_the_dictionary_is_plain(full_report):
+    plain = full_report.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["ok"] is False
+    assert plain["findings"][0]["level"] == "problem"
+
+    def types(value):
+        yield type(value)
+        if isinstance(value, dict):
+            value = list(value.values())
+        for entry in value if isinstance(value, list) else ():
+            yield from types(entry)
+
+    allowed = {dict, list, str, int, float, bool, type(None)}
+    assert set(types(plain)) <= allowed
+
+
+def test_the_text_begins_with_the_verdict_and_is_no_wider_than_a_terminal(full_report):
+    text = str(full_report)
+    assert text.startswith("3 problems: not every strength can be learned.")
+    assert str(check(*SOUND)).startswith("No problem found")
+    assert max(map(len, text.splitlines())) <= 88
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+def test_the_terminal_shows_the_same(full_report):
+    stream = StringIO()
+    Console(file=stream, width=100).print(full_report)
+    shown = " ".join(stream.getvalue().replace("│", " ").split())
+    for found in full_report.findings:
+        # Names in square brackets are text, not styles.
+        assert " ".join(found.message.split()) in shown
+    assert "'[b]'" in shown
+
+
+# --- speed and real data -------------------------------------------------------------
+
+
+def test_a_million_votes_and_54000_items(rng):
+    n = 1_000_000
+    outcome = rng.integers(-1, 2, n)
+    for n_items in (200, 54_000):
+        left, right = rng.integers(0, n_items, (2, n))
+        pairs = Pairs._of(None, left, right, np.arange(n_items))
+        start = time.perf_counter()
+        report = check_pairs(pairs, outcome)
+        assert time.perf_counter() - start < 20  # about a second
+        assert report.n_comparisons == (left != right).sum()
+
+
+def test_football(data_dir):
+    table = pl.read_csv(data_dir / "football" / "results.csv.gz", try_parse_dates=True)
+    pairs = Pairs(None, table["home_team"], table["away_team"])
+    goals = table["away_score"].to_numpy() - table["home_score"].to_numpy()
+    report = check_pairs(pairs, np.sign(goals), period=table["date"])
+    # Counts as the publisher's table has them.
+    assert (report.n_comparisons, report.n_items) == (49_520, 337)
+    assert report.tie == 11_258
+    assert report.periods.is_sorted
+    assert not report.ok
+    # A tournament of indigenous peoples that met nobody else.
+    assert set(report.components[0]) == {"Mapuche", "Aymara", "Maule Sur"}
+    assert report.position.share > 0.6
+
+
+def test_language_model_votes(data_dir):
+    table = pl.read_csv(data_dir / "llmfao" / "llmfao.csv")
+    pairs = Pairs(None, table["left"], table["right"])
+    outcome = Outcome.parse(table["winner"].to_list())
+    report = check_pairs(pairs, outcome, rater=table["worker"])
+    assert (report.left, report.tie, report.right) == (2_911, 3_471, 2_549)
+    assert report.raters.n_raters == 124
+    votes = table.group_by("worker").agg(pl.col("winner").n_unique(), pl.len())
+    same = votes.filter((pl.col("winner") == 1) & (pl.col("len") >= 10))["worker"]
+    assert [name for name, _, _ in report.raters.constant] == same.to_list()
+
+
+def test_arena_votes(data_dir):
+    table = pl.read_csv(data_dir / "lm_arena_140k" / "battles.csv.gz")
+    with pytest.warns(UserWarning, match="both items are bad"):
+        outcome = Outcome.parse(table["winner"])
+    report = check_pairs(Pairs(None, table["model_a"], table["model_b"]), outcome)
+    assert (report.n_rows, report.n_items) == (135_634, 53)
+    same = table["model_a"] == table["model_b"]
+    assert report.self_rows == tuple(same.arg_true().to_list())
+    assert report.few_games == (("qwen3-coder-480b-a35b-instruct", 2.0),)

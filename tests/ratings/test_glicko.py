@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Glicko: Glickman's worked example, growth over idle periods, and the plain loop."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.oracles.glicko_plain import Player, g, glicko_update, rate
+from tests.ratings.random_games import few_games, random_games
+from tiebreak import Pairs
+from tiebreak.ratings import Glicko
+from tiebreak.ratings.glicko_updates import COLUMNS, update_by_period
+
+ONE = Pairs(None, ["a"], ["b"])
+OPPONENTS = [(1400, 30), (1550, 100), (1700, 300)]
+
+
+def glickmans_example(tau):
+    """Rate 1500/200 against his three opponents: a victory and two defeats."""
+    state = np.zeros((4, len(COLUMNS)))
+    state[:, COLUMNS.index("rating")] = [1500, 1400, 1550, 1700]
+    state[:, COLUMNS.index("deviation")] = [200, 30, 100, 300]
+    state[:, COLUMNS.index("volatility")] = 0.06
+    # Nobody has played before, so deviations are what they are at the start.
+    state[:, COLUMNS.index("last")] = np.nan
+    before = np.empty((3, 2, 3))
+    update_by_period(
+        np.array([[0, 1], [0, 2], [0, 3]], dtype=np.uint32),
+        np.array([-1, 1, 1], dtype=np.int8),
+        np.ones(3),
+        np.zeros(3),
+        np.array([0, 3]),
+        np.array([1.0]),
+        state,
+        before,
+        before[:0],
+        np.array([63.2, 350.0, tau]),
+    )
+    return dict(zip(COLUMNS, state[0], strict=True))
+
+
+def test_glickmans_example():
+    # M. E. Glickman, The Glicko system: r' = 1464, RD' = 151.4 (from 1464.1).
+    player = glickmans_example(tau=0.0)
+    assert player["rating"] == pytest.approx(1464.1, abs=0.05)
+    assert player["deviation"] == pytest.approx(151.4, abs=0.05)
+    assert player["games"] == 3
+    assert player["last"] == 1
+    games = [(r, d, s, 1.0) for (r, d), s in zip(OPPONENTS, (1, 0, 0), strict=True)]
+    expected = glicko_update(Player(1500, 200), games)
+    assert_allclose(player["rating"], expected.rating, rtol=1e-13)
+    assert_allclose(player["deviation"], expected.deviation, rtol=1e-13)
+
+
+def test_one_game_by_hand():
+    # Two new players at 1500 / 350: g(350) = 0.6690695, E = 1/2, so
+    # 1/d² = q² g² / 4 with q = ln 10 / 400, and a victory is worth q D'² g / 2.
+    q = math.log(10) / 400
+    shrunk = 1 / (1 / 350**2 + q**2 * 0.66906941**2 / 4)
+    won = q * shrunk * 0.66906941 / 2
+    model = Glicko().fit(ONE, [-1])
+    assert_allclose(model.rating_, [1500 + won, 1500 - won], rtol=1e-7)
+    assert_allclose(model.deviation_, [math.sqrt(shrunk)] * 2, rtol=1e-7)
+    assert_allclose(model.rating_, [1662.2, 1337.8], rtol=0, atol=0.05)
+    assert_allclose(model.deviation_, [290.2, 290.2], rtol=0, atol=0.05)
+    assert_array_equal(model.before_, [[1500, 1500]])
+    assert_array_equal(model.before_deviation_, [[350, 350]])
+
+
+def start(c, periods, **parameters):
+    model = Glicko(c=c, deviation=100.0, **parameters)
+    return model.fit(
+        Pairs(None, ["a"] * len(periods), ["b"] * len(periods)),
+        [0] * len(periods),
+        period=periods,
+    )
+
+
+def test_idle_periods_grow_the_deviation():
+    shrunk = start(50.0, [3]).deviation_[0]
+    assert shrunk < 100
+    # Nobody grows before the first game; then by c² per period since the last.
+    for later, passed in ((4, 1), (5, 2), (7, 4), (5.5, 2.5), (3.25, 1)):
+        model = start(50.0, [3]).partial_fit(ONE, [0], period=[later])
+        grown = math.sqrt(shrunk**2 + passed * 50.0**2)
+        assert_allclose(model.before_deviation_, [[grown, grown]])
+        assert_array_equal(
+            model.before_deviation_, start(50.0, [3, later]).before_deviation_[1:]
+        )
+        expected = glicko_update(Player(1500, grown), [(1500, grown, 0.5, 1.0)])
+        assert_allclose(model.deviation_, [expected.deviation] * 2)
+    # Of the two only who plays grows.
+    model = start(50.0, [3]).partial_fit(Pairs(None, ["c"], ["a"]), [0], period=[9])
+    assert model.deviation_[1] == shrunk
+    grown = math.sqrt(shrunk**2 + 6 * 50.0**2)
+    assert_allclose(model.before_deviation_, [[100, grown]])
+
+
+def test_growth_is_capped():
+    model = start(1e3, [1, 4], max_deviation=120.0)
+    assert_array_equal(model.before_deviation_, [[100, 100], [120, 120]])
+    assert (model.deviation_ < 120).all()
+    assert_array_equal(
+        start(0.0, [1, 90]).before_deviation_[1], start(0.0, [1]).deviation_
+    )
+
+
+def test_no_time_passes_without_periods():
+    # c could be anything.
+    pairs = Pairs(None, ["a", "a", "b"], ["b", "c", "a"])
+    one = Glicko(c=0.0).fit(pairs, [-1, 0, 1])
+    two = Glicko(c=300.0).fit(pairs, [-1, 0, 1])
+    assert_array_equal(one.rating_, two.rating_)
+    assert_array_equal(one.deviation_, two.deviation_)
+
+
+def test_the_same_period_in_a_later_call_is_an_update_without_time():
+    model = start(50.0, [3])
+    first = model.deviation_
+    model.partial_fit(ONE, [0], period=[3])
+    assert_array_equal(model.before_deviation_, [first])
+    # It is no part of the earlier update: a game against somebody whose deviation has
+    # shrunk already says more.
+    together = start(50.0, [3, 3])
+    assert (model.deviation_ < together.deviation_).all()
+
+
+def model_of(games, columns, **parameters):
+    parameters = {"c": 20.0, "deviation": 300.0, "max_deviation": 310.0} | parameters
+    names = {"weight": "sample_weight"}
+    given = {names.get(name, name): getattr(games, name) for name in columns}
+    return Glicko(**parameters).fit(games.pairs, games.y, **given)
+
+
+def plain(games, columns):
+    return rate(
+        games.left,
+        games.right,
+        games.y,
+        new=Player(1500.0, 300.0),
+        c=20.0,
+        max_deviation=310.0,
+        **{name: getattr(games, name) for name in columns},
+    )
+
+
+def assert_same(model, oracle):
+    players, before, history = oracle
+    assert set(model.items_.tolist()) == set(players)
+    of = [players[name] for name in model.items_.tolist()]
+    assert_allclose(model.rating_, [p.rating for p in of], rtol=0, atol=1e-9)
+    assert_allclose(model.deviation_, [p.deviation for p in of], rtol=0, atol=1e-9)
+    assert_allclose(model.n_games_, [p.games for p in of])
+    pairs = [[a.rating, b.rating] for a, b in before]
+    assert_allclose(model.before_, pairs, rtol=0, atol=1e-9)
+    pairs = [[a.deviation, b.deviation] for a, b in before]
+    assert_allclose(model.before_deviation_, pairs, rtol=0, atol=1e-9)
+    found = model.history_
+    assert found["item"].to_list() == [name for _, name, _ in history]
+    assert_allclose(found["rating"], [p.rating for *_, p in history])
+    assert_allclose(found["deviation"], [p.deviation for *_, p in history])
+
+
+COLUMN_SETS = [
+    (),
+    ("period",),
+    ("advantage", "weight"),
+    ("period", "advantage", "weight"),
+]
+
+
+@pytest.mark.parametrize("columns", COLUMN_SETS)
+def test_equals_the_plain_loop(rng, columns):
+    games = random_games(rng, 20_000, 40)
+    model = model_of(games, columns)
+    assert np.ptp(model.rating_) > 100
+    assert_same(model, plain(games, columns))
+
+
+@pytest.mark.parametrize("columns", COLUMN_SETS)
+@pytest.mark.filterwarnings("ignore:y holds only 0 and 1")
+@given(few_games())
+def test_equals_the_plain_loop_on_oddities(columns, games):
+    assert_same(model_of(games, columns), plain(games, columns))
+
+
+def test_order_within_a_period_does_not_matter(rng):
+    games = random_games(rng, 400, n_periods=9)
+    other = games.take(np.lexsort([rng.random(400), games.period]))
+    model, turned = model_of(games, ["period"]), model_of(other, ["period"])
+    names = model.items_
+    assert_allclose(turned.utility(names), model.rating_, rtol=0, atol=1e-9)
+
+
+def test_expected_score_and_what_a_difference_is_worth(rng):
+    games = random_games(rng, 60)
+    model = model_of(games, ["period"], advantage=25.0)
+    rating = dict(zip(model.items_, model.rating_, strict=True))
+    deviation = dict(zip(model.items_, model.deviation_, strict=True))
+    asked = games.pairs[:20]
+    expected = []
+    for a, b in zip(games.left[:20], games.right[:20], strict=True):
+        both = g(math.hypot(deviation[a], deviation[b]))
+        ahead = rating[a] + 25 - rating[b]
+        expected.append(1 / (1 + 10 ** (-both * ahead / 400)))
+    assert_allclose(model.expected_score(asked), expected, rtol=1e-12)
+    # The decision function is the plain difference.
+    utility = model.utility(games.right) - model.utility(games.left)
+    assert_allclose(model.decision_function(asked), utility[:20] - 25)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"c": -1.0}, r"Glicko got c=-1.0; expected .*not negative"),
+        ({"c": np.inf}, r"Glicko got c=inf; expected a finite number"),
+        ({"deviation": 0}, r"Glicko got deviation=0; expected a positive"),
+        ({"max_deviation": np.nan}, r"max_deviation=nan; expected a positive"),
+        ({"deviation": 400.0}, r"deviation=400.0; expected at most max_deviation=350"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Glicko(**parameters).fit(ONE, [1])

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import io
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from rich.console import Console
+
+from tests.ratings.test_bradley_terry import named, simulate
+from tiebreak import Pairs, SVMCompare
+from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard
+
+
+@pytest.fixture
+def results(rng):
+    _, left, right, y, _ = simulate(rng, 900, 7)
+    return named(left, right, 7), y
+
+
+def test_ratings_are_strengths_on_the_scale(results):
+    model = BradleyTerry().fit(*results)
+    board = Leaderboard(model)
+    table = board.table
+    assert table["rating"].is_sorted(descending=True)
+    assert table["rank"].to_list() == list(range(1, 8))
+    place = {name: k for k, name in enumerate(model.items_.tolist())}
+    rows = [place[name] for name in table["item"]]
+    strength = model.strength_[rows]
+    # 400 points are odds of ten to one, ties left aside; the mean is 1500.
+    assert_allclose(table["rating"], 1500 + 400 * strength / math.log(10), rtol=1e-12)
+    first, last = table["item"][0], table["item"][-1]
+    p = model.predict_proba(Pairs(None, [first], [last]))[0]
+    gap = table["rating"][0] - table["rating"][-1]
+    assert p[0] / p[2] == pytest.approx(10 ** (gap / 400))
+    error = model.standard_errors()[rows] * 400 / math.log(10)
+    assert_allclose(table["upper"] - table["lower"], 2 * 1.959964 * error, rtol=1e-6)
+    ranks = model.rank_intervals()[rows]
+    assert_array_equal(table.select("rank_best", "rank_worst"), ranks)
+    assert_array_equal(table["wins"], model.wins_[rows])
+    assert_array_equal(table["losses"], model.losses_[rows])
+    assert board.groups == [group.tolist() for group in model.indistinct_groups()]
+    assert (table["rank_best"] <= table["rank"]).all()
+    assert (table["rank"] <= table["rank_worst"]).all()
+
+
+def test_a_reference_is_where_it_is_put_and_certain(results):
+    scale = {"scale": 1.0, "base": math.e, "reference": "i3", "anchor": 0.0}
+    model = BradleyTerry().fit(*results)
+    for interval in (None, "model", "bootstrap"):
+        board = Leaderboard(model, interval=interval, **scale)
+        row = board.table.row(by_predicate=pl.col("item") == "i3", named=True)
+        assert row["rating"] == row["lower"] == row["upper"] == 0.0
+        relative = model.strength_ - model.strength_[3]
+        assert_allclose(board.table["rating"], np.sort(relative)[::-1], atol=1e-12)
+    with pytest.raises(ValueError, match="'nobody' is not among the items"):
+        Leaderboard(model, reference="nobody")
+
+
+def test_bootstrap_intervals_are_close_to_the_others(results):
+    model = BradleyTerry().fit(*results)
+    one = Leaderboard(model).table
+    two = Leaderboard(model, interval="bootstrap", n_resamples=2000).table
+    width = (one["upper"] - one["lower"]).to_numpy()
+    assert_allclose(two["lower"], one["lower"], atol=0.12 * width.max())
+    assert_allclose(two["upper"], one["upper"], atol=0.12 * width.max())
+    again = Leaderboard(model, interval="bootstrap", n_resamples=2000).table
+    assert two.equals(again)
+
+
+def test_categories_are_fitted_by_themselves(results, rng):
+    pairs, y = results
+    rater = rng.integers(0, 20, len(y))
+    label = np.where(rng.random(len(y)) < 0.5, "clay", "grass")
+    weight = rng.integers(1, 3, len(y)).tolist()
+    board = Leaderboard.from_results(
+        pairs,
+        y,
+        by=label,
+        sample_weight=weight,
+        columns={"rater": rater, "advantage": 1},
+    )
+    assert list(board.categories) == list(dict.fromkeys(label.tolist()))
+    own = label == "clay"
+    alone = BradleyTerry().fit(
+        pairs[own],
+        y[own],
+        rater=rater[own],
+        sample_weight=np.array(weight)[own],
+        advantage=1,
+    )
+    clay = board.categories["clay"]
+    assert clay.table.equals(Leaderboard(alone).table)
+    long = board.by_category()
+    assert long.columns[0] == "category"
+    assert long["category"].unique(maintain_order=True).to_list()[0] == "all"
+    assert len(long) == 21
+    flags = {"all of it": np.ones(len(y)), "clay": own}
+    for by in (flags, pl.DataFrame(flags), pd.DataFrame(flags)):
+        tagged = Leaderboard.from_results(pairs, y, by=by)
+        assert tagged.categories["all of it"].table.equals(tagged.table)
+        assert tagged.categories["clay"].table["wins"].sum() == (y[own] != 0).sum()
+
+
+def test_categories_that_cannot_be_fitted_are_named(results):
+    pairs, y = results
+    by = np.full(len(y), "most", dtype=object)
+    by[0] = "one"
+    with pytest.raises(ValueError, match="In the category 'one'"):
+        Leaderboard.from_results(pairs, y, by=by)
+    with pytest.raises(ValueError, match="has no comparison"):
+        Leaderboard.from_results(pairs, y, by={"none": np.zeros(len(y))})
+    with pytest.raises(ValueError, match="must hold 0 and 1"):
+        Leaderboard.from_results(pairs, y, by={"x": np.full(len(y), 2)})
+    with pytest.raises(ValueError, match="by has 3 values"):
+        Leaderboard.from_results(pairs, y, by=["a", "b", "c"])
+    with pytest.raises(ValueError, match="different categories"):
+        Leaderboard.from_results(pairs, y, by=np.arange(len(y)))
+
+
+def test_elo_has_no_intervals_and_glicko_has(results):
+    pairs, y = results
+    elo = Leaderboard.from_results(pairs, y, model=Elo())
+    assert elo.table["lower"].is_null().all()
+    assert elo.table["rank_best"].is_null().all()
+    assert elo.groups == []
+    assert elo.table["rating"].to_list() == sorted(elo.model.rating_, reverse=True)
+    assert elo.table["item"][0] in str(elo)
+    strengths = Leaderboard.from_results(pairs, y).table.sort("item")
+    counts = ["wins", "ties", "losses"]
+    assert elo.table.sort("item").select(counts).equals(strengths.select(counts))
+    glicko = Leaderboard.from_results(pairs, y, model=Glicko(), level=0.9)
+    half = (glicko.table["upper"] - glicko.table["lower"]) / 2
+    order = np.argsort(-glicko.model.rating_, kind="stable")
+    assert_allclose(half, 1.644854 * glicko.model.deviation_[order], rtol=1e-6)
+    for board in (elo, glicko):
+        with pytest.raises(TypeError, match="needs a model of strengths"):
+            board.matrix()
+        with pytest.raises(TypeError, match="needs a model of strengths"):
+            board.next_pairs()
+
+
+def test_matrix_counts_who_beat_whom(results):
+    pairs, y = results
+    board = Leaderboard.from_results(pairs, y)
+    matrix = board.matrix(top=4)
+    assert matrix.items.tolist() == board.table["item"].to_list()[:4]
+    names = pairs.names
+    for a, one in enumerate(matrix.items):
+        for b, two in enumerate(matrix.items):
+            left = (names[pairs.left] == one) & (names[pairs.right] == two)
+            right = (names[pairs.left] == two) & (names[pairs.right] == one)
+            wins = (y[left] == -1).sum() + (y[right] == 1).sum()
+            ties = (y[left | right] == 0).sum()
+            assert matrix.wins[a, b] == wins
+            assert matrix.ties[a, b] == ties
+    assert_array_equal(matrix.games, matrix.games.T)
+    assert np.isnan(np.diag(matrix.points)).all()
+    off = ~np.eye(4, dtype=bool)
+    assert_allclose((matrix.points + matrix.points.T)[off], 1.0)
+    long = matrix.to_polars()
+    assert long["wins"].sum() == long["losses"].sum() == matrix.wins.sum()
+
+
+def test_next_pairs_are_named_once(results):
+    found = Leaderboard.from_results(*results).next_pairs(5)
+    assert found.columns == ["left", "right", "gain"]
+    assert len(found.unique(["left", "right"])) == 5
+    assert (found["gain"] > 0).all()
+
+
+def test_names_are_text_and_never_markup():
+    names = ["[bold red]", "<b>", "日本", "x" * 120]
+    left, right = np.triu_indices(4, 1)
+    pairs = Pairs(None, np.tile(left, 2), np.tile(right, 2), names=names)
+    board = Leaderboard.from_results(pairs, [-1] * 6 + [1] * 6)
+    text = str(board)
+    for name in names[:3]:
+        assert name in text
+    assert text.count("x") >= 120
+    file = io.StringIO()
+    Console(file=file, width=80).print(board)
+    assert "[bold red]" in file.getvalue()
+    assert max(map(len, file.getvalue().splitlines())) <= 80
+
+
+def test_long_boards_say_how_many_are_not_shown(rng):
+    left, right = np.triu_indices(60, 1)
+    y = rng.integers(-1, 2, len(left))
+    board = Leaderboard.from_results(Pairs(None, left, right), y)
+    assert len(board.table) == 60
+    assert "and 10 more items" in str(board)
+    assert repr(board) == "Leaderboard(60 items, BradleyTerry)"
+
+
+def test_only_ties_show_what_is_known():
+    pairs = Pairs(None, ["a", "b"], ["b", "a"])
+    with pytest.warns(UserWarning, match="Every comparison is a tie"):
+        board = Leaderboard.from_results(pairs, [0, 0])
+    assert board.table["rating"].to_list() == [1500.0, 1500.0]
+    assert board.table["rank"].to_list() == [1, 1]
+    assert board.table["lower"].is_null().all()
+
+
+def test_bad_input(results, rng):
+    model = SVMCompare(kernel="linear")
+    pairs = Pairs(rng.normal(size=(5, 2)), [0, 1, 2], [1, 2, 3])
+    with pytest.raises(TypeError, match="items with features"):
+        Leaderboard(model.fit(pairs, [-1, 0, 1]))
+    for options, message in (
+        ({"level": 2}, "level must be"),
+        ({"interval": "guess"}, "interval must be one of"),
+        ({"n_resamples": 0}, "n_resamples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Leaderboard.from_results(*results, **options)
+    for options in ({"scale": 0}, {"base": 1}, {"anchor": math.inf}, {"scale": "x"}):
+        with pytest.raises(ValueError, match="of a leaderboard must be"):
+            Leaderboard.from_results(*results, **options)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy.stats import norm
+
+from tiebreak.ratings import rank_intervals as module
+from tiebreak.ratings.rank_intervals import indistinct_groups, rank_intervals
+
+
+def test_two_items_are_judged_by_one_comparison():
+    covariance = np.diag([1.0, 3.0])  # the difference has standard error 2
+    apart, close = np.array([0.0, 4.2]), np.array([0.0, 3.6])
+    # 1.96 · 2 = 3.92; the simulated quantile is that up to its noise.
+    assert_array_equal(rank_intervals(apart, covariance), [[2, 2], [1, 1]])
+    assert_array_equal(rank_intervals(close, covariance), [[1, 2], [1, 2]])
+
+
+def test_certain_strengths_have_certain_ranks():
+    strength = np.array([0.3, 2.0, -1.0, 2.0])
+    ranks = rank_intervals(strength, np.zeros((4, 4)))
+    # Two items are equal, so each may be first or second.
+    assert_array_equal(ranks, [[3, 3], [1, 2], [4, 4], [1, 2]])
+    groups = indistinct_groups(strength, np.zeros((4, 4)))
+    assert [g.tolist() for g in groups] == [[1, 3], [0], [2]]
+
+
+def test_one_item():
+    assert_array_equal(rank_intervals(np.zeros(1), np.ones((1, 1))), [[1, 1]])
+    assert [g.tolist() for g in indistinct_groups(np.zeros(1), np.ones((1, 1)))] == [
+        [0]
+    ]
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
+    # Independent items of equal variance: Tukey's studentized range, divided by √2.
+    # 3.633 = the 95 % point for 4 items and many degrees of freedom (Tukey's table).
+    covariance = np.eye(4)
+    error = np.full((4, 4), np.sqrt(2.0))
+    found = module._critical_values(covariance, error, 0.95, simultaneous)
+    if simultaneous:
+        assert found == pytest.approx(np.full(4, 3.633 / np.sqrt(2)), abs=0.06)
+    else:
+        # Dunnett's two-sided point for 3 comparisons with one control: 2.35.
+        assert found == pytest.approx(np.full(4, 2.35), abs=0.1)
+
+
+def test_many_items_fall_back_to_bonferroni(monkeypatch):
+    monkeypatch.setattr(module, "_SIMULATED", 3)
+    found = module._critical_values(np.eye(5), np.ones((5, 5)), 0.95, False)
+    assert found == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 4)))
+
+
+@given(
+    strength=st.lists(st.integers(-4, 4), min_size=1, max_size=7),
+    variance=st.lists(st.sampled_from([0.0, 0.3, 1.0]), min_size=7, max_size=7),
+)
+def test_groups_are_the_largest_runs_without_a_difference(strength, variance):
+    strength = np.array(strength, dtype=float)
+    covariance = np.diag(variance[: len(strength)])
+    differ = module._differ(strength, covariance, 0.95)
+    order = np.argsort(-strength, kind="stable")
+    runs = []
+    for start, end in combinations(range(len(order) + 1), 2):
+        run = order[start:end]
+        if not differ[np.ix_(run, run)].any():
+            runs.append(run.tolist())
+    largest = [run for run in runs if not any(set(run) < set(other) for other in runs)]
+    assert [g.tolist() for g in indistinct_groups(strength, covariance)] == largest

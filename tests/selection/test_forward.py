@@ -1,0 +1,627 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forward evaluation: whole periods, no look-ahead, metrics computed by hand."""
+
+import datetime
+from io import StringIO
+from math import log
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import cross_val_score
+
+from tiebreak import MajorityCompare, Pairs
+from tiebreak.metrics import (
+    comparison_brier,
+    comparison_error,
+    comparison_log_loss,
+    ranked_probability_score,
+)
+from tiebreak.ratings.bradley_terry import BradleyTerry
+from tiebreak.ratings.elo import Elo
+from tiebreak.selection import PeriodSplit, evaluate_forward
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """Foretells every row with the same probabilities."""
+
+    def __init__(self, proba=(0.5, 0.3, 0.2)):
+        self.proba = proba
+
+    def fit(self, X, y):
+        self.classes_ = np.array([-1, 0, 1])
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.proba, (len(X), 1))
+
+    def predict(self, X):
+        return np.full(len(X), int(np.argmax(self.proba)) - 1)
+
+
+class ByName(Constant):
+    """Knows only the items it has seen, and notes what it was given."""
+
+    calls = []  # noqa: RUF012
+
+    def fit(self, X, y, *, period=None, advantage=None, rater=None, sample_weight=None):
+        self.items_ = set(X.names[X.touched()].tolist())
+        given = {
+            "period": period,
+            "advantage": advantage,
+            "rater": rater,
+            "sample_weight": sample_weight,
+        }
+        ByName.calls.append(("fit", X, np.asarray(y), given))
+        return super().fit(X, y)
+
+    def predict(self, X, *, advantage=None):
+        unseen = set(X.names[X.touched()].tolist()) - self.items_
+        if unseen:
+            raise ValueError(f"unseen: {unseen}")
+        ByName.calls.append(("predict", X, None, {"advantage": advantage}))
+        return super().predict(X)
+
+
+class WithContext(Constant):
+    """Takes a context in fit and in predict_proba."""
+
+    seen = []  # noqa: RUF012
+
+    def fit(self, X, y, *, context=None):
+        WithContext.seen.append(("fit", len(X), context))
+        return super().fit(X, y)
+
+    def predict_proba(self, X, *, context=None):
+        WithContext.seen.append(("predict_proba", len(X), context))
+        return super().predict_proba(X)
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    ByName.calls.clear()
+    WithContext.seen.clear()
+
+
+def simulate(rng, n=300, n_items=6, n_periods=20):
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    strength = np.linspace(-1, 1, n_items)
+    noisy = strength[right] - strength[left] + rng.logistic(size=n)
+    y = np.where(np.abs(noisy) < 0.5, 0, np.sign(noisy)).astype(int)
+    period = rng.integers(0, n_periods, n)
+    names = np.array(list("abcdefghij"))
+    return Pairs(None, names[left], names[right]), y, period
+
+
+# --- PeriodSplit ---------------------------------------------------------------------
+
+
+@given(
+    period=st.lists(st.integers(0, 9), min_size=4, max_size=40),
+    n_splits=st.integers(1, 4),
+    min_train=st.none() | st.integers(1, 10) | st.floats(0.05, 0.6),
+)
+def test_blocks_are_whole_periods_in_order_of_time(period, n_splits, min_train):
+    splitter = PeriodSplit(n_splits, min_train=min_train)
+    period = np.array(period)
+    try:
+        folds = list(splitter.split(period, period=period))
+    except ValueError as error:
+        assert "cannot make" in str(error)
+        return
+    assert len(folds) == splitter.get_n_splits() == n_splits
+    for train, test in folds:
+        assert len(train) and len(test)
+        assert period[train].max() < period[test].min()
+        # The past is whole, and so is the block.
+        assert len(train) == (period < period[test].min()).sum()
+        assert len(test) == np.isin(period, period[test]).sum()
+        for rows in (train, test):
+            expected = rows[np.lexsort((rows, period[rows]))]
+            np.testing.assert_array_equal(rows, expected)
+    tested = np.concatenate([test for _, test in folds])
+    rest = np.setdiff1d(np.arange(len(period)), folds[0][0])
+    np.testing.assert_array_equal(np.sort(tested), rest)
+    if isinstance(min_train, int):
+        assert len(folds[0][0]) >= min_train
+    elif min_train is not None:
+        assert len(folds[0][0]) >= min_train * len(period)
+
+
+def test_blocks_have_nearly_as_many_rows():
+    period = np.repeat(np.arange(60), 1 + np.arange(60) % 5)
+    sizes = [len(test) for _, test in PeriodSplit(5).split(period, period=period)]
+    assert max(sizes) - min(sizes) <= 5
+    first = next(PeriodSplit(5).split(period, period=period))[0]
+    assert abs(len(first) - len(period) / 6) <= 5
+
+
+def test_equal_periods_make_equal_blocks():
+    period = np.repeat(np.arange(6), 10)
+    folds = list(PeriodSplit(5).split(period, period=period))
+    assert [len(test) for _, test in folds] == [10] * 5
+    assert [len(train) for train, _ in folds] == [10, 20, 30, 40, 50]
+
+
+def test_min_train_moves_the_first_cut_no_further_than_needed():
+    period = np.repeat(np.arange(10), 10)
+    for min_train, rows in ((31, 40), (40, 40), (0.35, 40), (0.4, 40), (1, 10)):
+        splitter = PeriodSplit(2, min_train=min_train)
+        assert len(next(splitter.split(period, period=period))[0]) == rows
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        [f"2024-0{m}" for m in (3, 1, 2, 1)],
+        [datetime.date(2024, m, 1) for m in (3, 1, 2, 1)],
+        pl.Series([datetime.date(2024, m, 1) for m in (3, 1, 2, 1)]),
+        pd.to_datetime(pd.Series(["2024-03", "2024-01", "2024-02", "2024-01"])),
+        np.array([3.0, 1.0, 2.0, 1.0]),
+    ],
+    ids=["text", "dates", "polars", "pandas", "floats"],
+)
+def test_periods_of_any_kind(period):
+    X = np.zeros((4, 2, 1))
+    folds = [(a.tolist(), b.tolist()) for a, b in PeriodSplit(2).split(X, None, period)]
+    assert folds == [([1, 3], [2]), ([1, 3, 2], [0])]
+
+
+@pytest.mark.parametrize(
+    ("splitter", "period", "error", "message"),
+    [
+        (PeriodSplit(3), [1, 2, 3], ValueError, "cannot make 3 .* 3 distinct period"),
+        (PeriodSplit(2, min_train=9), [1, 2, 3], ValueError, "to train on 9 of 3 row"),
+        (PeriodSplit(0), [1, 2, 3], ValueError, "n_splits must be an integer"),
+        (PeriodSplit(1.5), [1, 2, 3], ValueError, "n_splits must be an integer"),
+        (PeriodSplit(1, min_train=0), [1, 2, 3], ValueError, "min_train must be"),
+        (PeriodSplit(1, min_train=1.5), [1, 2, 3], ValueError, "min_train must be"),
+        (PeriodSplit(1, min_train="x"), [1, 2, 3], TypeError, "min_train must be"),
+        (PeriodSplit(1), [1, 2], ValueError, "period has 2 values but there are 3"),
+        (PeriodSplit(1), None, ValueError, "needs the column period"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(splitter, period, error, message):
+    with pytest.raises(error, match=message):
+        list(splitter.split(np.zeros(3), period=period))
+
+
+def test_period_and_groups_together_are_refused():
+    with pytest.raises(ValueError, match="both period and groups"):
+        list(PeriodSplit(1).split(np.zeros(2), None, [1, 2], [1, 2]))
+
+
+def test_scikit_learn_routes_periods(rng):
+    pairs, y, period = simulate(rng)
+    model, splitter = BradleyTerry(alpha=0.1), PeriodSplit(3)
+    by_groups = cross_val_score(model, pairs, y, groups=period, cv=splitter)
+    assert len(by_groups) == 3
+    with config_context(enable_metadata_routing=True):
+        routed = cross_val_score(
+            model, pairs, y, cv=splitter, params={"period": period}
+        )
+    np.testing.assert_array_equal(routed, by_groups)
+
+
+# --- evaluate_forward: what is learned and foretold ----------------------------------
+
+
+def test_metrics_are_those_computed_by_hand():
+    pairs = Pairs(None, list("aabab"), list("bbaba"))
+    y = [-1, 0, -1, 1, 0]
+    result = evaluate_forward(
+        {"constant": Constant()}, pairs, y, period=[1, 1, 2, 3, 3], n_splits=2
+    )
+    # Tested are rows 2, 3 and 4: left, right, tie, each with 0.5, 0.3, 0.2.
+    row = result.table.row(0, named=True)
+    assert (row["model"], row["n_test"], row["n_unseen"]) == ("constant", 3, 0)
+    assert row["accuracy"] == pytest.approx(1 / 3)
+    assert row["log_loss"] == pytest.approx(-(log(0.5) + log(0.2) + log(0.3)) / 3)
+    brier = (0.25 + 0.09 + 0.04) + (0.25 + 0.09 + 0.64) + (0.25 + 0.49 + 0.04)
+    assert row["brier"] == pytest.approx(brier / 3)
+    rps = (0.25 + 0.04) / 2 + (0.25 + 0.64) / 2 + (0.25 + 0.04) / 2
+    assert row["rps"] == pytest.approx(rps / 3)
+    # The shares before row 2 are left 1, tie 1; before rows 3 and 4 left 2, tie 1.
+    shares = result.proba["shares"]
+    np.testing.assert_allclose(shares[0], [1 / 2, 1 / 2, 0])
+    np.testing.assert_allclose(shares[1:], [[2 / 3, 1 / 3, 0]] * 2)
+    assert result.predicted["shares"].tolist() == [-1, -1, -1]
+    assert result.table["log_loss"][1] == np.inf  # no right side had won before
+
+
+def test_metrics_of_the_table_are_those_of_tiebreak_metrics(rng):
+    pairs, y, period = simulate(rng)
+    weight = rng.integers(0, 4, len(y)).astype(float)
+    models = {"strengths": BradleyTerry(alpha=0.1), "elo": Elo()}
+    result = evaluate_forward(models, pairs, y, period=period, sample_weight=weight)
+    metrics = {
+        "log_loss": comparison_log_loss,
+        "brier": comparison_brier,
+        "rps": ranked_probability_score,
+    }
+    np.testing.assert_array_equal(result.outcome, y[result.row])
+    np.testing.assert_array_equal(result.weight, weight[result.row])
+    for row in result.table.iter_rows(named=True):
+        name = row["model"]
+        truth, w = y[result.row], weight[result.row]
+        error = comparison_error(truth, result.predicted[name], sample_weight=w)
+        assert row["accuracy"] == pytest.approx(1 - error)
+        for metric, compute in metrics.items():
+            expected = compute(truth, result.proba[name], sample_weight=w)
+            assert row[metric] == pytest.approx(expected)
+        for metric in ("accuracy", *metrics):
+            mean = np.average(result.losses(name, metric), weights=w)
+            assert mean == pytest.approx(row[metric])
+
+
+def test_predictions_are_those_of_a_fit_on_the_past_alone(rng):
+    pairs, y, period = simulate(rng)
+    result = evaluate_forward(
+        BradleyTerry(alpha=0.1), pairs, y, period=period, n_splits=3
+    )
+    for split in range(3):
+        rows = result.row[result.split == split]
+        past = period < period[rows].min()
+        model = BradleyTerry(alpha=0.1).fit(pairs[past], y[past])
+        np.testing.assert_allclose(
+            result.proba["BradleyTerry"][result.split == split],
+            model.predict_proba(pairs[rows]),
+            rtol=1e-6,
+        )
+
+
+def test_changing_the_future_changes_no_earlier_prediction(rng):
+    pairs, y, period = simulate(rng)
+    models = {"strengths": BradleyTerry(alpha=0.1), "elo": Elo()}
+    before = evaluate_forward(models, pairs, y, period=period, n_splits=4)
+    for split in range(4):
+        start = period[before.row[before.split == split]].min()
+        changed = np.where(period >= start, -1, y)
+        after = evaluate_forward(models, pairs, changed, period=period, n_splits=4)
+        np.testing.assert_array_equal(before.row, after.row)
+        earlier = before.split <= split
+        for name in (*models, "shares"):
+            np.testing.assert_array_equal(
+                before.proba[name][earlier], after.proba[name][earlier]
+            )
+            if split < 3:
+                later = ~earlier
+                assert (before.proba[name][later] != after.proba[name][later]).any()
+
+
+def test_rows_in_any_order_give_the_same(rng):
+    pairs, y, period = simulate(rng)
+    order = np.argsort(period, kind="stable")
+    models = {"elo": Elo(), "strengths": BradleyTerry(alpha=0.1)}
+    shuffled = evaluate_forward(models, pairs, y, period=period)
+    ordered = evaluate_forward(models, pairs[order], y[order], period=period[order])
+    np.testing.assert_array_equal(shuffled.row, order[ordered.row])
+    for metric in ("accuracy", "log_loss", "brier", "rps"):
+        np.testing.assert_allclose(
+            shuffled.table[metric].to_numpy(), ordered.table[metric].to_numpy()
+        )
+
+
+def test_a_weight_of_zero_is_an_absent_row(rng):
+    pairs, y, period = simulate(rng)
+    weight = (rng.random(len(y)) < 0.8).astype(float)
+    kept = weight > 0
+    models = {"strengths": BradleyTerry(alpha=0.1), "constant": Constant()}
+    weighted = evaluate_forward(models, pairs, y, period=period, sample_weight=weight)
+    absent = evaluate_forward(models, pairs[kept], y[kept], period=period[kept])
+    np.testing.assert_array_equal(weighted.row, np.flatnonzero(kept)[absent.row])
+    assert weighted.table["n_test"].to_list() == absent.table["n_test"].to_list()
+    np.testing.assert_allclose(
+        weighted.table["log_loss"].to_numpy(), absent.table["log_loss"].to_numpy()
+    )
+
+
+def test_models_stay_unfitted(rng):
+    pairs, y, period = simulate(rng)
+    model = BradleyTerry(alpha=0.1)
+    evaluate_forward(model, pairs, y, period=period)
+    assert not hasattr(model, "strength_")
+
+
+# --- columns -------------------------------------------------------------------------
+
+
+def test_models_get_the_columns_that_they_take_and_their_own_rows(rng):
+    pairs, y, period = simulate(rng)
+    n = len(y)
+    when = np.array([f"month {p:02}" for p in period])
+    rater, weight = rng.integers(0, 5, n), rng.uniform(0.5, 2, n)
+    advantage = rng.normal(size=n)
+    evaluate_forward(
+        {"taker": ByName(), "other": Constant()},
+        pairs,
+        y,
+        period=when,
+        n_splits=2,
+        advantage=advantage,
+        rater=pl.Series(rater),
+        sample_weight=weight,
+    )
+    kinds = [call[0] for call in ByName.calls]
+    assert kinds.count("fit") == 2
+    splits = list(PeriodSplit(2).split(pairs, period=period))
+    fits = [call for call in ByName.calls if call[0] == "fit"]
+    for (_, X, outcome, got), (train, _) in zip(fits, splits, strict=True):
+        np.testing.assert_array_equal(X.left, pairs.left[train])
+        np.testing.assert_array_equal(outcome, y[train])
+        np.testing.assert_array_equal(got["period"], when[train])
+        np.testing.assert_array_equal(got["advantage"], advantage[train])
+        np.testing.assert_array_equal(got["rater"], rater[train])
+        np.testing.assert_array_equal(got["sample_weight"], weight[train])
+    asked = [call for call in ByName.calls if call[0] == "predict"]
+    for (_, X, _, got), (_, test) in zip(asked, splits, strict=True):
+        np.testing.assert_array_equal(X.left, pairs.left[test])
+        np.testing.assert_array_equal(got["advantage"], advantage[test])
+
+
+def test_an_advantage_can_be_given_by_model(rng):
+    pairs, y, period = simulate(rng)
+    home = np.ones(len(y))
+    models = {"points": Elo(), "none": Elo(), "size": BradleyTerry(alpha=0.1)}
+    result = evaluate_forward(
+        models,
+        pairs,
+        y,
+        period=period,
+        n_splits=2,
+        advantage={"points": 200 * home, "size": home},
+    )
+    plain = evaluate_forward(models, pairs, y, period=period, n_splits=2)
+    same = {
+        name: np.array_equal(result.proba[name], plain.proba[name]) for name in models
+    }
+    assert same == {"points": False, "none": True, "size": False}
+    one = evaluate_forward(Elo(), pairs, y, period=period, n_splits=2, advantage=200)
+    np.testing.assert_allclose(one.proba["Elo"], result.proba["points"])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pl.DataFrame, pd.DataFrame])
+def test_a_context_is_cut_like_the_rows(rng, kind):
+    pairs, y, period = simulate(rng, n=60)
+    context = rng.normal(size=(60, 2))
+    evaluate_forward(
+        WithContext(), pairs, y, period=period, n_splits=2, context=kind(context)
+    )
+    train, test = next(PeriodSplit(2).split(pairs, period=period))
+    (_, n_train, of_train), (_, n_test, of_test) = WithContext.seen[:2]
+    assert (n_train, n_test) == (len(train), len(test))
+    np.testing.assert_array_equal(np.asarray(of_train), context[train])
+    np.testing.assert_array_equal(np.asarray(of_test), context[test])
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ({"advantage": [1.0]}, ValueError, "advantage has 1 values but there are 4"),
+        ({"context": [[1.0]] * 4}, ValueError, "context is given, but no model takes"),
+        ({"advantage": {"x": 1}}, ValueError, "given for 'x', which is not among"),
+        ({"advantage": {"c": 1}}, ValueError, "given for 'c', which takes none"),
+        ({"advantage": {"n": [1]}}, ValueError, "advantage has 1 values"),
+        ({"rater": {"n": [1] * 4}}, TypeError, "rater must be one column"),
+        ({"sample_weight": [1]}, ValueError, "sample_weight has 1 weights"),
+        ({"period": [1]}, ValueError, "period has 1 values but there are 4 rows"),
+        ({"n_splits": 9}, ValueError, "cannot make 9 test block"),
+    ],
+)
+def test_bad_columns_are_refused(columns, error, message):
+    pairs = Pairs(None, list("abab"), list("baba"))
+    given = {"period": [1, 2, 3, 4], "n_splits": 2} | columns
+    with pytest.raises(error, match=message):
+        evaluate_forward(
+            {"n": ByName(), "c": Constant()}, pairs, [-1, 0, 1, -1], **given
+        )
+
+
+@pytest.mark.parametrize("models", [{}, {"shares": Constant()}, {1: Constant()}])
+def test_bad_names_of_models_are_refused(models):
+    pairs = Pairs(None, list("abab"), list("baba"))
+    with pytest.raises(ValueError, match=r"no models|need names"):
+        evaluate_forward(models, pairs, [-1, 0, 1, -1], period=[1, 2, 3, 4], n_splits=1)
+
+
+def test_an_error_of_a_model_names_it():
+    pairs = Pairs(None, list("aaab"), list("bbba"))
+    with pytest.raises(ValueError, match="won all its comparisons") as caught:
+        evaluate_forward(
+            {"bare": BradleyTerry()},
+            pairs,
+            [-1, -1, -1, -1],
+            period=[1, 2, 3, 4],
+            n_splits=2,
+        )
+    assert "model 'bare' on the 1 rows before block 0" in caught.value.__notes__[0]
+
+
+# --- unseen items --------------------------------------------------------------------
+
+
+@pytest.fixture
+def newcomer():
+    # Item "c" appears first in period 3; it is known in period 4.
+    pairs = Pairs(None, list("abacca"), list("bababc"))
+    return pairs, [-1, 1, 0, -1, 1, 0], [1, 2, 3, 3, 4, 4]
+
+
+def test_rows_with_unseen_items_are_left_out_for_all_models(newcomer):
+    pairs, y, period = newcomer
+    models = {"by name": ByName(), "any": Constant()}
+    result = evaluate_forward(models, pairs, y, period=period, n_splits=2, min_train=2)
+    assert result.row.tolist() == [2, 4, 5]
+    assert result.table["n_unseen"].to_list() == [1, 1, 1]
+    assert result.table["n_test"].to_list() == [3, 3, 3]
+    by_split = result.by_split.filter(pl.col("model") == "any")
+    assert by_split["n_unseen"].to_list() == [1, 0]
+    assert by_split["n_test"].to_list() == [1, 2]
+    assert "Left out: 1 row with an item" in str(result)
+
+
+def test_rows_with_unseen_items_stay_if_every_model_can_predict_them(newcomer):
+    pairs, y, period = newcomer
+    result = evaluate_forward(
+        {"any": Constant(), "majority": MajorityCompare(), "elo": Elo(unseen="prior")},
+        pairs,
+        y,
+        period=period,
+        n_splits=2,
+        min_train=2,
+    )
+    assert result.row.tolist() == [2, 3, 4, 5]
+    assert result.table["n_unseen"].to_list() == [0] * 4
+    assert "Left out" not in str(result)
+
+
+def test_an_item_seen_only_with_weight_zero_is_unseen(newcomer):
+    pairs, y, period = newcomer
+    settings = {"period": period, "n_splits": 1, "min_train": 3}
+    result = evaluate_forward(ByName(), pairs, y, **settings)
+    assert result.row.tolist() == [4, 5]
+    weight = [1, 1, 1, 0, 1, 1]
+    with pytest.raises(
+        ValueError, match="each of the 2 test rows has an item not seen"
+    ):
+        evaluate_forward(ByName(), pairs, y, sample_weight=weight, **settings)
+
+
+def test_a_block_of_unseen_items_only_has_no_metrics():
+    pairs = Pairs(None, list("abcda"), list("badcb"))
+    result = evaluate_forward(
+        ByName(), pairs, [-1, 1, -1, 1, 0], period=[1, 1, 2, 2, 3], n_splits=2
+    )
+    first = result.by_split.row(0, named=True)
+    assert (first["n_test"], first["n_unseen"], first["accuracy"]) == (0, 2, None)
+    assert result.row.tolist() == [4]
+
+
+def test_nothing_left_to_evaluate_is_refused():
+    pairs = Pairs(None, list("abcd"), list("badc"))
+    with pytest.raises(
+        ValueError, match="each of the 2 test rows has an item not seen"
+    ):
+        evaluate_forward(
+            ByName(), pairs, [-1, 1, -1, 1], period=[1, 1, 2, 2], n_splits=1
+        )
+
+
+def test_arrays_are_foretold_from_features(rng):
+    X = rng.normal(size=(40, 2, 3))
+    y = np.sign(X[:, 1, 0] - X[:, 0, 0])
+    result = evaluate_forward(Constant(), X, y, period=np.arange(40))
+    assert result.table["n_unseen"][0] == 0
+    assert result.table["n_test"][0] == len(result.row) > 30
+
+
+# --- the result ----------------------------------------------------------------------
+
+
+def test_a_model_without_probabilities_has_only_an_accuracy(rng):
+    pairs, y, period = simulate(rng)
+    result = evaluate_forward(MajorityCompare(), pairs, y, period=period)
+    row = result.table.row(0, named=True)
+    assert row["model"] == "MajorityCompare"
+    assert row["accuracy"] > 0
+    assert row["log_loss"] is row["brier"] is row["rps"] is None
+    assert result.table.schema["log_loss"] == pl.Float64
+    with pytest.raises(ValueError, match="gives no probabilities, so it has no rps"):
+        result.losses("MajorityCompare", "rps")
+    assert result.difference("MajorityCompare", "shares", "accuracy").n_periods > 1
+
+
+def test_differences_and_their_errors_are_those_of_a_loop(rng):
+    pairs, y, period = simulate(rng)
+    weight = rng.uniform(0.5, 2, len(y))
+    models = {"strengths": BradleyTerry(alpha=0.1), "elo": Elo()}
+    result = evaluate_forward(models, pairs, y, period=period, sample_weight=weight)
+    for metric in ("accuracy", "log_loss", "brier", "rps"):
+        table = dict(result.table.select("model", metric).iter_rows())
+        found = result.difference("strengths", "elo", metric)
+        assert found.mean == pytest.approx(table["strengths"] - table["elo"])
+        d = result.losses("strengths", metric) - result.losses("elo", metric)
+        w = weight[result.row]
+        total = 0.0
+        tested = sorted(set(period[result.row]))
+        for p in tested:
+            at = period[result.row] == p
+            total += sum(w[at] * (d[at] - found.mean)) ** 2
+        b = len(tested)
+        assert found.n_periods == b
+        assert found.standard_error == pytest.approx(
+            np.sqrt(total * b / (b - 1)) / w.sum()
+        )
+
+
+def test_with_a_row_per_period_the_error_is_that_of_a_mean(rng):
+    pairs, y, _ = simulate(rng, n=80)
+    result = evaluate_forward(Constant(), pairs, y, period=np.arange(80))
+    d = result.losses("Constant", "rps") - result.losses("shares", "rps")
+    found = result.difference("Constant", "shares", "rps")
+    assert found.standard_error == pytest.approx(d.std(ddof=1) / np.sqrt(len(d)))
+
+
+def test_one_period_has_no_standard_error():
+    pairs = Pairs(None, list("abab"), list("baba"))
+    result = evaluate_forward(
+        Constant(), pairs, [-1, 1, -1, 1], period=[1, 1, 2, 2], n_splits=1
+    )
+    found = result.difference("Constant", "shares")
+    assert found.n_periods == 1
+    assert np.isnan(found.standard_error)
+
+
+def test_unknown_models_and_metrics_are_refused(rng):
+    pairs, y, period = simulate(rng, n=60)
+    result = evaluate_forward(Constant(), pairs, y, period=period, n_splits=2)
+    with pytest.raises(
+        ValueError, match="no model 'x'; known are 'Constant', 'shares'"
+    ):
+        result.difference("x", "shares")
+    with pytest.raises(ValueError, match=r"metric must be one of .* got 'auc'"):
+        result.difference("Constant", "shares", "auc")
+
+
+def test_the_table_by_split_says_when(rng):
+    pairs, y, period = simulate(rng)
+    dates = np.datetime64("2020-01-01") + 31 * period
+    result = evaluate_forward(Constant(), pairs, y, period=dates, n_splits=3)
+    by_split = result.by_split.filter(pl.col("model") == "Constant")
+    assert by_split["split"].to_list() == [0, 1, 2]
+    assert by_split.schema["first"] == pl.Date
+    splits = list(PeriodSplit(3).split(pairs, period=dates))
+    for row, (train, test) in zip(by_split.iter_rows(named=True), splits, strict=True):
+        assert row["first"] == dates[test].min().item()
+        assert row["last"] == dates[test].max().item()
+        assert (row["n_train"], row["n_test"]) == (len(train), len(test))
+    assert result.by_split["n_test"].sum() == 2 * result.table["n_test"][0]
+
+
+def test_the_text_and_the_terminal_show_the_table(rng):
+    pairs, y, period = simulate(rng)
+    models = {"[strengths]": BradleyTerry(alpha=0.1), "majority": MajorityCompare()}
+    result = evaluate_forward(models, pairs, y, period=period, n_splits=3)
+    stream = StringIO()
+    Console(file=stream, width=100).print(result)
+    for text in (str(result), stream.getvalue()):
+        assert "3 blocks" in text
+        assert "–" in text
+        for name in (*models, "shares"):
+            assert name in text
+        assert f"{result.table['rps'][0]:.4f}" in text
+
+
+def test_a_better_model_is_found_better(rng):
+    pairs, y, period = simulate(rng, n=3000, n_periods=60)
+    result = evaluate_forward(BradleyTerry(alpha=0.1), pairs, y, period=period)
+    for metric, sign in (("log_loss", -1), ("brier", -1), ("rps", -1), ("accuracy", 1)):
+        found = result.difference("BradleyTerry", "shares", metric)
+        assert sign * found.mean > 2 * found.standard_error > 0
