@@ -10,26 +10,16 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from benchmarks.measure import in_child, interleaved, slope
 from benchmarks.problems import Libsvm, fit_ours, make_problem
+from benchmarks.rating_cases import CASES as RATING_CASES
+from benchmarks.rows import Row
 from tiebreak import SVMCompare, metrics, tune
 from tiebreak.datasets import make_norms
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; ``kept`` is None where nothing is promised."""
-
-    name: str
-    value: str
-    promise: str
-    kept: bool | None
-    note: str = ""
 
 
 def compilation() -> Iterator[Row]:
@@ -175,5 +165,6 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         twenty_thousand,
         grid_against_cold_fits,
         growth,
+        *RATING_CASES,
     )
 }

@@ -16,7 +16,8 @@ import sklearn
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.cases import CASES, Row
+from benchmarks.cases import CASES
+from benchmarks.rows import Row
 from tiebreak import __version__
 
 

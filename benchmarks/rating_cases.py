@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ratings and leaderboards against evalica (Rust) and elote (pure Python)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks.measure import interleaved, slope
+from benchmarks.rows import Row
+from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs
+from tiebreak.datasets import load_lm_arena
+
+MILLION = 1_000_000
+
+
+def make_votes(n: int, n_items: int, seed: int = 0) -> tuple[Pairs, np.ndarray]:
+    """Draw comparisons from Davidson's model with ν = 0.7."""
+    rng = np.random.default_rng(seed)
+    strength = rng.normal(size=n_items)
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    d = strength[right] - strength[left]
+    odds = np.stack([np.exp(-d / 2), np.full(n, 0.7), np.exp(d / 2)])
+    share = np.cumsum(odds / odds.sum(axis=0), axis=0)
+    y = (rng.random(n) > share[:2]).sum(axis=0) - 1
+    return Pairs(None, left, right, names=[f"model {i}" for i in range(n_items)]), y
+
+
+def elo_against_peers() -> Iterator[Row]:
+    """A million Elo updates against evalica's Rust and elote's Python."""
+    import evalica
+    from elote import EloCompetitor
+    from evalica import _brzo
+
+    pairs, y = make_votes(MILLION, 200)
+    words = {-1: evalica.Winner.X, 0: evalica.Winner.Draw, 1: evalica.Winner.Y}
+    left, right = pairs.left.tolist(), pairs.right.tolist()
+    winners, ones = [words[outcome] for outcome in y.tolist()], np.ones(len(y))
+
+    def ours():
+        return Elo(4.0, init=1000.0).fit(pairs, y)
+
+    def rust_core():
+        return _brzo.elo(
+            xs=left, ys=right, winners=winners, weights=ones, total=200,
+            initial=1000.0, base=10.0, scale=400.0, k=4.0,
+            win_weight=1.0, tie_weight=0.5,
+        )  # fmt: skip
+
+    def our_ratings():
+        return ours().utility(pairs.names)
+
+    difference = np.abs(our_ratings() - rust_core()).max()
+    if difference > 1e-6:
+        raise AssertionError(f"ratings differ by {difference}")
+    a, b, ratio = interleaved(ours, rust_core, repeat=7)
+    note = f"{1e3 * a:.0f} ms against {1e3 * b:.0f} ms; equal to {difference:.0e}"
+    yield Row(
+        "Elo, 10⁶ games: times faster than evalica's core",
+        f"{ratio:.1f}×",
+        "≥ 10×",
+        ratio >= 10,
+        note,
+    )
+    names = pairs.names
+    left_names, right_names = names[pairs.left].tolist(), names[pairs.right].tolist()
+    a, b, ratio = interleaved(
+        lambda: Elo(4.0).fit(Pairs(None, left_names, right_names), y),
+        lambda: evalica.elo(left_names, right_names, winners),
+        repeat=3,
+    )
+    yield Row(
+        "Elo, 10⁶ games from lists of names: times faster than evalica.elo",
+        f"{ratio:.1f}×",
+        "",
+        None,
+        f"{a:.2f} s against {b:.2f} s",
+    )
+
+    def python_library():
+        players = [EloCompetitor(initial_rating=1000, k_factor=4) for _ in range(200)]
+        for i, j, outcome in zip(left, right, y.tolist(), strict=True):
+            if outcome == 0:
+                players[i].tied(players[j])
+            elif outcome < 0:
+                players[i].beat(players[j])
+            else:
+                players[i].lost_to(players[j])
+        return np.array([player.rating for player in players])
+
+    start = time.perf_counter()
+    ratings = python_library()
+    seconds = time.perf_counter() - start
+    difference = np.abs(our_ratings() - ratings).max()
+    if difference > 1e-6:
+        raise AssertionError(f"ratings differ by {difference}")
+    a = min(_timed(ours) for _ in range(5))
+    yield Row(
+        "Elo, 10⁶ games: times faster than elote",
+        f"{seconds / a:.0f}×",
+        "≥ 1000×",
+        seconds / a >= 1000,
+        f"{1e3 * a:.0f} ms against {seconds:.1f} s; equal to {difference:.0e}",
+    )
+
+
+def davidson_against_newman() -> Iterator[Row]:
+    """Davidson's model of a million comparisons of 200 items against evalica's."""
+    import evalica
+
+    pairs, y = make_votes(MILLION, 200)
+    words = {-1: evalica.Winner.X, 0: evalica.Winner.Draw, 1: evalica.Winner.Y}
+    left, right = pairs.left.tolist(), pairs.right.tolist()
+    winners = [words[outcome] for outcome in y.tolist()]
+
+    def peer():
+        return evalica.newman(left, right, winners, tolerance=1e-9, limit=10_000)
+
+    def ours():
+        return BradleyTerry().fit(pairs, y)
+
+    score = np.log(peer().scores.sort_index().to_numpy())
+    difference = np.abs(score - score.mean() - ours().utility(pairs.names)).max()
+    if difference > 1e-6:
+        raise AssertionError(f"strengths differ by {difference}")
+    a, b, ratio = interleaved(ours, peer, repeat=7)
+    yield Row(
+        "Davidson, 10⁶ comparisons of 200 items: times faster than evalica's Newman",
+        f"{ratio:.1f}×",
+        "≥ 20×",
+        ratio >= 20,
+        f"{1e3 * a:.0f} ms against {1e3 * b:.0f} ms; equal to {difference:.0e}",
+    )
+    model = ours()
+    seconds = min(_timed(lambda: model.bootstrap(1000)) for _ in range(2))
+    yield Row(
+        "1000 bootstrap resamples, 200 items, 19,900 pairs",
+        f"{seconds:.1f} s",
+        "",
+        None,
+    )
+
+
+def leaderboard_of_votes() -> Iterator[Row]:
+    """The leaderboard of the language-model votes with 1000 bootstraps."""
+    name = "leaderboard of lm_arena_140k with 1000 bootstraps"
+    try:
+        votes = load_lm_arena()
+    except FileNotFoundError:
+        yield Row(name, "–", "≤ 5 s", None, "the data set is not here")
+        return
+    seconds = _timed(
+        lambda: Leaderboard.from_results(votes.pairs, votes.y, interval="bootstrap")
+    )
+    yield Row(name, f"{seconds:.1f} s", "≤ 5 s", seconds <= 5)
+
+
+def growth_of_ratings() -> Iterator[Row]:
+    """How ratings grow with size."""
+    sizes = [250_000, 500_000, 1_000_000, 2_000_000]
+    for label, model, n_items in (
+        ("Elo, 54,000 items", Elo("fide"), 54_000),
+        ("Davidson, 200 items", BradleyTerry(), 200),
+    ):
+        seconds = []
+        for n in sizes:
+            pairs, y = make_votes(n, n_items)
+            model.fit(pairs, y)
+            seconds.append(min(_timed(lambda: model.fit(pairs, y)) for _ in range(3)))  # noqa: B023
+        yield Row(
+            f"growth in games: {label}",
+            f"n^{slope(sizes, seconds):.2f}",
+            "≤ n^1.3",
+            slope(sizes, seconds) <= 1.3,
+            f"{seconds[-1]:.2f} s for {sizes[-1]:,} games",
+        )
+
+
+def _timed(call) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+CASES = (
+    elo_against_peers,
+    davidson_against_newman,
+    leaderboard_of_votes,
+    growth_of_ratings,
+)
