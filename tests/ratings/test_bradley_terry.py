@@ -275,6 +275,9 @@ def test_prediction_is_the_most_probable_outcome(rng, ties):
         model.predict(pairs), model.predict_proba(pairs).argmax(axis=1) - 1
     )
     assert {-1, 0, 1} == set(model.predict(pairs).tolist())
+    accuracy = (model.predict(pairs, advantage=home) == y).mean()
+    assert model.score(pairs, y, advantage=home) == pytest.approx(accuracy)
+    assert model.score(pairs, y) == pytest.approx((model.predict(pairs) == y).mean())
     turned = model.predict_proba(pairs.swap(), advantage=-home)
     assert_allclose(turned, p[:, ::-1], atol=1e-14)
 

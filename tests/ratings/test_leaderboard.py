@@ -107,7 +107,7 @@ def test_categories_are_fitted_by_themselves(results, rng):
 def test_categories_that_cannot_be_fitted_are_named(results):
     pairs, y = results
     by = np.full(len(y), "most", dtype=object)
-    by[0] = "one"
+    by[np.flatnonzero(y)[0]] = "one"
     with pytest.raises(ValueError, match="In the category 'one'"):
         Leaderboard.from_results(pairs, y, by=by)
     with pytest.raises(ValueError, match="has no comparison"):

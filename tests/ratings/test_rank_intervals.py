@@ -40,9 +40,7 @@ def test_one_item():
 def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
     # Independent items of equal variance: Tukey's studentized range, divided by √2.
     # 3.633 = the 95 % point for 4 items and many degrees of freedom (Tukey's table).
-    covariance = np.eye(4)
-    error = np.full((4, 4), np.sqrt(2.0))
-    found = module._critical_values(covariance, error, 0.95, simultaneous)
+    found = module._critical_values(np.eye(4), 0.95, simultaneous)
     if simultaneous:
         assert found == pytest.approx(np.full(4, 3.633 / np.sqrt(2)), abs=0.06)
     else:
@@ -52,7 +50,7 @@ def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
 
 def test_many_items_fall_back_to_bonferroni(monkeypatch):
     monkeypatch.setattr(module, "_SIMULATED", 3)
-    found = module._critical_values(np.eye(5), np.ones((5, 5)), 0.95, False)
+    found = module._critical_values(np.eye(5), 0.95, False)
     assert found == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 4)))
 
 
@@ -63,7 +61,11 @@ def test_many_items_fall_back_to_bonferroni(monkeypatch):
 def test_groups_are_the_largest_runs_without_a_difference(strength, variance):
     strength = np.array(strength, dtype=float)
     covariance = np.diag(variance[: len(strength)])
-    differ = module._differ(strength, covariance, 0.95)
+    everyone = np.arange(len(strength))
+    error = module._errors(covariance, everyone, everyone)
+    critical = module._critical_values(covariance, 0.95, simultaneous=True)
+    difference = np.abs(strength[:, None] - strength[None, :])
+    differ = difference > critical[:, None] * error
     order = np.argsort(-strength, kind="stable")
     runs = []
     for start, end in combinations(range(len(order) + 1), 2):
@@ -72,3 +74,16 @@ def test_groups_are_the_largest_runs_without_a_difference(strength, variance):
             runs.append(run.tolist())
     largest = [run for run in runs if not any(set(run) < set(other) for other in runs)]
     assert [g.tolist() for g in indistinct_groups(strength, covariance)] == largest
+
+
+def test_independent_errors_need_no_matrix(rng, monkeypatch):
+    strength, variance = rng.normal(size=40), rng.random(40) * 0.1
+    for simulated in (300, 10):
+        monkeypatch.setattr(module, "_SIMULATED", simulated)
+        monkeypatch.setattr(module, "_BLOCK", 7)
+        one = rank_intervals(strength, variance)
+        assert_array_equal(one, rank_intervals(strength, np.diag(variance)))
+        groups = indistinct_groups(strength, variance)
+        expected = indistinct_groups(strength, np.diag(variance))
+        assert [g.tolist() for g in groups] == [g.tolist() for g in expected]
+        assert len(groups) > 2

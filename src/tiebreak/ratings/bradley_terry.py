@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import as_pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import (
     LINKS,
@@ -23,15 +21,15 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive, to_outcomes
+from tiebreak.models.base import OUTCOMES, check_positive
 from tiebreak.ratings.comparison_counts import ComparisonCounts, count_comparisons
 from tiebreak.ratings.existence import check_existence
 from tiebreak.ratings.inputs import (
     check_rater,
     check_results,
     check_row_covariates,
-    favor_of_left,
 )
+from tiebreak.ratings.strength_predictions import StrengthPredictions
 from tiebreak.ratings.uncertainty import StrengthUncertainty
 from tiebreak.solvers import minimize_newton
 
@@ -40,7 +38,9 @@ __all__ = ["BradleyTerry"]
 _LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
 
 
-class BradleyTerry(StrengthUncertainty, UtilityMixin, ClassifierMixin, BaseEstimator):
+class BradleyTerry(
+    StrengthUncertainty, StrengthPredictions, ClassifierMixin, BaseEstimator
+):
     r"""Strengths of items from who-beat-whom, ties included, by maximum likelihood.
 
     With d = θ_right - θ_left - γ h - zᵀβ for a comparison with advantage h and context
@@ -314,76 +314,3 @@ class BradleyTerry(StrengthUncertainty, UtilityMixin, ClassifierMixin, BaseEstim
     def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
         """The strengths, under the name that all models without features have."""
         return self.strength_
-
-    def decision_function(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
-        """Difference of strengths, right minus left, minus what favors left.
-
-        Parameters
-        ----------
-        X : Pairs
-            Comparisons of items by name.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`. None: neutral ground, 0.
-        context : array-like of shape (n, q), optional
-            As in `fit`. None: 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        d = super().decision_function(X)
-        if advantage is None and context is None:
-            return d
-        gamma = getattr(self, "advantage_", None)
-        beta = getattr(self, "context_coef_", None)
-        return d - favor_of_left(advantage, gamma, context, beta, len(d))
-
-    def predict_proba(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
-        """Probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X : Pairs
-            Comparisons of items by name.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`. None: neutral ground, 0.
-        context : array-like of shape (n, q), optional
-            As in `fit`. None: 0.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right; rows sum to 1.
-        """
-        d = self.decision_function(X, advantage=advantage, context=context)
-        if np.isposinf(self.tie_):
-            return np.tile([0.0, 1.0, 0.0], (len(d), 1))
-        return self._link.probabilities(d, self._tie)
-
-    def predict(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[Any]:
-        """Most probable outcomes of comparisons, or strengths of items.
-
-        Parameters
-        ----------
-        X : Pairs, or array-like of names
-            Comparisons, or items.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`, for comparisons.
-        context : array-like of shape (n, q), optional
-            As in `fit`, for comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        if advantage is None and context is None:
-            return super().predict(X)
-        d = self.decision_function(as_pairs(X), advantage=advantage, context=context)
-        return to_outcomes(d, self.threshold_)

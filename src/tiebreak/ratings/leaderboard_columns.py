@@ -124,11 +124,7 @@ def _independent(
     """Intervals of ratings whose errors are taken to be independent."""
     half = norm.ppf(0.5 + 0.5 * level) * deviation
     columns["lower"], columns["upper"] = rating - half, rating + half
-    if len(rating) <= _LARGEST_MATRIX:
-        _ranks_and_groups(rating, np.diag(deviation**2), level, columns)
-
-
-_LARGEST_MATRIX = 10_000
+    _ranks_and_groups(rating, deviation**2, level, columns)
 
 
 def _ranks_and_groups(

@@ -24,6 +24,7 @@ from scipy.stats import norm
 __all__ = ["indistinct_groups", "rank_intervals"]
 
 _N_DRAWS = 4000
+_BLOCK = 256  # rows of the matrix of differences at a time
 _SIMULATED = 300  # items; above, N² maxima of 4000 draws take too long
 
 
@@ -39,8 +40,8 @@ def rank_intervals(
     ----------
     strength : ndarray of shape (N,)
         Strengths; larger is better.
-    covariance : ndarray of shape (N, N)
-        Their covariance, up to a common shift.
+    covariance : ndarray of shape (N, N) or (N,)
+        Their covariance, up to a common shift; or variances of independent errors.
     level : float, default=0.95
         Confidence.
     simultaneous : bool, default=False
@@ -51,14 +52,18 @@ def rank_intervals(
     ndarray of int64 of shape (N, 2)
         Best and worst rank of each item; 1 is best.
     """
-    difference, error = _differences(strength, covariance)
-    critical = _critical_values(covariance, error, level, simultaneous)
-    # The rank of an item is judged by its own critical value, that of its row.
-    limit = critical[:, None] * error
-    off_diagonal = ~np.eye(len(strength), dtype=bool)
-    best = 1 + ((difference < -limit) & off_diagonal).sum(axis=1)
-    worst = len(strength) - ((difference > limit) & off_diagonal).sum(axis=1)
-    return np.stack([best, worst], axis=1)
+    n = len(strength)
+    critical = _critical_values(covariance, level, simultaneous)
+    out = np.empty((n, 2), dtype=np.int64)
+    # In blocks: matrices of all differences would be many times the covariance.
+    for rows in np.array_split(np.arange(n), -(-n // _BLOCK)):
+        difference = strength[rows, None] - strength[None, :]
+        # The rank of an item is judged by its own critical value, that of its row.
+        limit = critical[rows, None] * _errors(covariance, rows, np.arange(n))
+        limit[np.arange(len(rows)), rows] = np.inf
+        out[rows, 0] = 1 + (difference < -limit).sum(axis=1)
+        out[rows, 1] = n - (difference > limit).sum(axis=1)
+    return out
 
 
 def indistinct_groups(
@@ -72,8 +77,8 @@ def indistinct_groups(
     ----------
     strength : ndarray of shape (N,)
         Strengths.
-    covariance : ndarray of shape (N, N)
-        Their covariance, up to a common shift.
+    covariance : ndarray of shape (N, N) or (N,)
+        Their covariance, up to a common shift; or variances of independent errors.
     level : float, default=0.95
         Confidence with which all statements hold at once.
 
@@ -84,44 +89,42 @@ def indistinct_groups(
         told apart from two items that can; every item is in at least one.
     """
     order = np.argsort(-strength, kind="stable")
-    differs = _differ(strength, covariance, level)[np.ix_(order, order)]
+    critical = _critical_values(covariance, level, simultaneous=True)
     groups: list[NDArray[np.int64]] = []
-    end_before = 0
-    start = 0
+    start = covered = 0
     for end in range(1, len(order) + 1):
-        # The run start..end-1 must have no two items that differ.
-        while differs[start:end, end - 1].any():
-            if end - 1 > end_before:
-                groups.append(order[start : end - 1])
-                end_before = end - 1
-            start += 1
+        item, run = order[end - 1], order[start : end - 1]
+        limit = critical[item] * _errors(covariance, run, order[end - 1 : end])[:, 0]
+        apart = np.flatnonzero(strength[run] - strength[item] > limit)
+        if len(apart) == 0:
+            continue
+        # The run ends before this item, and the next begins behind the last from whom
+        # it differs.
+        if end - 1 > covered:
+            groups.append(order[start : end - 1])
+            covered = end - 1
+        start += int(apart[-1]) + 1
     groups.append(order[start:])
     return groups
 
 
-def _differences(
-    strength: NDArray[np.float64], covariance: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give θ_i - θ_j and its standard error, shape (N, N) each."""
-    variance = np.diag(covariance)
-    spread = variance[:, None] + variance[None, :] - 2.0 * covariance
-    return strength[:, None] - strength[None, :], np.sqrt(np.maximum(spread, 0.0))
-
-
-def _differ(
-    strength: NDArray[np.float64], covariance: NDArray[np.float64], level: float
-) -> NDArray[np.bool_]:
-    """Say of every two items whether they differ, all at once with confidence."""
-    difference, error = _differences(strength, covariance)
-    critical = _critical_values(covariance, error, level, simultaneous=True)
-    return np.abs(difference) > critical[:, None] * error
+def _errors(
+    covariance: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Give standard errors of θ_i - θ_j for i in rows and j in columns."""
+    if covariance.ndim == 1:
+        spread = covariance[rows, None] + covariance[None, columns]
+    else:
+        variance = np.diag(covariance)
+        spread = variance[rows, None] + variance[None, columns]
+        spread = spread - 2.0 * covariance[np.ix_(rows, columns)]
+    return np.sqrt(np.maximum(spread, 0.0))
 
 
 def _critical_values(
-    covariance: NDArray[np.float64],
-    error: NDArray[np.float64],
-    level: float,
-    simultaneous: bool,
+    covariance: NDArray[np.float64], level: float, simultaneous: bool
 ) -> NDArray[np.float64]:
     n = len(covariance)
     if n < 2:
@@ -130,12 +133,14 @@ def _critical_values(
     bound = norm.ppf(1.0 - (1.0 - level) / (2.0 * tests))
     if n > _SIMULATED:
         return np.full(n, bound)
-    values, vectors = np.linalg.eigh(covariance)
+    matrix = np.diag(covariance) if covariance.ndim == 1 else covariance
+    values, vectors = np.linalg.eigh(matrix)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     # A fixed seed: the same data always give the same intervals.
     draws = np.random.default_rng(0).standard_normal((_N_DRAWS, n)) @ root.T
     largest = np.zeros((_N_DRAWS, n))
-    _update_largest(draws, error, largest)
+    everyone = np.arange(n)
+    _update_largest(draws, _errors(covariance, everyone, everyone), largest)
     if simultaneous:
         critical = np.full(n, np.quantile(largest.max(axis=1), level))
     else:
