@@ -3,29 +3,38 @@
 
 From who-beat-whom (ties included), graded items or ranked lists, learn a utility for
 every item, seen or unseen, and predict left, tie or right for any two.
+
+Public names are imported when they are first used, so that ``tiebreak --help`` does not
+wait for compilers and solvers.
 """
 
-from tiebreak import datasets, metrics, ratings, selection
-from tiebreak.data import OnItems, Orders, Outcome, Pairs
-from tiebreak.models import (
-    LogisticCompare,
-    MajorityCompare,
-    MaxMarginCompare,
-    RankSVM,
-    SVMCompare,
-    ThresholdCompare,
-    load,
-    save,
-)
-from tiebreak.ratings import (
-    BradleyTerry,
-    Elo,
-    Glicko,
-    Glicko2,
-    Leaderboard,
-    check_pairs,
-)
-from tiebreak.selection import tune
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tiebreak import datasets, metrics, ratings, report, selection
+    from tiebreak.data import OnItems, Orders, Outcome, Pairs
+    from tiebreak.models import (
+        LogisticCompare,
+        MajorityCompare,
+        MaxMarginCompare,
+        RankSVM,
+        SVMCompare,
+        ThresholdCompare,
+        load,
+        save,
+    )
+    from tiebreak.ratings import (
+        BradleyTerry,
+        Elo,
+        Glicko,
+        Glicko2,
+        Leaderboard,
+        check_pairs,
+    )
+    from tiebreak.selection import tune
 
 __version__ = "0.1.0.dev0"
 
@@ -51,14 +60,47 @@ __all__ = [
     "load",
     "metrics",
     "ratings",
+    "report",
     "save",
     "selection",
     "tune",
 ]
 
-# Model files and messages name classes by where users find them.
-for _name in __all__:
-    _public = globals()[_name]
-    if isinstance(_public, type):
-        _public.__module__ = "tiebreak"
-del _name, _public
+_SUBPACKAGES = ("datasets", "metrics", "ratings", "report", "selection")
+_HOMES = {
+    "data": ("OnItems", "Orders", "Outcome", "Pairs"),
+    "models": (
+        "LogisticCompare",
+        "MajorityCompare",
+        "MaxMarginCompare",
+        "RankSVM",
+        "SVMCompare",
+        "ThresholdCompare",
+        "load",
+        "save",
+    ),
+    "ratings": (
+        "BradleyTerry",
+        "Elo",
+        "Glicko",
+        "Glicko2",
+        "Leaderboard",
+        "check_pairs",
+    ),
+    "selection": ("tune",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return import_module(f"tiebreak.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'tiebreak' has no attribute {name!r}")
+    value = getattr(import_module(f"tiebreak.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tiebreak import (
+    LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
     Pairs,
@@ -29,6 +30,7 @@ MODELS = {
     "MaxMarginCompare": MaxMarginCompare,
     "MaxMarginCompare(qp)": lambda: MaxMarginCompare("qp"),
     "ThresholdCompare": lambda: ThresholdCompare(RankSVM(C=10.0)),
+    "LogisticCompare": lambda: LogisticCompare(0.1),
     "MajorityCompare": MajorityCompare,
 }
 MACHINES = [name for name in MODELS if "SVM" in name]

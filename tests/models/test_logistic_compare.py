@@ -600,6 +600,19 @@ def test_separable_data_are_fine():
         assert model.score(pairs, np.ones(5)) == 1
 
 
+@every_link
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_huge_penalty_leaves_an_order(rng, link, kernel):
+    pairs, y = draw(rng, link)
+    model = LogisticCompare(1e20, link=link, kernel=kernel).fit(pairs, y)
+    looser = LogisticCompare(1e10, link=link, kernel=kernel).fit(pairs, y)
+    assert model.converged_
+    assert_allclose(
+        1e10 * model.utility(pairs.values), looser.utility(pairs.values), rtol=1e-4
+    )
+    assert np.ptp(model.utility(pairs.values)) > 0
+
+
 def test_features_of_very_different_sizes(rng):
     pairs, y = draw(rng)
     scale = np.array([1e-4, 1.0, 1e5])

@@ -7,30 +7,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tiebreak import Pairs
 from tiebreak.models import logistic_program
 from tiebreak.models.logistic_compare import LogisticCompare
-from tiebreak.models.logistic_program import count_outcomes, factor_kernel
+from tiebreak.models.logistic_program import factor_kernel
 from tiebreak.models.pair_program import TrainingItems
-
-
-@pytest.mark.parametrize("table", [True, False], ids=["table", "sorting"])
-def test_counts_are_those_of_a_loop(rng, monkeypatch, table):
-    if not table:
-        monkeypatch.setattr(logistic_program, "_SMALL_TABLE", 0)
-        monkeypatch.setattr(logistic_program, "_TABLE_PER_ROW", 0)
-    left, right = rng.integers(0, 7, size=(2, 90))
-    y = rng.integers(-1, 2, 90).astype(np.int8)
-    weight = rng.uniform(0.5, 2, 90)
-    expected = {}
-    for i, j, outcome, w in zip(left, right, y, weight, strict=True):
-        if i > j:
-            i, j, outcome = j, i, -outcome
-        cell = expected.setdefault((int(i), int(j)), np.zeros(3))
-        cell[outcome + 1] += w
-    low, high, counts = count_outcomes(left, right, y, weight, 7)
-    pairs = list(zip(low.tolist(), high.tolist(), strict=True))
-    assert pairs == sorted(expected)
-    assert_allclose(counts, [expected[pair] for pair in pairs])
-    assert low.dtype == high.dtype == np.int64
-    assert counts.flags.c_contiguous
 
 
 def read(items, kernel="rbf"):

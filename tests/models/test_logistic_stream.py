@@ -252,6 +252,68 @@ def test_batches_of_names_and_deviations_go_on(rng):
 
 
 @every_link
+@pytest.mark.parametrize("kind", ["features", "names", "deviations"])
+def test_a_batch_hands_over_its_hessian_and_its_weights(rng, link, kind):
+    n, m = 6, 50
+    items = rng.normal(size=(n, 2)) * [[1, 0], [1, 0], [1, 1], [1, 1], [0, 1], [1, 0]]
+    left = rng.integers(0, n, m)
+    right = (left + rng.integers(1, n, m)) % n
+    y, weight = rng.integers(-1, 2, m), rng.uniform(0.5, 2, m)
+    one_hot = np.eye(n)[right] - np.eye(n)[left]
+    parts, penalty = [items[right] - items[left]], [0.3, 0.3]
+    if kind == "names":
+        parts, penalty = [one_hot], [0.3] * n
+    if kind == "deviations":
+        parts, penalty = [*parts, one_hot], [0.3] * 2 + [0.8] * n
+    delta = np.hstack(parts)
+    model = LogisticCompare(
+        0.3, link=link, identity=0.8 if kind == "deviations" else None
+    )
+    names = [f"item {i}" for i in range(n)]
+    pairs = Pairs(None if kind == "names" else items, left, right, names=names)
+    model.fit(pairs, y, sample_weight=weight)
+    value, average, curvature, total = model._stream
+    counts = oracle.count_rows(y, weight)
+    f = oracle.objective(link, delta, counts, np.array(penalty))
+    hessian = np.diag(oracle.second_derivative(f, value))
+    t = parameter(link, model)
+    scale = 1.0 if link == "davidson" else (1 - np.exp(-t)) ** 2
+    assert_array_equal(average, value)
+    assert_allclose(value[-1], t)
+    assert_allclose(curvature[:-1], hessian[:-1], rtol=1e-5)
+    assert_allclose(curvature[-1], scale * hessian[-1], rtol=1e-5)
+    # A feature counts for every item that has it, up to all comparisons.
+    touched = weight @ (delta != 0)
+    if kind != "names":
+        met = weight @ np.abs(one_hot)
+        touched[:2] = np.minimum(met @ (items != 0), weight.sum())
+    assert_allclose(total, [*touched, weight.sum()])
+
+
+def test_an_item_against_itself_moves_ties_only():
+    names = Pairs(None, ["a", "b", "a"], ["b", "c", "c"])
+    model = LogisticCompare().partial_fit(names, [1, 0, -1])
+    before = copy.deepcopy(model)
+    with pytest.warns(UserWarning, match="item with itself"):
+        model.partial_fit(Pairs(None, ["a", "d"], ["a", "d"]), [0, 0])
+    assert_array_equal(model.utility(["a", "b", "c"]), before.utility(["a", "b", "c"]))
+    assert_array_equal(model.utility(["d"]), [0])
+    assert model.tie_ > before.tie_
+    # And no step becomes shorter by it.
+    assert_array_equal(model._stream[:, :3], before._stream[:, :3])
+
+
+def test_a_copy_goes_its_own_way(rng):
+    pairs, y = draw(rng, n=60)
+    model = LogisticCompare().partial_fit(pairs[:30], y[:30])
+    other, expected = copy.copy(model), copy.deepcopy(model)
+    other.partial_fit(pairs[40:], y[40:])
+    model.partial_fit(pairs[30:40], y[30:40])
+    expected.partial_fit(pairs[30:40], y[30:40])
+    assert_array_equal(model.coef_, expected.coef_)
+
+
+@every_link
 def test_a_stream_never_says_never(rng, link):
     pairs, y = draw(rng, link, 400)
     decided = y != 0
@@ -325,9 +387,8 @@ def test_other_kernels_cannot_be_followed(kernel):
     words = ["kernel='linear'", "Nystroem"]
     model = LogisticCompare(kernel=kernel)
     refused(ValueError, words, model.partial_fit, good_pairs(), Y)
-    model = (
-        LogisticCompare(kernel="rbf").fit(good_pairs(), Y).set_params(kernel="linear")
-    )
+    model = LogisticCompare().fit(good_pairs(), Y).set_params(kernel="rbf")
+    model.fit(good_pairs(), Y).set_params(kernel="linear")
     words = ["fitted with another kernel"]
     refused(ValueError, words, model.partial_fit, good_pairs(), Y)
 

@@ -22,6 +22,11 @@ from sklearn.utils import estimator_checks
 
 from tests.models.inputs import curved_pairs
 from tiebreak import (
+    BradleyTerry,
+    Elo,
+    Glicko,
+    Glicko2,
+    LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
     OnItems,
@@ -35,6 +40,11 @@ from tiebreak.metrics import get_scorer
 PAIR_MODELS = [
     SVMCompare(),
     RankSVM(),
+    LogisticCompare(),
+    BradleyTerry(),
+    Elo(),
+    Glicko(),
+    Glicko2(),
     MaxMarginCompare(),
     MajorityCompare(),
     ThresholdCompare(RankSVM()),

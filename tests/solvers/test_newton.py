@@ -188,6 +188,21 @@ def test_it_stops_at_the_solution(rng):
     assert_array_equal(again.x, solution.x)
 
 
+def test_at_least_so_many_steps(rng):
+    # Under this penalty the value cannot tell the solution from the start.
+    f = logistic(rng, alpha=1e20)
+    start = minimize_newton(f, np.append(np.zeros(6), 0.5)).x
+    start[:6] = 0
+    stopped = minimize_newton(f, start)
+    assert stopped.n_iter == 0
+    assert_array_equal(stopped.x, start)
+    solution = minimize_newton(f, start, min_iter=1)
+    assert solution.n_iter == 1
+    assert solution.converged
+    _, gradient = f.expand(start)
+    assert_allclose(solution.x[:6], -gradient[:6] / 2e20, rtol=1e-6)
+
+
 def test_the_start_is_not_written_to(rng):
     f, start = logistic(rng), np.append(np.zeros(6), 0.5)
     minimize_newton(f, start)

@@ -60,6 +60,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     array([-1.,  1.,  7.])
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 

@@ -78,6 +78,8 @@ class Orders:
     [['Cy', 'Ada']]
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     items: ItemTable | None
     flat: NDArray[np.int64]
     position: NDArray[np.int64]

@@ -51,6 +51,8 @@ class Outcome(enum.IntEnum):
     array([-1,  0,  1], dtype=int8)
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     LEFT = -1
     TIE = 0
     RIGHT = 1

@@ -69,6 +69,8 @@ class Pairs:
     array(['Ada', 'Bo', 'Cy'], dtype='<U3')
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     items: ItemTable | None
     left: NDArray[np.int64]
     right: NDArray[np.int64]

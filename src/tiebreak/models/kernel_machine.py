@@ -22,7 +22,7 @@ from tiebreak.models.base import UtilityMixin, check_positive
 from tiebreak.models.pair_program import PairDual, PairProgram, TrainingItems
 from tiebreak.solvers import BoxQP, BoxSolution, solve_box_qp
 
-__all__ = ["PairKernelMachine", "PathFit", "fit_path"]
+__all__ = ["PairKernelMachine", "PathFit", "expand_kernel", "fit_path"]
 
 _CHUNK = 2048
 
@@ -187,7 +187,7 @@ class PairKernelMachine(UtilityMixin):
             function = KernelFunction(self.kernel)
         else:
             function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
-        return _expansion(function, values, self.support_items_, self.item_coef_)
+        return expand_kernel(function, values, self.support_items_, self.item_coef_)
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class PathFit:
             return np.column_stack([model._utility(table) for model in self.models])
         assert self.items.table is not None
         train = self.items.table.values
-        return _expansion(self.items.function, table.values, train, self.coefs)
+        return expand_kernel(self.items.function, table.values, train, self.coefs)
 
 
 def fit_path(
@@ -274,7 +274,7 @@ def fit_path(
     return PathFit(models, program.items, np.column_stack(coefs))
 
 
-def _expansion(
+def expand_kernel(
     function: KernelFunction, values: Any, centers: Any, coef: np.ndarray
 ) -> np.ndarray:
     """``K(values, centers) @ coef``, a chunk of rows at a time."""

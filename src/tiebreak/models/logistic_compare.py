@@ -18,7 +18,7 @@ from tiebreak.data.messages import warn_user
 from tiebreak.kernels import KernelFunction
 from tiebreak.losses import LINKS
 from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
-from tiebreak.models.kernel_machine import _expansion
+from tiebreak.models.kernel_machine import expand_kernel
 from tiebreak.models.logistic_program import LogisticProgram
 from tiebreak.models.logistic_stream import LogisticStream
 from tiebreak.models.pair_program import TrainingItems
@@ -134,8 +134,7 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
 
     Examples
     --------
-    >>> from tiebreak import Pairs
-    >>> from tiebreak.models.logistic_compare import LogisticCompare
+    >>> from tiebreak import LogisticCompare, Pairs
     >>> items = [[0.0], [1.0], [2.0]]
     >>> pairs = Pairs(items, left=[0, 1, 0, 2], right=[1, 2, 2, 1])
     >>> model = LogisticCompare(0.1).fit(pairs, [0, 0, 1, -1])
@@ -144,6 +143,8 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
     >>> model.predict_proba([[[0.0], [5.0]]]).round(2)
     array([[0.  , 0.03, 0.97]])
     """
+
+    __module__ = "tiebreak"  # where users find it
 
     def __init__(
         self,
@@ -359,7 +360,7 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
             function = KernelFunction(self.kernel)
         else:
             function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
-        return _expansion(function, values, self.support_items_, self.dual_coef_)
+        return expand_kernel(function, values, self.support_items_, self.dual_coef_)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of left, tie and right.

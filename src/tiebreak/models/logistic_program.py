@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
 from tiebreak.data import Pairs
+from tiebreak.data.comparison_counts import count_comparisons
 from tiebreak.kernels import FunctionKernel, pivoted_cholesky
 from tiebreak.losses import (
     ComparisonObjective,
@@ -42,7 +43,7 @@ from tiebreak.models.logistic_steps import (
 from tiebreak.models.pair_program import TrainingItems
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
-__all__ = ["KernelFactor", "LogisticProgram", "count_outcomes", "factor_kernel"]
+__all__ = ["KernelFactor", "LogisticProgram", "factor_kernel"]
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -52,49 +53,6 @@ FACTOR_TOL = 1e-10
 # Up to this many items the Gram matrix is formed; beyond, so many pivots must do.
 MAX_PIVOTS = 4096
 # The table of all pairs is used while it is not much larger than the data.
-_TABLE_PER_ROW, _SMALL_TABLE = 4, 1_000_000
-
-
-def count_outcomes(
-    left: Codes,
-    right: Codes,
-    outcome: NDArray[np.int8],
-    weight: Vector,
-    n_items: int,
-) -> tuple[Codes, Codes, Vector]:
-    """Sum comparisons of the same two items.
-
-    Parameters
-    ----------
-    left, right : ndarray of int64 of shape (n,)
-        Items compared; an item may meet itself.
-    outcome : ndarray of int8 of shape (n,)
-        Outcomes -1, 0, +1.
-    weight : ndarray of shape (n,)
-        Weights, all positive.
-    n_items : int
-        Number of items.
-
-    Returns
-    -------
-    left, right : ndarray of int64 of shape (m,)
-        The distinct pairs, left ≤ right, ascending.
-    counts : ndarray of shape (m, 3)
-        Summed weights of the outcomes left, tie and right.
-    """
-    turned = left > right
-    pair = np.where(turned, right * n_items + left, left * n_items + right)
-    column = 1 + np.where(turned, -outcome, outcome).astype(np.int64)
-    if n_items**2 <= max(_TABLE_PER_ROW * len(left), _SMALL_TABLE):
-        table = np.bincount(3 * pair + column, weight, 3 * n_items**2).reshape(-1, 3)
-        cells = np.flatnonzero(table.any(axis=1))
-        counts: Vector = np.asarray(table[cells], dtype=np.float64)
-    else:
-        cells, row = np.unique(pair, return_inverse=True)
-        flat = np.bincount(3 * row + column, weight, 3 * len(cells))
-        counts = np.asarray(flat.reshape(-1, 3), dtype=np.float64)
-    cells = cells.astype(np.int64, copy=False)
-    return cells // n_items, cells % n_items, counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,9 +194,10 @@ class LogisticProgram:
         self.code = items.code if items.gram is None else np.arange(n)
         unit = self.code if identity is None else np.arange(n)
         n_units = n if identity is not None else int(unit.max()) + 1
-        self.left, self.right, self.counts = count_outcomes(
+        cells = count_comparisons(
             unit[pairs.left], unit[pairs.right], outcome, weight, n_units
         )
+        self.left, self.right, self.counts = cells.left, cells.right, cells.counts
         self.totals = self.counts.sum(axis=0)
         self.factor = None if items.is_linear else factor_kernel(items, given)
         design: Design
@@ -284,7 +243,11 @@ class LogisticProgram:
             return NewtonSolution(start, 0.0, 0.0, 0, True), start, math.inf
         if self.objective.tie is None:
             start[-1] = self.link.start(float(self.totals[1] / self.totals.sum()))
-        solution = minimize_newton(self.objective, start, tol=tol, max_iter=max_iter)
+        # At least one step: under a large penalty the utilities are tiny, and yet they
+        # have an order, which the loss does not notice.
+        solution = minimize_newton(
+            self.objective, start, tol=tol, max_iter=max_iter, min_iter=1
+        )
         return (solution, *self.objective.split(solution.x))
 
     def stream(self, coef: Vector, t: float) -> Vector:
@@ -296,6 +259,8 @@ class LogisticProgram:
         state[VALUE, :-1] = state[AVERAGE, :-1] = coef
         state[CURVATURE, :-1] = 2.0 * self.objective.alpha
         if not self.only_ties:
+            free = self.objective.tie is None
+            self.objective.expand(np.append(coef, t) if free else coef)
             state[CURVATURE, :-1] = self.objective.hessian_diagonal()[: len(coef)]
         state[WEIGHT, :-1] = self._touching()
         state[:, -1] = new_tie(self.link, self.totals)

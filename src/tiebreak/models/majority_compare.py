@@ -50,6 +50,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     array([1, 1, 1, 1], dtype=int8)
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     def __init__(self, *, tie: bool = False) -> None:
         self.tie = tie
 

@@ -94,6 +94,8 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     (True, 0.714)
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     def __init__(
         self, program: str = "lp", *, tol: float = 1e-6, max_iter: int = 10_000
     ) -> None:

@@ -85,6 +85,8 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     array([2, 1, 0])
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     def __init__(
         self,
         C: float = 1.0,

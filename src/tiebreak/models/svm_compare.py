@@ -116,6 +116,8 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
     True
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     def __init__(
         self,
         C: float = 1.0,

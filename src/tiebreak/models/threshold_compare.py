@@ -71,6 +71,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     def __init__(self, ranker: Any) -> None:
         self.ranker = ranker
 

@@ -22,7 +22,7 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.models.base import OUTCOMES, check_positive
-from tiebreak.ratings.comparison_counts import ComparisonCounts, count_comparisons
+from tiebreak.data.comparison_counts import ComparisonCounts, count_comparisons
 from tiebreak.ratings.existence import check_existence
 from tiebreak.ratings.inputs import (
     check_rater,
@@ -124,6 +124,8 @@ class BradleyTerry(
     >>> model.predict_proba(pairs[:1]).round(2)
     array([[0.46, 0.21, 0.33]])
     """
+
+    __module__ = "tiebreak"  # where users find it
 
     __metadata_request__fit: ClassVar = {
         "advantage": True,

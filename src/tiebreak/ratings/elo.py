@@ -106,6 +106,8 @@ class Elo(SequentialRating):
     array([0.54])
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     _columns = COLUMNS
     _n_traced = 1
 

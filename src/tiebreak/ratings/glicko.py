@@ -181,6 +181,8 @@ class Glicko(DeviatingRating):
     array([251., 253., 251.])
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     _n_traced = 2
 
     def __init__(

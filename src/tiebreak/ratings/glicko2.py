@@ -102,6 +102,8 @@ class Glicko2(DeviatingRating):
     array([0.06, 0.06, 0.06])
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     _n_traced = 3
 
     def __init__(

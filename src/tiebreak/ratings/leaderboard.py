@@ -85,6 +85,8 @@ class Leaderboard:
     ['France', 'Argentina']
     """
 
+    __module__ = "tiebreak"  # where users find it
+
     table: pl.DataFrame
     model: Any
     level: float

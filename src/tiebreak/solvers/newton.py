@@ -91,6 +91,7 @@ def minimize_newton(
     *,
     tol: float = 1e-8,
     max_iter: int = 100,
+    min_iter: int = 0,
     dense: bool | None = None,
 ) -> NewtonSolution:
     """Minimize a smooth convex function.
@@ -106,6 +107,9 @@ def minimize_newton(
         one step more.
     max_iter : int, default=100
         Largest number of steps.
+    min_iter : int, default=0
+        Smallest number of steps. One step finds the direction also where f hardly
+        changes, as under a penalty so large that all of x is tiny.
     dense : bool, optional
         Whether to factor the Hessian rather than to use conjugate gradients; by
         default up to 1500 variables.
@@ -127,7 +131,8 @@ def minimize_newton(
             step = _solve_by_products(objective, -gradient, tol)
         slope = float(gradient @ step)
         gap = max(0.0, -0.5 * slope) / max(abs(value), np.finfo(float).tiny)
-        if not math.isfinite(gap) or gap <= tol**2 or n_iter == max_iter:
+        done = gap <= tol**2 and n_iter >= min_iter
+        if not math.isfinite(gap) or done or n_iter == max_iter:
             break
         # Close to the solution the fall drowns in the rounding of f, and a full
         # Newton step is then right.

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tiebreak.ratings import comparison_counts as module
-from tiebreak.ratings.comparison_counts import count_comparisons
+from tiebreak.data import comparison_counts as module
+from tiebreak.data.comparison_counts import count_comparisons
 
 
 def make(rng, n=200, n_items=5, q=0):
@@ -48,6 +48,20 @@ def test_cells_are_those_of_a_dictionary(rng, monkeypatch, q, table):
     assert (counts.left < counts.right).all()
     assert counts.counts.any(axis=1).all()
     assert as_sums(counts) == counted(left, right, outcome, weight, z)
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_an_item_may_meet_itself(monkeypatch, table):
+    if not table:
+        monkeypatch.setattr(module, "_TABLE_PER_ROW", 0)
+        monkeypatch.setattr(module, "_SMALL_TABLE", 0)
+    left, right = np.array([1, 0, 2]), np.array([1, 2, 0])
+    outcome = np.array([0, -1, -1], dtype=np.int8)
+    counts = count_comparisons(left, right, outcome, np.array([3.0, 1.0, 2.0]), 3)
+    assert_array_equal(counts.left, [0, 1])
+    assert_array_equal(counts.right, [2, 1])
+    assert_array_equal(counts.counts, [[1, 0, 2], [0, 3, 0]])
+    assert counts.counts.flags.c_contiguous
 
 
 def test_raters_add_up(rng):

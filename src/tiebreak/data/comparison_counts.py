@@ -30,7 +30,7 @@ class ComparisonCounts:
     Attributes
     ----------
     left, right : ndarray of int64 of shape (m,)
-        The two items of each cell, left < right.
+        The two items of each cell, left ≤ right.
     counts : ndarray of shape (m, 3)
         Summed weights of outcomes left, tie, right.
     covariates : ndarray of shape (m, q)
@@ -72,7 +72,7 @@ def count_comparisons(
     Parameters
     ----------
     left, right : ndarray of int64 of shape (n,)
-        Items compared, no item with itself.
+        Items compared; an item may meet itself.
     outcome : ndarray of int8 of shape (n,)
         Outcomes -1, 0, +1.
     weight : ndarray of float64 of shape (n,)
@@ -120,8 +120,10 @@ def _count_in_table(
     # branch on it would cost more than the sums.
     table = np.zeros((n_items, n_items, 3))
     _add_to_table(left, right, outcome, weight, table)
-    table += table.transpose(1, 0, 2)[:, :, ::-1]
-    low, high = np.triu_indices(n_items, 1)
+    turned = table.transpose(1, 0, 2)[:, :, ::-1].copy()
+    turned[np.arange(n_items), np.arange(n_items)] = 0.0
+    table += turned
+    low, high = np.triu_indices(n_items)
     counts = table[low, high]
     met = np.flatnonzero(counts.any(axis=1))
     return ComparisonCounts(low[met], high[met], counts[met], np.empty((len(met), 0)))
