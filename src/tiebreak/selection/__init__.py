@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choosing: splitters that respect queries, raters, items and time, and the tuner."""
 
+from tiebreak.selection.folds import evaluate_folds
 from tiebreak.selection.forward import evaluate_forward
 from tiebreak.selection.forward_result import ForwardDifference, ForwardResult
 from tiebreak.selection.period_split import PeriodSplit
@@ -16,6 +17,7 @@ __all__ = [
     "QueryKFold",
     "RaterKFold",
     "TuneResult",
+    "evaluate_folds",
     "evaluate_forward",
     "tune",
 ]

@@ -82,6 +82,8 @@ class ForwardResult:
         Outcomes that each model predicted.
     proba : dict of str to ndarray of shape (m, 3)
         Probabilities of left, tie and right, of the models that give them.
+    note : str
+        How rows were held out, where it was not by period.
     """
 
     table: pl.DataFrame
@@ -93,6 +95,7 @@ class ForwardResult:
     weight: NDArray[np.float64]
     predicted: dict[str, NDArray[Any]]
     proba: dict[str, NDArray[np.float64]]
+    note: str = ""
 
     def losses(self, model: str, metric: Metric = "log_loss") -> NDArray[np.float64]:
         """Give the metric of every row.
@@ -214,12 +217,15 @@ class ForwardResult:
     def _heading(self) -> list[str]:
         blocks = self.by_split.filter(pl.col("model") == self.table["model"][0])
         n_test, n_unseen = self.table["n_test"][0], self.table["n_unseen"][0]
-        first = readable_period(blocks["first"][0])
-        last = readable_period(blocks["last"][-1])
-        lines = [
-            f"{n_test:,} rows of {len(blocks)} block{'s' * (len(blocks) != 1)}, from "
-            f"{first} to {last}, each foretold from what was before its block."
-        ]
+        if self.note:
+            lines = [f"{n_test:,} rows, {self.note}"]
+        else:
+            first = readable_period(blocks["first"][0])
+            last = readable_period(blocks["last"][-1])
+            lines = [
+                f"{n_test:,} rows of {len(blocks)} block{'s' * (len(blocks) != 1)}, "
+                f"from {first} to {last}, each foretold from what was before its block."
+            ]
         if n_unseen:
             lines.append(
                 f"Left out: {n_unseen:,} row{'s' * (n_unseen != 1)} with an item that "
