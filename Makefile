@@ -15,8 +15,9 @@ override PY := $(VENV)/bin/python
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: $(VENV)/.installed-core ## fit a comparer on real matches and draw the figures
+demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the report
 	@$(PY) examples/demo.py
+	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo
 
 test: lint ## run the linters, the type checker and all tests
 	@$(PY) -m pytest

@@ -39,9 +39,12 @@ def probabilities(link, d, t):
 
 def loss(link, d, t, counts):
     """-Σ n ln p, where outcomes that did not occur count nothing."""
-    p = probabilities(link, d, t)
     seen = counts > 0
-    return -np.sum(counts[seen] * np.log(p[seen]))
+    # A general solver tries points far out, where exponentials overflow.
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        p = probabilities(link, d, t)
+        total = -np.sum(counts[seen] * np.log(p[seen]))
+    return total if np.isfinite(total) else np.inf
 
 
 def count_rows(y, weight=None):

@@ -4,9 +4,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
-from tiebreak import BradleyTerry, MajorityCompare, Pairs
+from tiebreak import BradleyTerry, LogisticCompare, MajorityCompare, Pairs
 from tiebreak.metrics import comparison_log_loss
-from tiebreak.selection import evaluate_folds
+from tiebreak.selection import ItemKFold, evaluate_folds
 
 
 @pytest.fixture
@@ -51,6 +51,22 @@ def test_items_of_one_row_are_left_out_and_counted(votes):
     assert result.table["n_unseen"][0] == 1
     assert result.table["n_test"][0] == 400
     assert 400 not in result.row
+
+
+def test_groups_and_items_are_held_out_whole(rng):
+    items = rng.normal(size=(40, 3))
+    left = rng.integers(0, 40, 500)
+    right = (left + rng.integers(1, 40, 500)) % 40
+    y = np.sign((items[right] - items[left]).sum(axis=1)).astype(int)
+    pairs, query = Pairs(items, left, right), rng.integers(0, 9, 500)
+    result = evaluate_folds(LogisticCompare(), pairs, y, groups=query)
+    folds = [set(query[result.row[result.split == k]].tolist()) for k in range(5)]
+    assert sum(map(len, folds)) == 9
+    by_item = evaluate_folds(LogisticCompare(), pairs, y, cv=ItemKFold(4))
+    assert 0 < len(by_item.row) < 500
+    assert by_item.table["accuracy"][0] > 0.9
+    with pytest.raises(ValueError, match="2 groups, fewer than the 5 folds"):
+        evaluate_folds(LogisticCompare(), pairs, y, groups=query > 4)
 
 
 def test_too_few_rows_are_refused():

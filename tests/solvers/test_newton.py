@@ -85,7 +85,8 @@ def test_a_quadratic_takes_one_step(rng, dense):
     assert solution.n_iter == 1 if dense else solution.n_iter <= 3
     assert solution.converged
     assert_allclose(solution.x, np.linalg.solve(A, b), rtol=1e-6, atol=1e-8)
-    assert_allclose(solution.value, 1 - 0.5 * b @ np.linalg.solve(A, b), rtol=1e-10)
+    expected = 1 - 0.5 * b @ np.linalg.solve(A, b)
+    assert_allclose(solution.value, expected, rtol=1e-10, atol=1e-13)
 
 
 @pytest.mark.parametrize("dense", [True, False])

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from tiebreak.data.comparison_counts import ComparisonCounts, count_comparisons
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import (
     LINKS,
@@ -22,7 +23,6 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.models.base import OUTCOMES, check_positive
-from tiebreak.data.comparison_counts import ComparisonCounts, count_comparisons
 from tiebreak.ratings.existence import check_existence
 from tiebreak.ratings.inputs import (
     check_rater,

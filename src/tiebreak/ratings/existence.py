@@ -25,9 +25,9 @@ from scipy.sparse.csgraph import (
 )
 
 from tiebreak.data import Pairs
+from tiebreak.data.comparison_counts import ComparisonCounts
 from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import warn_user
-from tiebreak.data.comparison_counts import ComparisonCounts
 
 __all__ = ["check_existence", "graph_of_counts", "has_decided_cycle"]
 

@@ -1,6 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of what models have learned."""
+"""Pictures and reports of what models have learned."""
 
-from tiebreak.report.level_curves import draw_level_curves
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["draw_level_curves"]
+from tiebreak.report.calibration_display import CalibrationDisplay
+from tiebreak.report.history_display import HistoryDisplay
+from tiebreak.report.leaderboard_display import LeaderboardDisplay
+from tiebreak.report.matrix_display import ResultsMatrixDisplay
+from tiebreak.report.report_data import CompareData, Picture, QualityData, ReportData
+from tiebreak.report.report_page import render_report, write_report
+from tiebreak.report.roc_display import ComparisonROCDisplay
+from tiebreak.report.weights_display import WeightsDisplay
+
+if TYPE_CHECKING:
+    from tiebreak.report.level_curves import draw_level_curves
+
+__all__ = [
+    "CalibrationDisplay",
+    "CompareData",
+    "ComparisonROCDisplay",
+    "HistoryDisplay",
+    "LeaderboardDisplay",
+    "Picture",
+    "QualityData",
+    "ReportData",
+    "ResultsMatrixDisplay",
+    "WeightsDisplay",
+    "draw_level_curves",
+    "render_report",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Its module imports matplotlib, for which a page without charts need not wait.
+    if name == "draw_level_curves":
+        from tiebreak.report.level_curves import draw_level_curves
+
+        return draw_level_curves
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

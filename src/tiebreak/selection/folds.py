@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.model_selection import KFold
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import GroupKFold, KFold
 
 from tiebreak.data import check_comparisons
 from tiebreak.data.columns import as_column, factorize
@@ -29,7 +29,8 @@ def evaluate_folds(
     X: Any,
     y: ArrayLike,
     *,
-    n_splits: int = 5,
+    cv: Any = 5,
+    groups: ArrayLike | None = None,
     random_state: int | None = 0,
     advantage: Any = None,
     context: Any = None,
@@ -51,10 +52,13 @@ def evaluate_folds(
         Comparisons.
     y : array-like of shape (n,)
         Outcomes: -1 left is better, 0 tie, +1 right is better.
-    n_splits : int, default=5
-        Number of folds.
+    cv : int or splitter, default=5
+        Number of folds, or a scikit-learn splitter of the rows, such as
+        `ItemKFold` to hold out items.
+    groups : array-like of shape (n,), optional
+        Rows of the same group stay together, such as those of one query.
     random_state : int or None, default=0
-        Seed of the shuffle.
+        Seed of the shuffle, where `cv` is a number.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
         Advantage of left, as in :func:`evaluate_forward`.
     context : array-like or DataFrame of shape (n, q), optional
@@ -81,19 +85,34 @@ def evaluate_folds(
     columns.check(named, len(pairs))
     data = EvaluationData(pairs, outcome, weight, item_numbers(pairs, X), columns)
     present = np.flatnonzero(weight > 0)
-    if len(present) < n_splits:
-        raise ValueError(
-            f"There are {len(present)} comparisons, fewer than the {n_splits} folds; "
-            "use fewer folds, or collect more comparisons."
-        )
-    folds = KFold(n_splits, shuffle=True, random_state=random_state)
+    labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
+    splitter = _splitter(cv, len(present), labels, random_state)
+    together = None if labels is None else labels[present]
     blocks = [
         foretell(named, data, present[train], present[test], number)
-        for number, (train, test) in enumerate(folds.split(present))
+        for number, (train, test) in enumerate(
+            splitter.split(pairs[present], outcome[present], together)
+        )
     ]
     place = np.arange(len(pairs), dtype=np.int64)
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
     numbers = [(block.number, block.number) for block in blocks]
-    note = f"each foretold from the other folds of {n_splits}."
+    note = f"each foretold from the other folds of {len(blocks)}."
     return collect(blocks, data, place, numbers, note)
+
+
+def _splitter(
+    cv: Any, n_rows: int, labels: NDArray[np.int64] | None, random_state: int | None
+) -> Any:
+    if hasattr(cv, "split"):
+        return cv
+    parts = n_rows if labels is None else len(np.unique(labels))
+    if parts < cv:
+        what = "comparisons" if labels is None else "groups"
+        raise ValueError(
+            f"There are {parts} {what}, fewer than the {cv} folds; use fewer folds, or "
+            f"collect more {what}."
+        )
+    kind = KFold if labels is None else GroupKFold
+    return kind(cv, shuffle=True, random_state=random_state)

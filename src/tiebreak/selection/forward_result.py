@@ -188,7 +188,7 @@ class ForwardResult:
             ).rstrip()
             for row in cells
         ]
-        return "\n".join([*self._heading(), "", *lines])
+        return "\n".join([*self.heading(), "", *lines])
 
     def __rich__(self) -> Group:
         """Show the table in the terminal.
@@ -203,7 +203,7 @@ class ForwardResult:
             table.add_column(_HEADINGS[name], justify="right")
         for row in self._cells():
             table.add_row(*map(Text, row))
-        return Group(*map(Text, self._heading()), table)
+        return Group(*map(Text, self.heading()), table)
 
     def _cells(self) -> list[list[str]]:
         return [
@@ -214,7 +214,14 @@ class ForwardResult:
             for row in self.table.iter_rows(named=True)
         ]
 
-    def _heading(self) -> list[str]:
+    def heading(self) -> list[str]:
+        """Say which rows were held out, and how.
+
+        Returns
+        -------
+        list of str
+            Sentences.
+        """
         blocks = self.by_split.filter(pl.col("model") == self.table["model"][0])
         n_test, n_unseen = self.table["n_test"][0], self.table["n_unseen"][0]
         if self.note:

@@ -29,6 +29,7 @@ Vector = NDArray[np.float64]
 
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 60
+_ROUNDING = 1e-12
 # Above this many variables products with the Hessian are cheaper than its factor.
 DENSE_LIMIT = 1500
 
@@ -75,7 +76,7 @@ class NewtonSolution:
     n_iter : int
         Number of Newton steps taken.
     converged : bool
-        Whether the gap is at most tol².
+        Whether the gap is at most tol², or as small as rounding allows.
     """
 
     x: Vector
@@ -104,7 +105,8 @@ def minimize_newton(
         Where to start; f must be finite there.
     tol : float, default=1e-8
         Stop when λ²/2 ≤ tol² · |f|. Convergence is quadratic, so a small value costs
-        one step more.
+        one step more. A gap below 1e-12 that no longer shrinks is accepted too: it is
+        rounding.
     max_iter : int, default=100
         Largest number of steps.
     min_iter : int, default=0
@@ -122,7 +124,7 @@ def minimize_newton(
         dense = objective.n_variables <= DENSE_LIMIT
     x = np.array(start, dtype=np.float64)
     value, gradient = objective.expand(x)
-    n_iter = 0
+    n_iter, gap_before = 0, math.inf
     while True:
         if dense:
             with one_blas_thread():  # see kernels.threads: more only wait
@@ -131,9 +133,15 @@ def minimize_newton(
             step = _solve_by_products(objective, -gradient, tol)
         slope = float(gradient @ step)
         gap = max(0.0, -0.5 * slope) / max(abs(value), np.finfo(float).tiny)
-        done = gap <= tol**2 and n_iter >= min_iter
-        if not math.isfinite(gap) or done or n_iter == max_iter:
+        # Near the solution a step squares the gap; one that does not even quarter it
+        # has met the rounding of the gradient.
+        rounded = gap <= _ROUNDING and gap >= 0.25 * gap_before
+        solved = gap <= tol**2 or rounded
+        if not math.isfinite(gap) or n_iter == max_iter:
             break
+        if solved and n_iter >= min_iter:
+            break
+        gap_before = gap
         # Close to the solution the fall drowns in the rounding of f, and a full
         # Newton step is then right.
         allowed = value + 1e-13 * abs(value)
@@ -147,7 +155,7 @@ def minimize_newton(
             x = x + length * step
             value, gradient = objective.expand(x)
         n_iter += 1
-    return NewtonSolution(x, value, gap, n_iter, bool(gap <= tol**2))
+    return NewtonSolution(x, value, gap, n_iter, bool(solved))
 
 
 def _search(

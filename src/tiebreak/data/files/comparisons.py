@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables with one comparison per row: votes, matches, games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiebreak.data.files.beside import read_beside
+from tiebreak.data.files.errors import (
+    BrokenRows,
+    FileError,
+    list_places,
+    plural,
+)
+from tiebreak.data.files.formulas import restore_names
+from tiebreak.data.files.outcomes import Sided, read_outcomes
+from tiebreak.data.files.recognized import ReadOptions, Recognized
+from tiebreak.data.files.roles import Reading, Roles
+from tiebreak.data.files.table import Columns, Table, Text
+from tiebreak.data.files.vocabulary import spelling
+from tiebreak.data.pairs import Pairs
+
+__all__ = ["read_comparisons"]
+
+SWAP_SEED = 20_240_229
+"""Seed of the exchange of sides in files that always name the winner first."""
+
+_TRUE = ("true", "t", "yes", "y", "1", "1.0")
+_FALSE = ("false", "f", "no", "n", "0", "0.0")
+
+
+def read_comparisons(
+    table: Table, options: ReadOptions, reading: Reading
+) -> Recognized:
+    """Read a table of comparisons.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    options : ReadOptions
+        What the user said.
+    reading : Reading
+        Which columns are compared, and which say who is better.
+
+    Returns
+    -------
+    Recognized
+    """
+    roles = dict(reading.roles)
+    winner_first = "loser" in roles
+    names = [roles["winner"], roles["loser"]] if winner_first else [
+        roles["left"], roles["right"]
+    ]  # fmt: skip
+    found = Roles(table, options)
+    beside = ["rater", "period", "weight"]
+    if not winner_first:
+        beside += ["advantage", "neutral"]
+    elif {"advantage", "neutral"} & set(found.given):
+        raise FileError(
+            table.path,
+            "--advantage and --neutral speak of the left side, but here the columns "
+            "are the winner and the loser; name two sides with --left and --right.",
+        )
+    for role in beside:
+        if (column := found.find(role, roles)) is not None:
+            roles[role] = column
+    likely = _likely_tags(table, roles)
+    text_roles = ("outcome", "rater", "period", "neutral")
+    columns = table.read(
+        text=names + [roles[role] for role in text_roles if role in roles],
+        numbers=[
+            *(
+                roles[role]
+                for role in ("left_score", "right_score", "weight", "advantage")
+                if role in roles
+            ),
+            *likely,
+        ],
+    )
+    sentences: list[str] = []
+    questions: list[str] = []
+    left, right = columns.text[names[0]], columns.text[names[1]]
+    if not table.is_parquet:
+        left, right = restore_names(left, right, sentences)
+    broken = table.broken()
+    for name, side in zip(names, (left, right), strict=True):
+        broken.add(f"no name in {name}", np.flatnonzero(side.missing))
+    both_bad = np.zeros(len(left.codes), dtype=bool)
+    if winner_first:
+        y = np.full(len(left.codes), -1, dtype=np.int8)
+    elif "outcome" in roles:
+        outcome = roles["outcome"]
+        named = "winner" in spelling(outcome) or options.winner is not None
+        sided = Sided((names[0], names[1], outcome), left, right, columns.text[outcome])
+        y, both_bad = read_outcomes(table, sided, options.meaning, named, broken)
+    else:
+        y = _read_scores(columns, roles, broken)
+    aside = read_beside(table, columns, roles, found.given, broken)
+    favored = _read_advantage(columns, roles, reading.family, broken)
+    broken.refuse()
+    sentences.insert(0, _describe_outcome(names, roles))
+    sentences += aside.sentences + favored[1]
+
+    keep = _leave_out(table, options, left, right, both_bad, names, sentences)
+    if both_bad.any() and options.both_bad != "drop":
+        questions.append("--both-bad drop leaves out the votes that call both bad.")
+    pairs, y = _make_pairs(left, right, y, keep)
+    extra = {**aside.columns, **favored[0]}
+    extra = {name: column[keep] for name, column in extra.items()}
+    if winner_first:
+        pairs, y = _exchange(pairs, y, sentences)
+    tags = {t: columns.numbers[t] for t in likely if _is_tag(columns, t)}
+    if tags:
+        sentences.append(
+            f"{plural(len(tags), 'column')} of 0 and 1 can be used as categories: "
+            f"{', '.join(tags)}."
+        )
+    sentences.append(_count(pairs, y))
+    return Recognized(
+        kind="comparisons",
+        format=table.sniffed.format,
+        sentences=sentences,
+        questions=questions,
+        pairs=pairs,
+        y=y,
+        columns=extra,
+        tags={name: values[keep].astype(np.int8) for name, values in tags.items()},
+    )
+
+
+def _read_scores(
+    columns: Columns, roles: dict[str, str], broken: BrokenRows
+) -> NDArray[np.int8]:
+    sides = [columns.numbers[roles[role]] for role in ("left_score", "right_score")]
+    for role, values in zip(("left_score", "right_score"), sides, strict=True):
+        refuse_bad_numbers(broken, columns, roles[role], values, "score")
+    difference = sides[1] - sides[0]
+    difference[np.isnan(difference)] = 0  # these rows were noted, and are refused
+    return np.sign(difference).astype(np.int8)
+
+
+def refuse_bad_numbers(
+    broken: BrokenRows,
+    columns: Columns,
+    column: str,
+    values: NDArray[np.float64],
+    what: str,
+) -> None:
+    """Note the rows in which a column of numbers holds something else, or nothing."""
+    bad = columns.bad[column]
+    missing = np.setdiff1d(np.flatnonzero(np.isnan(values)), bad)
+    broken.add(f"no {what} in {column}", missing)
+    if len(bad):
+        fault = f"values of {column} that are not finite numbers"
+        broken.add(fault, bad, broken.values(column, bad))
+
+
+def _read_advantage(
+    columns: Columns, roles: dict[str, str], family: str, broken: BrokenRows
+) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """Read by how much the left side is favored; 1 at home, 0 on neutral ground."""
+    if "advantage" in roles:
+        column = roles["advantage"]
+        values = columns.numbers[column]
+        refuse_bad_numbers(broken, columns, column, values, "advantage")
+        return {"advantage": values}, [f"{column} is the advantage of the left side."]
+    if family not in ("home", "white") and "neutral" not in roles:
+        return {}, []
+    side = roles["left"]
+    if "neutral" not in roles:
+        why = "moves first" if family == "white" else "plays at home"
+        favored = np.ones(len(columns.text[side].codes))
+        return {"advantage": favored}, [
+            f"The side in {side} {why}, which is counted as an advantage."
+        ]
+    column = roles["neutral"]
+    text = columns.text[column]
+    words = [value.strip().casefold() for value in text.values]
+    known = np.array([word in _TRUE + _FALSE for word in words] + [False])
+    wrong = np.flatnonzero(~known[text.codes])
+    broken.add(
+        f"values in {column} that are neither true nor false",
+        wrong,
+        [None if c < 0 else text.values[c] for c in text.codes[wrong[:5]]],
+    )
+    neutral = np.array([word in _TRUE for word in words] + [False])[text.codes]
+    return {"advantage": 1.0 - neutral}, [
+        f"The side in {side} plays at home, which is counted as an advantage, except "
+        f"in {plural(int(neutral.sum()), 'row')} where {column} is true."
+    ]
+
+
+def _describe_outcome(names: list[str], roles: dict[str, str]) -> str:
+    if "loser" in roles:
+        return f"In every row {names[0]} is better than {names[1]}."
+    start = f"{names[0]} and {names[1]} are compared; "
+    if "outcome" in roles:
+        return start + f"{roles['outcome']} says who won."
+    return start + (
+        f"the higher of {roles['left_score']} and {roles['right_score']} wins, equal "
+        "ones are a tie."
+    )
+
+
+def _leave_out(
+    table: Table,
+    options: ReadOptions,
+    left: Text,
+    right: Text,
+    both_bad: NDArray[np.bool_],
+    names: list[str],
+    sentences: list[str],
+) -> NDArray[np.bool_]:
+    """Choose the rows that are kept, and say which are not, and why."""
+    number = {name: code for code, name in enumerate(left.values)}
+    same = np.array([number.get(name, -1) for name in right.values])
+    alone = same[right.codes] == left.codes
+    keep = ~alone
+    if alone.any():
+        rows = np.flatnonzero(alone)
+        sentences.append(
+            f"{plural(len(rows), 'row')} with the same item in {names[0]} and "
+            f"{names[1]} left out: {list_places(table.places, rows)}."
+        )
+    if (count := int((both_bad & keep).sum())) and options.both_bad == "drop":
+        keep &= ~both_bad
+        sentences.append(f"{plural(count, 'row')} with both items called bad left out.")
+    elif count:
+        sentences.append(
+            f"{plural(count, 'row')} with both items called bad counted as ties."
+        )
+    if not keep.any():
+        raise FileError(table.path, f"no comparison is left. {' '.join(sentences[1:])}")
+    return keep
+
+
+def _make_pairs(
+    left: Text, right: Text, y: NDArray[np.int8], keep: NDArray[np.bool_]
+) -> tuple[Pairs, NDArray[np.int8]]:
+    if not keep.all():
+        left, right, y = left.take(keep), right.take(keep), y[keep]
+    return Pairs(None, left.array(), right.array()), y
+
+
+def _exchange(
+    pairs: Pairs, y: NDArray[np.int8], sentences: list[str]
+) -> tuple[Pairs, NDArray[np.int8]]:
+    """Exchange sides at random: else the outcome would be known from the side."""
+    turned = np.random.default_rng(SWAP_SEED).random(len(y)) < 0.5
+    left = np.where(turned, pairs.right, pairs.left)
+    right = np.where(turned, pairs.left, pairs.right)
+    sentences.append(
+        "The winner always comes first, so the two sides were exchanged at random in "
+        f"{plural(int(turned.sum()), 'row')} (always the same ones)."
+    )
+    exchanged = Pairs(None, left, right, names=pairs.names)
+    return exchanged, np.where(turned, -y, y).astype(np.int8)
+
+
+def _likely_tags(table: Table, roles: dict[str, str]) -> list[str]:
+    """List the columns without a role that begin with zeros and ones."""
+    free = [c for c in table.columns if c not in set(roles.values())]
+    return [c for c in free if _looks_like_tag(table.head[c])]
+
+
+def _looks_like_tag(column: pl.Series) -> bool:
+    if column.dtype == pl.Boolean:
+        return column.null_count() == 0
+    return set(map(str, column.unique())) <= {"0", "1"}
+
+
+def _is_tag(columns: Columns, column: str) -> bool:
+    values = columns.numbers[column]
+    return set(np.unique(values).tolist()) == {0.0, 1.0}
+
+
+def _count(pairs: Pairs, y: NDArray[np.int8]) -> str:
+    left, tie, right = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
+    return (
+        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: left "
+        f"is better in {left:,}, right in {right:,}, and {tie:,} are ties."
+    )

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the reader of files is told, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from tiebreak.data.items import ItemTable
+from tiebreak.data.orders import Orders
+from tiebreak.data.pairs import Pairs
+
+__all__ = ["FORMATS", "KINDS", "ReadOptions", "Recognized", "flag"]
+
+Kind = Literal["comparisons", "grades", "orders"]
+
+FORMATS = ("csv", "tsv", "parquet", "svmlight", "preflib", "orders")
+KINDS = ("comparisons", "grades", "orders")
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "format": FORMATS,
+    "kind": KINDS,
+    "meaning": ("sign", "score"),
+    "both_bad": ("tie", "drop"),
+}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user says about a file; None is left to the reader.
+
+    Attributes
+    ----------
+    format : {"csv", "tsv", "parquet", "svmlight", "preflib", "orders"}
+        How the file is written.
+    kind : {"comparisons", "grades", "orders"}
+        Which shape of knowledge to make of it.
+    left, right, outcome : str
+        Columns of the two items and of who is better.
+    winner, loser : str
+        Columns of the better and the worse item. `winner` without `loser` is the
+        outcome column, and may hold the name of the winner.
+    left_score, right_score : str
+        Columns of the points of both sides; more is better.
+    advantage, neutral : str
+        Column of numbers that say how much the left side is favored, or of true and
+        false where true says that it is not.
+    rater, period, weight : str
+        Columns of who judged, when, and how much a row counts.
+    item, grade, query, person : str
+        Columns of graded items, of their grades, of the groups within which grades
+        are compared, and of the people who gave them.
+    meaning : {"sign", "score"}
+        What a number in the outcome column means, see `tiebreak.Outcome.parse`.
+    both_bad : {"tie", "drop"}
+        What to do with votes that call both items bad; ties by default.
+    """
+
+    format: str | None = None
+    kind: str | None = None
+    left: str | None = None
+    right: str | None = None
+    outcome: str | None = None
+    winner: str | None = None
+    loser: str | None = None
+    left_score: str | None = None
+    right_score: str | None = None
+    advantage: str | None = None
+    neutral: str | None = None
+    rater: str | None = None
+    period: str | None = None
+    weight: str | None = None
+    item: str | None = None
+    grade: str | None = None
+    query: str | None = None
+    person: str | None = None
+    meaning: Literal["sign", "score"] | None = None
+    both_bad: Literal["tie", "drop"] | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise ValueError(
+                    f"{flag(name)} must be one of {', '.join(allowed)}, got {value!r}."
+                )
+
+    def columns(self) -> dict[str, str]:
+        """Give the columns that the user named, by their roles.
+
+        Returns
+        -------
+        dict of str to str
+        """
+        named = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {
+            role: column
+            for role, column in named.items()
+            if column is not None and role not in _CHOICES
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Recognized:
+    """The knowledge in a file, and how it was understood.
+
+    Attributes
+    ----------
+    kind : {"comparisons", "grades", "orders"}
+        The shape of the knowledge.
+    format : str
+        How the file is written, one of the formats of `ReadOptions`.
+    sentences : list of str
+        What was recognized, in plain words.
+    questions : list of str
+        What was assumed, with the option that says otherwise.
+    pairs, y : Pairs, ndarray of int8 of shape (n,)
+        Comparisons without features, and their outcomes.
+    columns : dict of str to ndarray of shape (n,)
+        ``"advantage"``, ``"rater"``, ``"period"`` and ``"weight"`` of every
+        comparison, or ``"weight"`` of every list, where the file has them.
+    tags : dict of str to ndarray of int8 of shape (n,)
+        Other columns of the file that hold only 0 and 1.
+    items : ItemTable or None
+        Features of the graded rows; None if the rows have none.
+    grades : ndarray of float64 of shape (n,)
+        Grades of the rows, higher is better.
+    query, names : ndarray of shape (n,) or None
+        Groups and names of the graded rows.
+    orders : Orders
+        Lists, best first.
+    """
+
+    kind: Kind
+    format: str
+    sentences: list[str]
+    questions: list[str] = field(default_factory=list)
+    pairs: Pairs | None = None
+    y: NDArray[Any] | None = None
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+    tags: dict[str, NDArray[Any]] = field(default_factory=dict)
+    items: ItemTable | None = None
+    grades: NDArray[Any] | None = None
+    query: NDArray[Any] | None = None
+    names: NDArray[Any] | None = None
+    orders: Orders | None = None
+
+
+def flag(role: str) -> str:
+    """Write the name of an option as the command line has it.
+
+    Examples
+    --------
+    >>> flag("left_score")
+    '--left-score'
+    """
+    return "--" + role.replace("_", "-")

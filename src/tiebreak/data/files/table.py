@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables in CSV and Parquet files, of which only the columns asked for are read.
+
+Every field of a CSV file is text until it is asked for as a number, so that nothing is
+inferred: ``007`` stays a name. Text is kept as numbers of distinct values while it is
+read, which is why ten million rows need the memory of their columns only.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiebreak.data.distinct import Distinct, TextColumn, number_keys
+from tiebreak.data.files.errors import BrokenRows, FileError, plural, shorten
+from tiebreak.data.files.records import check_records, read_records
+from tiebreak.data.files.sniff import Sniffed
+
+__all__ = ["Columns", "Table", "Text"]
+
+_HEAD = 1000
+_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A column of text by its distinct values.
+
+    Attributes
+    ----------
+    codes : ndarray of int64 of shape (n,)
+        The number of the value of each row; -1 where there is none.
+    values : list of str
+        The distinct values, in order of first appearance.
+    """
+
+    codes: NDArray[np.int64]
+    values: list[str]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value, shape (n,)."""
+        return self.codes < 0
+
+    def take(self, rows: NDArray[Any]) -> Text:
+        """Make the column of some rows, and of the values that they hold."""
+        codes = self.codes[rows]
+        keys = codes.astype(np.uint64)
+        new, first = number_keys(keys)
+        values = [self.values[code] for code in codes[first]]
+        return Text(new, values)
+
+    def array(self) -> TextColumn:
+        """Give the column as an array of str, when no value is missing."""
+        _, first = number_keys(self.codes.astype(np.uint64))
+        return TextColumn.of(Distinct(self.codes, first, self.values))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns that were read together.
+
+    Attributes
+    ----------
+    text : dict of str to Text
+        Columns asked for as text.
+    numbers : dict of str to ndarray of float64 of shape (n,)
+        Columns asked for as numbers; NaN where there is none.
+    bad : dict of str to ndarray of int64
+        The rows where a column of numbers holds something else, or NaN, or an
+        infinite number.
+    """
+
+    text: dict[str, Text]
+    numbers: dict[str, NDArray[np.float64]]
+    bad: dict[str, NDArray[np.int64]]
+
+
+class Table:
+    """A file with named columns, checked for its form and not yet read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sniffed : Sniffed
+        What the first look found.
+
+    Raises
+    ------
+    FileError
+        If there is no usable header, no row, or a row of another length.
+    """
+
+    def __init__(self, path: Path, sniffed: Sniffed) -> None:
+        self.path = path
+        self.sniffed = sniffed
+        self.is_parquet = sniffed.format == "parquet"
+        self._frame = self._scan_parquet() if self.is_parquet else self._scan_csv()
+        if len(self.columns) < 2:
+            raise FileError(
+                path,
+                f"the file has one column only ({shorten(self.columns[0])}); expected "
+                "columns separated by a comma, a semicolon or a tab.",
+            )
+        self._check_form()
+        head = self._collect([self._col(c) for c in self.columns], _HEAD)
+        self.head = self._without_blank(head)
+        self.head.columns = self.columns
+        if self.n_rows == 0:
+            raise FileError(path, "the file has a header and no rows.")
+
+    def _scan_parquet(self) -> pl.LazyFrame:
+        try:
+            frame = pl.scan_parquet(self.path.absolute(), glob=False)
+            schema = frame.collect_schema()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            raise FileError(
+                self.path,
+                f"the Parquet file is damaged or cut short ({reason}); get it again, "
+                "whole.",
+            ) from None
+        self.columns = schema.names()
+        self._types = dict(schema)
+        nested = [name for name, kind in schema.items() if kind.is_nested()]
+        if nested:
+            self.columns = [name for name in self.columns if name not in nested]
+        if not self.columns:
+            raise FileError(self.path, "the file has no columns of text or numbers.")
+        return frame.rename(self._inner(schema.names()))
+
+    def _scan_csv(self) -> pl.LazyFrame:
+        self.columns = self._header()
+        self._types = dict.fromkeys(self.columns, pl.String())
+        return pl.scan_csv(
+            self.path.absolute(),
+            separator=self.sniffed.separator,
+            infer_schema=False,
+            new_columns=list(self._inner(self.columns).values()),
+            glob=False,
+        )
+
+    def _inner(self, columns: list[str]) -> dict[str, str]:
+        """Name columns by number, since polars reads some names as patterns."""
+        self._inner_names = {name: f"c{i}" for i, name in enumerate(columns)}
+        return self._inner_names
+
+    def _col(self, column: str) -> pl.Expr:
+        return pl.col(self._inner_names[column])
+
+    def _header(self) -> list[str]:
+        _, record = next(self._records())
+        line = record.decode("utf-8").lstrip("\ufeff").rstrip("\r\n")
+        if not line.strip():
+            raise FileError(
+                self.path, "line 1 is blank; the first line must name the columns."
+            )
+        names = next(csv.reader([line], delimiter=self.sniffed.separator, strict=False))
+        names = [name.strip() for name in names]
+        if len(names) > 1 and all(_is_number(name) for name in names):
+            raise FileError(
+                self.path,
+                f"line 1 holds numbers ({shorten(line)}); the first line must name the "
+                "columns.",
+            )
+        # A first column without a name is what data frames write for row numbers.
+        names = [name or f"column {place}" for place, name in enumerate(names, 1)]
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise FileError(
+                self.path,
+                f"line 1 names {plural(len(repeated), 'column')} twice: "
+                f"{', '.join(map(shorten, repeated))}; every name must be different.",
+            )
+        return names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, blank lines left out."""
+        return self._n_records - len(self._blank)
+
+    @cached_property
+    def _blank(self) -> NDArray[np.int64]:
+        """The numbers of the records that are blank lines, ascending."""
+        if self.is_parquet or not self.sniffed.blank:
+            return np.empty(0, dtype=np.int64)
+        records = enumerate(self._records(), start=-1)
+        rows = [row for row, (_, record) in records if not record.strip()]
+        return np.asarray(rows, dtype=np.int64)
+
+    def places(self, rows: NDArray[np.int64]) -> list[str]:
+        """Name places in the file.
+
+        Parameters
+        ----------
+        rows : ndarray of int64
+            Rows of the table, from 0, without blank lines.
+
+        Returns
+        -------
+        list of str
+            ``"line 2"`` for the first row below the header; ``"row 1"`` in Parquet.
+        """
+        if self.is_parquet:
+            return [f"row {row + 1}" for row in rows.tolist()]
+        records = rows + np.zeros(len(rows), dtype=np.int64)
+        for blank in self._blank:
+            records[records >= blank] += 1
+        if not self.sniffed.quoted:
+            return [f"line {record + 2}" for record in records.tolist()]
+        wanted, found = set(records.tolist()), {}
+        for record, (line, _) in enumerate(self._records(), start=-1):
+            if record in wanted:
+                found[record] = line
+                if len(found) == len(wanted):
+                    break
+        return [f"line {found[record]}" for record in records.tolist()]
+
+    def broken(self) -> BrokenRows:
+        """Make the collector of rows that cannot be read."""
+        return BrokenRows(self.path, self.places, self.values)
+
+    def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
+        """Give the first few values of some rows, as they stand in the file."""
+        frame = self._without_blank(self._collect([self._col(column)]))
+        return frame.to_series().gather(rows[:5]).to_list()
+
+    def _records(self) -> Iterator[tuple[int, bytes]]:
+        return read_records(self.path, self.sniffed.gzipped)
+
+    def read(self, text: Sequence[str] = (), numbers: Sequence[str] = ()) -> Columns:
+        """Read columns.
+
+        Parameters
+        ----------
+        text, numbers : sequence of str
+            Columns to be read as text, and as numbers; one may be both.
+
+        Returns
+        -------
+        Columns
+
+        Raises
+        ------
+        FileError
+            If the file is not a table throughout.
+        """
+        text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
+        wanted = [self._as_text(c).alias(f"text {i}") for i, c in enumerate(text)]
+        for i, column in enumerate(numbers):
+            value, bad = self._as_number(column)
+            wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
+        frame = self._without_blank(self._collect(wanted))
+        result = Columns({}, {}, {})
+        for i, column in enumerate(text):
+            result.text[column] = _number_text(frame.drop_in_place(f"text {i}"))
+        for i, column in enumerate(numbers):
+            faulty = frame.drop_in_place(f"bad {i}").to_numpy()
+            result.bad[column] = np.flatnonzero(faulty)
+            series = frame.drop_in_place(f"number {i}").fill_null(np.nan)
+            result.numbers[column] = series.to_numpy()
+        return result
+
+    def _as_text(self, column: str) -> pl.Expr:
+        value, kind = self._col(column), self._types[column]
+        if kind.is_float():
+            # Numbers that are names are whole: 7.0 is called 7.
+            whole = value.cast(pl.Int64, strict=False)
+            value = (
+                pl.when(whole == value)
+                .then(whole.cast(pl.String))
+                .otherwise(value.cast(pl.String))
+            )
+        elif kind != pl.String:
+            value = value.cast(pl.String)
+        empty = value.str.strip_chars() == ""
+        value = pl.when(empty).then(None).otherwise(value)
+        return value.cast(pl.Categorical)
+
+    def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
+        value, kind = self._col(column), self._types[column]
+        if kind in _TEXT_TYPES:
+            value = value.cast(pl.String).str.strip_chars()
+            if self.sniffed.separator == ";":
+                value = value.str.replace(r"^([-+]?\d*),(\d+)$", "$1.$2")
+            number = value.cast(pl.Float64, strict=False)
+            given = value.is_not_null() & (value != "")
+        else:
+            number = value.cast(pl.Float64, strict=False)
+            given = value.is_not_null()
+        return number, given & ~number.is_finite().fill_null(False)
+
+    def _without_blank(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if not len(self._blank):
+            return frame
+        kept = np.ones(frame.height, dtype=bool)
+        kept[self._blank[self._blank < frame.height]] = False
+        return frame.filter(pl.Series(kept))
+
+    def _check_form(self) -> None:
+        """Read every field once and keep nothing, to see that all rows are whole.
+
+        Fields too many are an error of polars, but only when all columns are read.
+        Fields too few are read as missing values, in the last column too.
+        """
+        last = self._col(self.columns[-1]).is_null().any().alias("last")
+        others = [
+            self._col(column).is_null().any().alias(f"other {number}")
+            for number, column in enumerate(self.columns[:-1])
+        ]
+        found = self._collect([pl.len().alias("number of rows"), last, *others])
+        self._n_records = int(found["number of rows"].item())
+        if not self.is_parquet and found["last"].item():
+            check_records(self.path, self.sniffed, len(self.columns))
+
+    def _collect(self, wanted: list[pl.Expr], first: int | None = None) -> pl.DataFrame:
+        frame = self._frame if first is None else self._frame.head(first)
+        try:
+            return frame.select(wanted).collect(engine="streaming")
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = str(error).partition("\n")[0]
+        if not self.is_parquet:
+            check_records(self.path, self.sniffed, len(self.columns))
+        what = "Parquet file" if self.is_parquet else "table"
+        raise FileError(self.path, f"the {what} is damaged ({reason}).")
+
+
+def _number_text(series: pl.Series) -> Text:
+    """Number the distinct values of a categorical column."""
+    physical = series.to_physical()
+    missing = series.is_null().to_numpy()
+    keys = physical.fill_null(0).to_numpy().astype(np.uint64)
+    rows = np.flatnonzero(~missing) if missing.any() else None
+    codes, first = number_keys(keys if rows is None else keys[rows])
+    kept = series.gather(first if rows is None else rows[first]).cast(pl.String)
+    if rows is not None:
+        filled = np.full(len(series), -1, dtype=np.int64)
+        filled[rows] = codes
+        codes = filled
+    return Text(codes, kept.to_list())
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ROC curve of comparisons with ties."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.metrics import comparison_auc, comparison_roc_curve
+from tiebreak.report.figures import BLUE, GREY, new_axes
+from tiebreak.report.markup import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["ComparisonROCDisplay"]
+
+_STEPS = 500  # points closer than 1 / 500 cannot be told apart in the picture
+
+
+class ComparisonROCDisplay:
+    """How many differences are seen, against how many ties are called different.
+
+    Parameters
+    ----------
+    fpr, tpr : array-like of shape (m,)
+        As :func:`tiebreak.metrics.comparison_roc_curve` gives them.
+    auc : float, optional
+        Area under the curve, continued to the right, for the legend.
+    name : str, optional
+        What the curve is of, for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Examples
+    --------
+    >>> from tiebreak.report import ComparisonROCDisplay
+    >>> display = ComparisonROCDisplay.from_predictions([1, 0, -1, 0], [3, 1, -2, 0])
+    >>> display.auc
+    1.0
+    """
+
+    def __init__(
+        self,
+        fpr: ArrayLike,
+        tpr: ArrayLike,
+        *,
+        auc: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.fpr = np.asarray(fpr, dtype=np.float64)
+        self.tpr = np.asarray(tpr, dtype=np.float64)
+        self.auc = auc
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        difference: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the curve of predicted differences.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            What happened: -1 left, 0 tie, +1 right.
+        difference : array-like of shape (n,)
+            utility(right) - utility(left), or any number that grows with it and is 0
+            for equals.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
+        name : str, optional
+            What the curve is of.
+
+        Returns
+        -------
+        ComparisonROCDisplay
+        """
+        fpr, tpr, _ = comparison_roc_curve(y, difference, sample_weight)
+        auc = comparison_auc(y, difference, close=True, sample_weight=sample_weight)
+        return cls(fpr, tpr, auc=auc, name=name)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure, made without pyplot.
+
+        Returns
+        -------
+        ComparisonROCDisplay
+            Itself.
+        """
+        axes = new_axes(ax, 4.8, 4.6)
+        parts = [] if self.name is None else [shorten(self.name, 32)]
+        if self.auc is not None:
+            parts.append(f"area {self.auc:.2f}")
+        shown = _distinct(self.fpr, self.tpr)
+        axes.plot([0, 1], [0, 0.5], color=GREY, linestyle="--", label="coin tosses")
+        axes.plot(
+            self.fpr[shown],
+            self.tpr[shown],
+            color=BLUE,
+            linewidth=2.0,
+            label=", ".join(parts) or "model",
+        )
+        if self.fpr[-1] < 1.0:
+            ends = [self.fpr[-1], 1.0], [self.tpr[-1], self.tpr[-1]]
+            axes.plot(*ends, color=BLUE, linewidth=1.0, linestyle=":")
+        axes.set_xlim(-0.01, 1.01)
+        axes.set_ylim(-0.01, 1.01)
+        axes.set_box_aspect(1)
+        axes.set_xlabel("ties that are called different")
+        axes.set_ylabel("winners that are called right")
+        for text in axes.legend(loc="lower right", framealpha=0.0).get_texts():
+            text.set_parse_math(False)
+        axes.grid(color=GREY, alpha=0.3, linewidth=0.6)
+        self.ax_: Axes = axes
+        self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
+        return self
+
+
+def _distinct(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Choose points of a monotone curve that can be told apart, its ends included."""
+    cell = np.round(x * _STEPS) * (_STEPS + 1) + np.round(y * _STEPS)
+    new = np.append(True, cell[1:] != cell[:-1])
+    new[-1] = True
+    return np.flatnonzero(new)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The real command in a process of its own, on good files and bad."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tiebreak import BradleyTerry, Pairs, load, save
+
+
+def run(*words, cwd=None, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "tiebreak", *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1"} | environment,
+        check=False,
+    )
+
+
+@pytest.fixture
+def votes(tmp_path):
+    """Write votes of which nobody wins or loses everything."""
+    rng = np.random.default_rng(0)
+    names = np.array(["Ada", "Bo", "=cmd", "<b>Cy</b>", "Dée"])
+    left = rng.integers(0, 5, 300)
+    right = (left + rng.integers(1, 5, 300)) % 5
+    d = (right - left) / 3 + rng.logistic(size=300)
+    words = np.where(np.abs(d) < 0.6, "tie", np.where(d > 0, "right", "left"))
+    path = tmp_path / "votes.csv"
+    pl.DataFrame(
+        {"left": names[left], "right": names[right], "outcome": words}
+    ).write_csv(path)
+    y = np.where(words == "tie", 0, np.where(words == "right", 1, -1))
+    return path, Pairs(None, names[left], names[right]), y
+
+
+def test_rank_writes_what_it_says(votes, tmp_path):
+    path, pairs, y = votes
+    out = tmp_path / "out"
+    done = run("rank", path, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "left and right are compared" in done.stdout
+    assert "Model: bradley-terry" in done.stdout
+    assert "held-out results" in done.stdout
+    assert sorted(p.name for p in out.iterdir()) == [
+        "leaderboard.csv",
+        "model.tiebreak",
+        "report.html",
+    ]
+    expected = BradleyTerry().fit(pairs, y)
+    model = load(out / "model.tiebreak")
+    np.testing.assert_allclose(
+        model.utility(expected.items_), expected.strength_, atol=1e-9
+    )
+    board = pl.read_csv(out / "leaderboard.csv")
+    # A cell that a spreadsheet would run is made text.
+    assert set(board["item"]) == {"Ada", "Bo", "'=cmd", "<b>Cy</b>", "Dée"}
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;Cy&lt;/b&gt;" in page
+    assert "<b>Cy</b>" not in page
+
+
+def test_rank_as_json_and_quiet(votes, tmp_path):
+    path, *_ = votes
+    done = run("rank", path, "--out", tmp_path / "a", "--json", "--model", "glicko")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["model"] == "glicko"
+    assert len(found["leaderboard"]) == 5
+    assert done.stderr == ""
+    quiet = run("rank", path, "--out", tmp_path / "b", "-q", "--bootstrap", 50)
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+def test_compare_evaluate_and_convert(votes, tmp_path):
+    path, pairs, y = votes
+    done = run("compare", path, "--models", "bradley-terry, elo", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [row["model"] for row in found["table"]] == [
+        "bradley-terry",
+        "elo",
+        "shares",
+    ]
+    assert found["log_loss_above_first"]["elo"]["standard_error"] > 0
+    assert "compared with bradley-terry" in run("compare", path).stdout
+    for name in ("a.csv", "b.parquet"):
+        done = run("convert", path, tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        again = json.loads(run("check", tmp_path / name, "--json").stdout)
+        assert again["n_comparisons"] == 300
+    save(BradleyTerry().fit(pairs, y), tmp_path / "model")
+    done = run("evaluate", tmp_path / "model", tmp_path / "a.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    accuracy = (BradleyTerry().fit(pairs, y).predict(pairs) == y).mean()
+    assert json.loads(done.stdout)["model"]["accuracy"] == pytest.approx(accuracy)
+    assert "accuracy" in run("evaluate", tmp_path / "model", path).stdout
+    strange = tmp_path / "strange.csv"
+    strange.write_text("left,right,outcome\nAda,Zoe,left\n")
+    done = run("evaluate", tmp_path / "model", strange)
+    assert done.returncode == 4
+    assert "'Zoe'" in done.stderr
+
+
+def test_check_says_what_the_data_support(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("left,right,outcome\nAda,Bo,left\nBo,Cy,left\nCy,Bo,left\n")
+    done = run("check", path)
+    assert done.returncode == 0, done.stderr
+    assert "'Ada'" in done.stdout
+    found = json.loads(run("check", path, "--json").stdout)
+    assert "undefeated" in {finding["code"] for finding in found["findings"]}
+
+
+def test_undefeated_items_get_a_penalty_and_a_word(tmp_path):
+    path = tmp_path / "few.csv"
+    rows = ["Ada,Bo,left", "Bo,Cy,left", "Cy,Bo,left", "Ada,Cy,left", "Bo,Cy,tie"] * 3
+    path.write_text("\n".join(["left,right,outcome", *rows]))
+    done = run("rank", path, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "penalty alpha = 0.1" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "words"),
+    [
+        ("left,right,outcome\nAda,Bo,won\n", (), 3, ["line 2", "won"]),
+        ("left,right,outcome\nAda,Bo,1\nBo,Ada,0\n", (), 3, ["--meaning"]),
+        ("", (), 3, ["empty"]),
+        ("a,b\n", (), 3, []),
+        ("left,right,outcome\nAda,Bo,left\n", ("--model", "magic"), 4, ["magic"]),
+        ("left,right,outcome\nAda,Bo,left\n", ("--alpha", "-1"), 4, ["alpha"]),
+        ("left,right,outcome\nAda,Bo,left\n", ("--left", "who"), 3, ["who"]),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_written(
+    tmp_path, text, options, code, words
+):
+    path, out = tmp_path / "bad.csv", tmp_path / "out"
+    path.write_text(text)
+    done = run("rank", path, "--out", out, *options)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()
+    assert len(last) == 1
+    for word in words:
+        assert word in last[0]
+    assert not out.exists()
+
+
+def test_files_that_are_none(tmp_path):
+    for path in (tmp_path / "missing.csv", tmp_path):
+        done = run("rank", path)
+        assert done.returncode == 3
+        assert str(path) in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_place_that_cannot_be_written_to(votes, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    done = run("rank", votes[0], "--out", blocked / "out")
+    assert done.returncode == 5
+    assert "Cannot write" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_is_quick_and_shows_examples():
+    done = run("rank", "--help")
+    assert done.returncode == 0
+    assert "tiebreak rank matches.csv" in done.stdout
+    assert "--both-bad" in done.stdout
+    assert "FILE" in done.stdout
+    assert "-q" in done.stdout
+    assert run("--version").stdout.startswith("tiebreak ")
+    # Imports are lazy: help needs no solver. Seconds are measured in benchmarks.
+    code = "import sys, tiebreak.cli.app; print([m for m in %r if m in sys.modules])"
+    slow = ["numpy", "polars", "sklearn", "numba", "matplotlib", "scipy"]
+    found = subprocess.run(
+        [sys.executable, "-c", code % slow], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
+    assert run("dance").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "football/results.csv.gz",
+        "lm_arena_140k/battles.csv.gz",
+        "mq2008/fold1_test.txt.gz",
+        "sushi/sushi3a.5000.10.order",
+    ],
+)
+def test_real_files_need_no_options(data_dir, tmp_path, name):
+    done = run("rank", data_dir / name, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "report.html").stat().st_size < 1_000_000
+
+
+def test_chess_asks_the_one_question(data_dir, tmp_path):
+    path = data_dir / "chess_kaggle2010" / "games.csv.gz"
+    done = run("check", path)
+    assert done.returncode == 3
+    assert "--meaning score" in done.stderr
+    found = json.loads(run("check", path, "--meaning", "score", "--json").stdout)
+    assert "65,053" in " ".join(found["recognized"])

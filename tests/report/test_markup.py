@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Text of strangers stays text."""
+
+import html
+import json
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiebreak.report.markup import (
+    as_json,
+    clean,
+    element,
+    escape,
+    isolate,
+    name_html,
+    shorten,
+)
+
+
+@given(st.text())
+def test_escaped_text_is_read_back_and_has_no_markup(text):
+    written = escape(text)
+    assert not set(written) & set("<>\"'")
+    assert html.unescape(written) == clean(text)
+    # XML has fewer characters than HTML, and UTF-8 no lone surrogates.
+    read = ElementTree.fromstring(f"<a>{written}</a>".encode())
+    assert (read.text or "") == clean(text)
+
+
+@given(st.recursive(st.text(), st.lists))
+def test_json_is_read_back_and_cannot_end_its_element(value):
+    written = as_json(value)
+    assert json.loads(written) == value
+    assert written.isascii()
+    assert not set(written) & set("<>&")
+
+
+def test_json_refuses_what_is_no_number():
+    with pytest.raises(ValueError, match="JSON"):
+        as_json(float("nan"))
+
+
+@given(st.text(), st.integers(4, 80))
+def test_short_text_is_short_and_keeps_its_ends(text, most):
+    short = shorten(text, most)
+    assert len(short) <= most
+    if len(clean(text)) <= most:
+        assert short == clean(text)
+    else:
+        assert short[0] == clean(text)[0]
+        assert short[-1] == clean(text)[-1]
+        assert "…" in short
+
+
+@pytest.mark.parametrize("mark", list("\u202a\u202b\u202d\u202e\u2066\u2067\u2069"))
+def test_no_name_turns_the_sentence_around_it(mark):
+    name = isolate(f"name{mark}")
+    assert name[0] == "\u2068"
+    assert name[-1] == "\u2069"
+    assert mark not in name[1:-1]
+
+
+def test_plain_names_are_not_wrapped():
+    assert isolate("Ada") == "Ada"
+
+
+def test_attributes_are_escaped_and_left_out():
+    written = element("p", "x", title='"><b>', data_v=0, hidden=True, id=None)
+    assert written == '<p title="&quot;&gt;&lt;b&gt;" data-v="0" hidden>x</p>'
+
+
+def test_a_long_name_is_whole_in_its_title():
+    assert name_html("x" * 100).count("x") == 100 + 59
+    assert "title" not in name_html("Ada")

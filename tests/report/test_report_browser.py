@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report in a real browser: it works, and harmful names do no harm."""
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import threading
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.report.conftest import HOSTILE, report_of
+from tiebreak import Pairs
+from tiebreak.report import CompareData, ReportData, write_report
+from tiebreak.report.markup import shorten
+
+sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Without a sandbox because tests may run as root; the others keep it off the network.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+INSTALL = "apt-get update -q && apt-get install -y -q chromium"
+
+
+def find_browser():
+    found = (shutil.which(name) for name in BROWSERS)
+    return next((path for path in found if path), None)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Start a browser without a window; Debian's is installed if root may do so."""
+    path = find_browser()
+    may_install = (
+        hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get")
+    )
+    if path is None and may_install:
+        subprocess.run(INSTALL, shell=True, timeout=600, capture_output=True)
+        path = find_browser()
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the path")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory, hostile_page, rng_seed):
+    """Write the pages to test."""
+    folder = tmp_path_factory.mktemp("reports")
+    (folder / "hostile.html").write_text(hostile_page, encoding="utf-8")
+    names = [f"item {i}" for i in (10, 2, 33, 4, 5, 6, 7, 8, 9, 1, 11, 12)]
+    for ties in ("davidson", "rao-kupper"):
+        data, model = report_of(names, np.random.default_rng(rng_seed), ties=ties)
+        write_report(data, folder / f"{ties}.html")
+        MODELS[ties] = model
+    strengths = np.array([2.0, 1.0, 0.5])
+    close = CompareData(["Ada", "Bo", "Cy"], strengths, "threshold", 0.75)
+    board = pl.DataFrame(
+        {
+            "item": ["Ada", "Bo", "Cy"],
+            "rating": [2.0, 1.0, 0.5],
+            "wins": [7.0, None, 10.0],
+            "ties": [0.0, None, 1.5],
+            "losses": [1.0, None, 3.0],
+        }
+    )
+    write_report(ReportData("Close", board, compare=close), folder / "threshold.html")
+    return folder
+
+
+MODELS = {}
+
+
+@pytest.fixture(scope="session")
+def server(folder):
+    """Serve the pages on this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def visit(browser, folder, server):
+    """Open pages, and look for errors and requests at the end."""
+    context = browser.new_context()
+    troubles, requests = [], []
+
+    def visit(name, *, by_file=False, **media):
+        page = context.new_page()
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.emulate_media(**media)
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: (troubles.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda request: requests.append(request.url))
+        page.add_init_script(
+            "window.violations = []; document.addEventListener("
+            "'securitypolicyviolation', e => violations.push(e.violatedDirective))"
+        )
+        base = folder.as_uri() if by_file else server
+        page.goto(f"{base}/{name}.html")
+        assert page.evaluate("violations") == []
+        return page
+
+    visit.troubles = troubles
+    yield visit
+    context.close()
+    assert troubles == []
+    assert {url for url in requests if not url.startswith("data:")} <= {
+        f"{base}/{path.name}"
+        for base in (folder.as_uri(), server)
+        for path in folder.iterdir()
+    }
+
+
+def test_the_policy_stops_what_is_not_ours(visit):
+    page = visit("hostile")
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    page.wait_for_function("violations.length > 0")
+    assert page.evaluate("violations") == ["style-src-attr"]
+    (message,) = visit.troubles  # Chromium also says so on the console
+    assert "Content Security Policy" in message
+    visit.troubles.clear()
+
+
+def column(page, number):
+    return page.eval_on_selector_all(
+        f"#board tbody tr > :nth-child({number + 1})",
+        "cells => cells.map(c => [c.textContent, c.dataset.v])",
+    )
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_every_column_sorts_both_ways(visit, by_file):
+    page = visit("davidson", by_file=by_file)
+    heads = page.locator("#board thead th")
+    assert heads.count() == 9
+    for number in range(heads.count()):
+        head = heads.nth(number)
+        for _ in range(2):
+            head.locator("button").click()
+            cells = column(page, number)
+            values = [float(v) if v is not None else text for text, v in cells]
+            if number == 1:
+                values = [int(text.split()[1]) for text in values]
+            down = head.get_attribute("aria-sort") == "descending"
+            assert values == sorted(values, reverse=down)
+        assert page.locator("#board th[aria-sort=none]").count() == 8
+
+
+def test_what_has_no_number_comes_last_in_both_directions(visit):
+    page = visit("threshold")
+    won = page.get_by_role("button", name="Won")
+    for expected in (["10", "7", "–"], ["7", "10", "–"]):
+        won.click()
+        assert [text for text, _ in column(page, 3)] == expected
+
+
+def test_sorting_by_keyboard(visit):
+    page = visit("davidson")
+    page.locator("#board thead button").nth(2).focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Space")
+    head = page.locator("#board thead th").nth(2)
+    assert head.get_attribute("aria-sort") == "ascending"
+    ratings = [float(v) for _, v in column(page, 2)]
+    assert ratings == sorted(ratings)
+
+
+def test_search_finds_items(visit):
+    page = visit("davidson")
+    page.get_by_label("Search items").fill("ITEM 1")
+    shown = page.locator("#board tbody tr:visible .item").all_text_contents()
+    assert sorted(shown) == ["item 1", "item 10", "item 11", "item 12"]
+    assert page.locator("#found").text_content() == "4 of 12 items"
+    page.get_by_label("Search items").fill("<img")
+    assert page.locator("#board tbody tr:visible").count() == 0
+    page.get_by_label("Search items").fill("")
+    assert page.locator("#board tbody tr:visible").count() == 12
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+@pytest.mark.parametrize("advantage", [0.0, 1.0])
+def test_comparing_two_agrees_with_the_model(visit, ties, advantage):
+    page = visit(ties)
+    if advantage:
+        page.get_by_label("Left has the advantage").check()
+    model = MODELS[ties]
+    for left, right in [("item 9", "item 33"), ("item 12", "item 10")]:
+        page.get_by_label("Left", exact=True).fill(left)
+        page.get_by_label("Right", exact=True).fill(right)
+        shown = page.locator("#chances strong").all_text_contents()
+        chances = [float(text.removesuffix(" %")) / 100 for text in shown]
+        pair = Pairs(None, [left], [right])
+        expected = model.predict_proba(pair, advantage=advantage)[0]
+        np.testing.assert_allclose(chances, expected, atol=0.0005001)
+        widths = page.eval_on_selector_all(
+            "#odds rect", "parts => parts.map(p => p.width.baseVal.value / 300)"
+        )
+        np.testing.assert_allclose(widths, expected, atol=1e-5)
+        verdict = page.locator("#verdict").text_content()
+        winner = [left, None, right][int(np.argmax(expected))]
+        assert (winner or "A tie") in verdict
+
+
+def test_comparing_explains_what_it_cannot_do(visit):
+    page = visit("davidson")
+    page.get_by_label("Left", exact=True).fill("<b>nobody</b>")
+    assert "there is no \u2068<b>nobody</b>" in page.locator("#verdict").text_content()
+    assert page.locator("#chances strong").count() == 0
+    page.get_by_label("Left", exact=True).fill("item 1")
+    page.get_by_label("Right", exact=True).fill("item 1")
+    assert page.locator("#verdict").text_content() == "Choose two different items."
+
+
+def test_a_threshold_gives_outcomes_only(visit):
+    page = visit("threshold")
+    verdict = page.locator("#verdict")
+    assert "Ada\u2069 is better" in verdict.text_content()
+    page.get_by_label("Left", exact=True).fill("Cy")
+    assert "a tie" in verdict.text_content()
+    assert page.locator("#chances strong").count() == 0
+    assert not page.locator("#odds").is_visible()
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_harmful_names_appear_as_text(visit, by_file):
+    page = visit("hostile", by_file=by_file)
+    shown = page.locator("#board .item bdi").all_text_contents()
+    assert sorted(shown) == sorted(shorten(name) for name in HOSTILE)
+    whole = page.locator("#board .item bdi[title]").evaluate_all(
+        "names => names.map(name => name.title)"
+    )
+    assert HOSTILE[6] in whole
+    in_charts = page.locator("svg.chart text").all_text_contents()
+    for name in HOSTILE[:4]:
+        assert any(name in text for text in in_charts)
+    page.get_by_label("Left", exact=True).fill(HOSTILE[2])
+    page.get_by_label("Right", exact=True).fill(HOSTILE[0])
+    assert f"\u2068{HOSTILE[2]}\u2069 wins" in (
+        page.locator("#chances").text_content() or ""
+    )
+    assert page.locator("img, iframe, form, [onerror], [onload]").count() == 0
+    assert page.locator("script").count() == 2
+    hovers = page.locator("#matrix svg g > title").all_text_contents()
+    assert len(hovers) > 50
+    assert any(HOSTILE[0] in text and " won, " in text for text in hovers)
+
+
+@pytest.mark.parametrize("name", ["hostile", "davidson", "threshold"])
+def test_nothing_is_wider_than_the_window(visit, name):
+    page = visit(name)
+    if name == "hostile":
+        page.get_by_label("Left", exact=True).fill(shorten(HOSTILE[6], 80))
+        assert "long long" in page.locator("#chances").text_content()
+    for width in (1280, 768, 375, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def luminance(color):
+    red, green, blue = (int(part) / 255 for part in re.findall(r"\d+", color)[:3])
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (red, green, blue)
+    ]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_light_and_dark(visit, scheme):
+    page = visit("davidson", color_scheme=scheme)
+    behind = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (luminance(behind) < 0.2) == (scheme == "dark")
+    places = {
+        "body": "color",
+        "figcaption": "color",
+        "#history svg text.f-ink": "fill",
+        "a": "color",
+        ".findings .warning strong": "color",
+    }
+    for selector, name in places.items():
+        color = page.locator(selector).first.evaluate(
+            f"element => getComputedStyle(element).{name}"
+        )
+        bright, dim = sorted([luminance(color), luminance(behind)], reverse=True)
+        assert (bright + 0.05) / (dim + 0.05) > 4.5, selector
+
+
+def test_everything_can_be_reached_by_keyboard(visit):
+    page = visit("davidson")
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate("document.activeElement.id || document.activeElement.tagName")
+        )
+    assert {"A", "BUTTON", "search", "left", "right", "advantage"} <= reached
+    unnamed = page.eval_on_selector_all(
+        "input", "inputs => inputs.filter(i => !i.labels.length).length"
+    )
+    assert unnamed == 0
+
+
+def test_a_print_has_every_row_and_no_controls(visit):
+    page = visit("davidson", media="print")
+    assert not page.locator("#search").is_visible()
+    assert not page.locator("#compare").is_visible()
+    assert page.locator("#board tbody tr:visible").count() == 12
+    assert page.locator(".tall").evaluate("box => box.scrollHeight <= box.clientHeight")
