@@ -25,7 +25,8 @@ def make_votes(n: int, n_items: int, seed: int = 0) -> tuple[Pairs, np.ndarray]:
     d = strength[right] - strength[left]
     odds = np.stack([np.exp(-d / 2), np.full(n, 0.7), np.exp(d / 2)])
     share = np.cumsum(odds / odds.sum(axis=0), axis=0)
-    y = (rng.random(n) > share[:2]).sum(axis=0) - 1
+    # As Outcome.parse and the loaders give it.
+    y = ((rng.random(n) > share[:2]).sum(axis=0) - 1).astype(np.int8)
     return Pairs(None, left, right, names=[f"model {i}" for i in range(n_items)]), y
 
 

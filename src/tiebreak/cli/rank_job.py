@@ -165,13 +165,15 @@ def _who_is_best(table: pl.DataFrame) -> list[str]:
     name = isolate(str(best["item"]))
     if best["rank_worst"] is None:
         return [f"{name} has the highest rating."]
+    if best["rank_worst"] == 1:
+        return [f"{name} is best, and no other item can be, as far as the data tell."]
     rivals = len(table.filter(pl.col("rank_best") == 1))
-    if rivals == 1:
-        return [f"{name} is best: no other item can be first, as far as the data tell."]
-    return [
-        f"{name} is ahead, but {rivals} of {len(table)} items could be best as far as "
-        "the data tell."
-    ]
+    if rivals > 1:
+        return [
+            f"{name} is ahead, but {rivals} of {len(table)} items could be best as far "
+            "as the data tell."
+        ]
+    return [f"{name} is ahead, and its rank is between 1 and {best['rank_worst']}."]
 
 
 def report_data(

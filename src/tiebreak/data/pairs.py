@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, refuse_missing
@@ -211,8 +212,8 @@ class Pairs:
             Row numbers of the item table, ascending, each once.
         """
         used = np.zeros(self.n_items, dtype=bool)
-        used[self.left] = True
-        used[self.right] = True
+        mark_codes(self.left, used)
+        mark_codes(self.right, used)
         return np.flatnonzero(used).astype(np.int64, copy=False)
 
     def compact(self) -> Pairs:
@@ -324,3 +325,10 @@ def take_rows(rows: Any, n_rows: int, what: str) -> Any:
             f"Row {int(index[wrong[0]])} is out of range for {what} of {n_rows} rows."
         )
     return index
+
+
+@njit(cache=True, nogil=True)
+def mark_codes(codes, used):  # type: ignore[no-untyped-def]
+    """Mark the codes that occur, in place; several times as fast as indexing."""
+    for i in range(len(codes)):
+        used[codes[i]] = True
