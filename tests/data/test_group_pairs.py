@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tiebreak.data.group_pairs import pairs_within_groups
+from tiebreak.data.group_pairs import pair_of_number, pairs_within_groups
 
 
 @given(
@@ -37,3 +37,13 @@ def test_large_groups_are_numbered_exactly():
     distinct = {*zip(found.left.tolist(), found.right.tolist(), strict=True)}
     assert len(distinct) == 20_000
     assert abs(found.y.mean()) < 0.05
+
+
+def test_numbers_of_pairs_are_turned_back_exactly():
+    # Just below and at i (i - 1) / 2 the rounded root is off by one.
+    i = np.repeat(np.array([1, 2, 3, 95_000_000, 1_000_000_007, 1_500_000_001]), 3)
+    number = i * (i - 1) // 2 + np.tile([-1, 0, 1], 6)
+    number = number[number >= 0]
+    row, column = pair_of_number(number)
+    assert_array_equal(row * (row - 1) // 2 + column, number)
+    assert ((column >= 0) & (column < row)).all()

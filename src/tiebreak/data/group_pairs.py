@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GroupPairs", "pairs_within_groups"]
+__all__ = ["GroupPairs", "pair_of_number", "pairs_within_groups"]
 
 
 class GroupPairs(NamedTuple):
@@ -60,14 +60,30 @@ def pairs_within_groups(
         number = np.arange(total)
     ends = np.cumsum(per_group)
     of = np.searchsorted(ends, number, side="right")
-    # Pair k of a group is (i, j), j < i, with k = i (i - 1) / 2 + j.
-    k = number - (ends - per_group)[of]
-    i = ((1.0 + np.sqrt(1.0 + 8.0 * k)) / 2.0).astype(np.int64)
-    i -= i * (i - 1) // 2 > k  # the root may be rounded up
-    i += (i + 1) * i // 2 <= k  # or down
-    j = k - i * (i - 1) // 2
+    i, j = pair_of_number(number - (ends - per_group)[of])
     one, two = order[starts[of] + i], order[starts[of] + j]
     turned = rng.random(len(one)) < 0.5
     left, right = np.where(turned, two, one), np.where(turned, one, two)
     y = np.sign(grade[right] - grade[left]).astype(np.int8)
     return GroupPairs(left, right, y, of.astype(np.int64), total)
+
+
+def pair_of_number(
+    k: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give i and j, 0 ≤ j < i, of the pairs with numbers k = i (i - 1) / 2 + j.
+
+    Parameters
+    ----------
+    k : ndarray of int64
+        Numbers of pairs, below 2⁶⁰.
+
+    Returns
+    -------
+    i, j : ndarray of int64
+        Exactly, though the square root is rounded.
+    """
+    i = ((1.0 + np.sqrt(1.0 + 8.0 * k)) / 2.0).astype(np.int64)
+    i -= i * (i - 1) // 2 > k  # rounded up
+    i += (i + 1) * i // 2 <= k  # rounded down
+    return i, k - i * (i - 1) // 2
