@@ -33,6 +33,7 @@ __all__ = [
     "OUTCOMES",
     "ThresholdWarning",
     "UtilityMixin",
+    "accuracy",
     "check_positive",
     "to_outcomes",
 ]
@@ -248,12 +249,7 @@ class UtilityMixin:
                     "score on comparisons needs their outcomes: this method requires y "
                     "to be passed, but the target y is None."
                 )
-            # Unlike in fit, a few rows without a left winner are nothing unusual.
-            outcome = outcome_vector(y, "y", len(pairs))
-            weight = check_weights(sample_weight, len(pairs))
-            return 1.0 - comparison_error(
-                outcome, self.predict(pairs), sample_weight=weight
-            )
+            return accuracy(y, self.predict(pairs), sample_weight)
         if isinstance(X, Orders):
             X, y, qid = X.grades()
         elif qid is None and getattr(self, "fitted_with_qid_", False):
@@ -287,6 +283,29 @@ class UtilityMixin:
         for name in [k for k in vars(self) if k.endswith("_") and k[0] != "_"]:
             delattr(self, name)
         return self
+
+
+def accuracy(
+    y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
+) -> float:
+    """Weighted share of outcomes that were predicted.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Outcomes. Unlike in fit, a few rows without a left winner are nothing unusual.
+    predicted : ndarray of shape (n,)
+        Predicted outcomes.
+    sample_weight : array-like of shape (n,) or None
+        Weights.
+
+    Returns
+    -------
+    float
+    """
+    outcome = outcome_vector(y, "y", len(predicted))
+    weight = check_weights(sample_weight, len(predicted))
+    return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
 
 
 def _by_name(model: Any) -> bool:

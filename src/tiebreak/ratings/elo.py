@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from tiebreak.ratings.elo_updates import (
     COLUMNS,
+    K_RULES,
+    NEW_GAMES,
     STEPS,
+    TOP_RATING,
     logistic_table,
     update_by_period,
     update_by_row,
@@ -21,10 +24,7 @@ from tiebreak.ratings.sequential import SequentialRating
 
 __all__ = ["Elo"]
 
-# K of new items, of usual ones and of those that reached the top rating.
-_RULES = {"fide": (30.0, 15.0, 10.0), "fide2014": (40.0, 20.0, 10.0)}
 _NAMED_RULES = ", 'fide' or 'fide2014'"
-_NEW_GAMES, _TOP_RATING = 30.0, 2400.0
 
 
 class Elo(SequentialRating):
@@ -128,7 +128,7 @@ class Elo(SequentialRating):
 
     def _read_settings(self) -> dict[str, Any]:
         self._check_unseen()
-        named = isinstance(self.k, str) and self.k in _RULES
+        named = isinstance(self.k, str) and self.k in K_RULES
         return {
             "k": self.k if named else positive_number(self, "k", _NAMED_RULES),
             "init": finite_number(self, "init"),
@@ -148,11 +148,11 @@ class Elo(SequentialRating):
         after: NDArray[np.float64],
     ) -> None:
         k, advantage = self._settings["k"], self._settings["advantage"]
-        factors = _RULES.get(k) or (k, k, k)
+        factors = K_RULES.get(k) or (k, k, k)
         steps = STEPS * self._per_point
-        rule = np.array([steps, advantage, *factors, _NEW_GAMES, _TOP_RATING])
+        rule = np.array([steps, advantage, *factors, NEW_GAMES, TOP_RATING])
         table = logistic_table()
-        plain = k not in _RULES and not len(after)
+        plain = k not in K_RULES and not len(after)
         if plain and all(part is None for part in games[2:]):
             update_by_row(games.sides, games.outcome, state, before, rule, table)
             return

@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 
 __all__ = [
     "COLUMNS",
+    "K_RULES",
+    "NEW_GAMES",
     "STEPS",
+    "TOP_RATING",
     "logistic_table",
     "update_by_period",
     "update_by_row",
@@ -28,6 +31,10 @@ __all__ = [
 
 COLUMNS = ("rating", "games", "peak", "change")
 RATING, GAMES, PEAK, CHANGE = range(4)
+
+K_RULES = {"fide": (30.0, 15.0, 10.0), "fide2014": (40.0, 20.0, 10.0)}
+"""K of new items, of usual ones, and of those that reached the top rating."""
+NEW_GAMES, TOP_RATING = 30.0, 2400.0
 
 STEPS = 16
 """Polynomials per unit of the logistic function's argument."""

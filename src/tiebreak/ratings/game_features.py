@@ -22,9 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable, Pairs, check_outcomes
 from tiebreak.data.columns import plain_values
-from tiebreak.ratings.elo_updates import STEPS, expected_score, logistic_table
-from tiebreak.ratings.games import check_period, named_pairs, number_sides
+from tiebreak.ratings.elo_updates import (
+    K_RULES,
+    NEW_GAMES,
+    STEPS,
+    TOP_RATING,
+    expected_score,
+    logistic_table,
+)
+from tiebreak.ratings.games import check_period, number_sides
 from tiebreak.ratings.glicko_updates import Q, discount
+from tiebreak.ratings.inputs import named_pairs
 
 __all__ = ["FEATURE_NAMES", "GameFeatures", "game_features"]
 
@@ -48,9 +56,6 @@ FEATURE_NAMES = (
 )
 """Names of the 16 features, in order; `game_features` says what they are."""
 
-# K of new players, of usual ones and of those that reached the top rating.
-_RULES = {"fide": (30.0, 15.0, 10.0), "fide2014": (40.0, 20.0, 10.0)}
-_NEW_GAMES, _TOP_RATING = 30.0, 2400.0
 _MAX_DEVIATION = 350.0
 
 FORM_GAMES = 10
@@ -233,8 +238,8 @@ def _measured_time(period: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 def _factors(k: Any) -> tuple[float, float, float]:
     """Give the K of new players, of usual ones, and of those at the top."""
-    if isinstance(k, str) and k in _RULES:
-        return _RULES[k]
+    if isinstance(k, str) and k in K_RULES:
+        return K_RULES[k]
     if isinstance(k, str):
         raise ValueError(
             f"game_features got k={k!r}; expected a positive finite number, 'fide' or "
@@ -344,9 +349,9 @@ def write_player(player, time, first_move, out):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def k_factor(player, rule):  # type: ignore[no-untyped-def]
     """Give the K of a player: new, usual, or at the top."""
-    if player[GAMES] < _NEW_GAMES:
+    if player[GAMES] < NEW_GAMES:
         return rule[NEW_K]
-    return rule[TOP_K] if player[PEAK] >= _TOP_RATING else rule[USUAL_K]
+    return rule[TOP_K] if player[PEAK] >= TOP_RATING else rule[USUAL_K]
 
 
 @njit(cache=True, nogil=True)

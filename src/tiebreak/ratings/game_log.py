@@ -27,9 +27,9 @@ from tiebreak.ratings.games import (
     Columns,
     Games,
     check_games,
-    named_pairs,
     number_sides,
 )
+from tiebreak.ratings.inputs import named_pairs
 
 __all__ = ["GameLog"]
 

@@ -14,13 +14,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data import Pairs, as_pairs, check_outcomes, check_weights
+from tiebreak.data import Pairs, check_outcomes, check_weights
 from tiebreak.data.columns import as_column, plain_values, refuse_missing
 from tiebreak.data.messages import list_rows
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.ratings.inputs import check_rater, check_row_numbers
 
-__all__ = ["Games", "check_games", "check_period", "named_pairs", "number_sides"]
+__all__ = ["Games", "check_games", "check_period", "number_sides"]
 
 # Units of dates that polars has; coarser ones become the next finer of these.
 _DATE_UNITS = {"D", "ms", "us", "ns"}
@@ -84,40 +84,6 @@ class Columns(NamedTuple):
     advantage: NDArray[np.float64] | None
     starts: NDArray[np.int64] | None
     period: NDArray[Any] | None
-
-
-def named_pairs(X: Any, model: str) -> Pairs:
-    """Give comparisons whose items have names.
-
-    Parameters
-    ----------
-    X : Pairs
-        Comparisons.
-    model : str
-        Name of the model, for messages.
-
-    Returns
-    -------
-    Pairs
-
-    Raises
-    ------
-    TypeError
-        If items have features and no names.
-    """
-    pairs = as_pairs(X)
-    if pairs.names is None:
-        raise TypeError(
-            f"{model} rates items by name, and these comparisons have features but no "
-            "names. Give the names: Pairs(None, left_names, right_names), or "
-            "Pairs(items, left, right, names=names) to keep the features beside them; "
-            "or learn from the features with SVMCompare."
-        )
-    if len(pairs) == 0:
-        raise ValueError(
-            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
-        )
-    return pairs
 
 
 def check_games(

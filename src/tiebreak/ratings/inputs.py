@@ -60,7 +60,7 @@ class Results:
 
 
 def named_pairs(X: Any, model: str) -> Pairs:
-    """Give comparisons of items that have names, no item against itself.
+    """Give comparisons whose items have names.
 
     Parameters
     ----------
@@ -72,14 +72,29 @@ def named_pairs(X: Any, model: str) -> Pairs:
     Returns
     -------
     Pairs
+
+    Raises
+    ------
+    TypeError
+        If items have features and no names.
     """
     pairs = as_pairs(X)
     if pairs.names is None:
         raise TypeError(
-            f"{model} knows items by name and these comparisons have features but no "
-            "names. Give names: Pairs(None, left_names, right_names); or learn from "
-            "the features with LogisticCompare or SVMCompare."
+            f"{model} rates items by name, and these comparisons have features but no "
+            "names. Give the names: Pairs(None, left_names, right_names), or "
+            "Pairs(items, left, right, names=names) to keep the features beside them; "
+            "or learn from the features with LogisticCompare."
         )
+    if len(pairs) == 0:
+        raise ValueError(
+            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
+        )
+    return pairs
+
+
+def _refuse_self_comparisons(pairs: Pairs) -> None:
+    assert pairs.names is not None
     same = np.flatnonzero(pairs.left == pairs.right)
     if len(same):
         shown = plain_values(pairs.names[pairs.left[same[:5]]])
@@ -89,7 +104,6 @@ def named_pairs(X: Any, model: str) -> Pairs:
             "rows, for example with keep = pairs.left != pairs.right; pairs[keep], "
             "y[keep]."
         )
-    return pairs
 
 
 def check_results(
@@ -112,7 +126,9 @@ def check_results(
     -------
     Results
     """
-    pairs, outcome, weight = check_comparisons(named_pairs(X, model), y, sample_weight)
+    pairs = named_pairs(X, model)
+    _refuse_self_comparisons(pairs)
+    pairs, outcome, weight = check_comparisons(pairs, y, sample_weight)
     n_rows, kept = len(pairs), None
     if sample_weight is not None and not weight.all():
         kept = weight > 0

@@ -16,14 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import check_weights, is_pairs
+from tiebreak.data import is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.metrics import comparison_error
-from tiebreak.metrics.inputs import outcome_vector
-from tiebreak.models.base import to_outcomes
+from tiebreak.models.base import accuracy, to_outcomes
 from tiebreak.ratings.game_log import GameLog
-from tiebreak.ratings.games import named_pairs
-from tiebreak.ratings.inputs import check_row_numbers
+from tiebreak.ratings.inputs import check_row_numbers, named_pairs
 from tiebreak.ratings.tie_calibration import fit_ties, outcome_probabilities
 
 __all__ = ["SequentialRating"]
@@ -373,10 +370,7 @@ class SequentialRating(GameLog):
         check_is_fitted(self)
         if not is_pairs(X) or y is None or advantage is None:
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        outcome = outcome_vector(y, "y", len(X))
-        weight = check_weights(sample_weight, len(X))
-        predicted = self.predict(X, advantage=advantage)
-        return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
+        return accuracy(y, self.predict(X, advantage=advantage), sample_weight)
 
 
 def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import as_pairs, check_weights, is_pairs
+from tiebreak.data import as_pairs, is_pairs
 from tiebreak.losses import OutcomeLink
-from tiebreak.metrics import comparison_error
-from tiebreak.metrics.inputs import outcome_vector
-from tiebreak.models.base import UtilityMixin, to_outcomes
+from tiebreak.models.base import UtilityMixin, accuracy, to_outcomes
 from tiebreak.ratings.inputs import favor_of_left
 
 __all__ = ["StrengthPredictions"]
@@ -145,7 +143,6 @@ class StrengthPredictions(UtilityMixin):
         plain = advantage is None and context is None
         if plain or y is None or not is_pairs(X):
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        outcome = outcome_vector(y, "y", len(X))
-        weight = check_weights(sample_weight, len(X))
-        predicted = self.predict(X, advantage=advantage, context=context)
-        return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
+        return accuracy(
+            y, self.predict(X, advantage=advantage, context=context), sample_weight
+        )
