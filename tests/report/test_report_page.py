@@ -294,7 +294,7 @@ def test_compare_data_of_models():
     assert (found.link, found.tie, found.advantage) == ("cumulative", model.tie_, None)
     assert sorted(found.strengths, reverse=True) == found.strengths.tolist()
     assert CompareData.from_model(Glicko().fit(games, y)) is None
-    elo = Elo(advantage=100).fit(games, y)
+    elo = Elo(advantage=100, scale=173.0).fit(games, y)
     found = CompareData.from_model(elo)
     d = (
         found.strengths[found.names.index("b")]

@@ -93,7 +93,7 @@ class CompareData:
             strengths, link = model.strength_, _LINK_OF[model.ties]
             advantage = getattr(model, "advantage_", None)
         elif isinstance(model, Elo):
-            per_point = model.slope_ * math.log(10.0) / 400.0
+            per_point = model.slope_ * math.log(10.0) / model.scale
             strengths, link = model.rating_ * per_point, "davidson"
             advantage = model.advantage * per_point or None
         else:
