@@ -29,7 +29,7 @@ lint: $(VENV)/.installed-test ## check style, types and layers
 	@$(VENV)/bin/lint-imports --no-logo
 
 bench: $(VENV)/.installed-bench ## measure against other libraries, as ratios
-	@$(PY) -m benchmarks.run
+	@$(PY) -m benchmarks.run $(BENCH)
 
 clean: ## remove .venv, caches and build results
 	@rm -rf $(VENV) tiebreak-demo build dist .hypothesis .import_linter_cache .mypy_cache \

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from benchmarks.command_cases import CASES as COMMAND_CASES
+from benchmarks.grade_cases import CASES as GRADE_CASES
 from benchmarks.measure import in_child, interleaved, slope
 from benchmarks.problems import Libsvm, fit_ours, make_problem
 from benchmarks.rating_cases import CASES as RATING_CASES
@@ -166,5 +168,7 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         grid_against_cold_fits,
         growth,
         *RATING_CASES,
+        *COMMAND_CASES,
+        *GRADE_CASES,
     )
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks that need a process of their own: peak memory and the first compilation."""
+"""Tasks that need a process of their own: peak memory, first compilation, threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,20 @@ def compile_first() -> dict[str, float]:
     return {"seconds": time.perf_counter() - start}
 
 
+def write_votes(path: str, n: int, dated: bool) -> dict[str, float]:
+    """Write a file of votes, so that the memory this takes is not that of others."""
+    from pathlib import Path
+
+    from benchmarks.command_cases import write_votes
+
+    return {"bytes": write_votes(Path(path), n, dated=dated).stat().st_size}
+
+
 if __name__ == "__main__":
-    tasks = {"fit": fit, "compile_first": compile_first}
+    tasks = {"write_votes": write_votes, "fit": fit, "compile_first": compile_first}
+    if sys.argv[1] not in tasks:  # the others import what these must not
+        from benchmarks import grade_child
+
+        tasks = grade_child.TASKS
     report = tasks[sys.argv[1]](**json.loads(sys.argv[2]))
     sys.stdout.write(json.dumps(report) + "\n")

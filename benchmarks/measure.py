@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,15 +76,45 @@ class PeakMemory:
         return self.peak - self.before
 
 
+class Run(NamedTuple):
+    """A process that has ended: wall and processor seconds, peak memory in MB."""
+
+    seconds: float
+    processor: float
+    peak: float
+
+
+def run_command(*words: object) -> Run:
+    """Run the command ``tiebreak`` in a process of its own."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tiebreak", *map(str, words)], stdout=subprocess.DEVNULL
+    )
+    # The system's own peak of this one child, in kB.
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"tiebreak {words} ended with {process.returncode}")
+    processor = usage.ru_utime + usage.ru_stime
+    return Run(seconds, processor, usage.ru_maxrss * 1024 / 1e6)
+
+
 def in_child(task: str, **options: Any) -> dict[str, Any]:
-    """Run a task of :mod:`benchmarks.child` in a fresh process; returns its report."""
+    """Run a task of :mod:`benchmarks.child` in a fresh process; returns its report.
+
+    ``threads=1`` holds it to one of the processors of this one.
+    """
     environment = os.environ | options.pop("environment", {})
+    processors = sorted(os.sched_getaffinity(0))[: options.pop("threads", None)]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.child", task, json.dumps(options)],
         capture_output=True,
         text=True,
         env=environment,
         check=False,
+        # Before anything is imported: libraries count processors when they are loaded.
+        preexec_fn=lambda: os.sched_setaffinity(0, processors),
     )
     if done.returncode:
         raise RuntimeError(f"{task} {options} failed:\n{done.stderr[-2000:]}")

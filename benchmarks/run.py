@@ -30,6 +30,13 @@ def describe_machine() -> str:
     )
 
 
+def markdown_line(row: Row) -> str:
+    """The row as the tables of the README have it."""
+    mark = {None: "", True: "kept", False: "**not kept**"}[row.kept]
+    value = f"{row.value} ({row.note})" if row.note else row.value
+    return f"| {row.name} | {value} | {row.promise} | {mark} |"
+
+
 def main() -> None:
     """Measure, print, and exit with an error if a promise is not kept."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -37,6 +44,9 @@ def main() -> None:
         "-k", metavar="NAME", default="", help="cases whose name has it"
     )
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument(
+        "--markdown", action="store_true", help="also print the rows for a README"
+    )
     options = parser.parse_args()
     console = Console(highlight=False, width=None)
     table = Table(title="ratios against peers; answers were compared before times")
@@ -55,6 +65,8 @@ def main() -> None:
             table.add_row(row.name, row.value, row.promise, mark, row.note)
     console.print(table)
     console.print(describe_machine())
+    if options.markdown:
+        print("\n".join(map(markdown_line, rows)))
     if options.json:
         report = {"machine": describe_machine(), "rows": [asdict(r) for r in rows]}
         options.json.write_text(json.dumps(report, indent=1, ensure_ascii=False))

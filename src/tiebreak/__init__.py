@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tiebreak import datasets, metrics, ratings, report, selection
     from tiebreak.data import OnItems, Orders, Outcome, Pairs
+    from tiebreak.kernels import NystroemMap
     from tiebreak.models import (
         LogisticCompare,
         MajorityCompare,
         MaxMarginCompare,
+        OrdinalSVM,
         RankSVM,
         SVMCompare,
+        SwapSVM,
         ThresholdCompare,
         load,
         save,
@@ -47,12 +50,15 @@ __all__ = [
     "LogisticCompare",
     "MajorityCompare",
     "MaxMarginCompare",
+    "NystroemMap",
     "OnItems",
     "Orders",
+    "OrdinalSVM",
     "Outcome",
     "Pairs",
     "RankSVM",
     "SVMCompare",
+    "SwapSVM",
     "ThresholdCompare",
     "__version__",
     "check_pairs",
@@ -69,12 +75,15 @@ __all__ = [
 _SUBPACKAGES = ("datasets", "metrics", "ratings", "report", "selection")
 _HOMES = {
     "data": ("OnItems", "Orders", "Outcome", "Pairs"),
+    "kernels": ("NystroemMap",),
     "models": (
         "LogisticCompare",
         "MajorityCompare",
         "MaxMarginCompare",
+        "OrdinalSVM",
         "RankSVM",
         "SVMCompare",
+        "SwapSVM",
         "ThresholdCompare",
         "load",
         "save",

@@ -5,6 +5,8 @@ import gzip
 
 import pytest
 
+from tests.datasets.serving import serve
+
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
@@ -33,3 +35,20 @@ def published(data_dir):
         return path
 
     return find
+
+
+@pytest.fixture
+def server():
+    """Run an HTTP server on this machine."""
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Give the cache of the user, which is empty, and no data folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("TIEBREAK_DATA", raising=False)
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "xdg" / "tiebreak"

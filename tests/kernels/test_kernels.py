@@ -16,7 +16,6 @@ from tiebreak.kernels import (
     check_gram,
     make_kernel,
     make_rows,
-    pivoted_cholesky,
 )
 from tiebreak.kernels.exponential import exp_in_place
 
@@ -102,6 +101,11 @@ def test_single_precision_is_refused_where_it_would_lose(rng):
     np.testing.assert_allclose(np.diag(block), np.exp(-0.18), rtol=1e-4)
 
 
+def test_distances_far_from_the_origin(table):
+    far = KernelFunction("rbf", 0.7).block(table[:7] + 1e6, table + 1e6)
+    np.testing.assert_allclose(far, rbf_kernel(table[:7], table, gamma=0.7), atol=1e-8)
+
+
 def test_cache_evicts_the_oldest(rng):
     Z = rng.normal(size=(200, 3))
     rows = CachedRows(DifferenceRows(Z), 1.0)
@@ -127,32 +131,6 @@ def test_wide_sparse_differences_keep_their_rows():
     rows = make_rows(DifferenceRows(Z))
     assert rows.factor is None
     np.testing.assert_array_equal(rows.rows(np.arange(20)), np.eye(20))
-
-
-def test_pivoted_cholesky_reproduces_the_matrix(rng):
-    table = rng.normal(size=(600, 2))
-    K = rbf_kernel(table, gamma=0.2)
-    F = pivoted_cholesky(lambda i: K[i], np.diag(K), max_pivots=300)
-    assert F is not None
-    assert F.shape[0] < 200
-    assert np.abs(K - F.T @ F).max() <= 2e-10
-
-
-def test_pivoted_cholesky_gives_up_in_time(rng):
-    K = np.eye(500)
-    asked = []
-
-    def rows(index):
-        asked.extend(index)
-        return K[index].copy()
-
-    assert pivoted_cholesky(rows, np.diag(K), max_pivots=300) is None
-    assert len(asked) <= 96
-
-
-def test_pivoted_cholesky_of_nothing():
-    F = pivoted_cholesky(lambda i: np.zeros((len(i), 4)), np.zeros(4), max_pivots=4)
-    assert F.shape == (0, 4)
 
 
 def test_gamma_as_in_scikit_learn(rng):

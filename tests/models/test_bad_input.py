@@ -27,6 +27,8 @@ from tiebreak import (
     Orders,
     Outcome,
     Pairs,
+    RankSVM,
+    ThresholdCompare,
 )
 
 
@@ -165,7 +167,8 @@ def test_what_is_no_comparison(make, X):
         "Pairs\\(items, left, right\\)",
         "\\(n, 2, n_features",
     ]
-    refused(TypeError, [*words, type(X).__name__], make().fit, X, Y)
+    if not isinstance(make(), RankSVM | ThresholdCompare):  # these take items as well
+        refused(TypeError, [*words, type(X).__name__], make().fit, X, Y)
     refused(TypeError, words, fitted(make).decision_function, X)
 
 

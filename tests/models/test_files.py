@@ -293,7 +293,7 @@ def test_metadata_requests_come_back(data, tmp_path):
         model = fit(make_pipeline(OnItems(PCA(2)), ranker), pairs, y)
         again = load(save(model, tmp_path / "model"))
         asked = again.steps[-1][1].get_metadata_routing().fit.requests
-    assert asked == {"sample_weight": "weight"}
+    assert asked == {"sample_weight": "weight", "qid": True}
     assert_predicts_the_same(model, again, pairs)
     assert model.steps[-1][1]._metadata_request.fit.requests == asked
 

@@ -5,9 +5,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from tiebreak import Pairs
-from tiebreak.models import logistic_program
+from tiebreak.models import kernel_factor
+from tiebreak.models.kernel_factor import factor_kernel
 from tiebreak.models.logistic_compare import LogisticCompare
-from tiebreak.models.logistic_program import factor_kernel
 from tiebreak.models.pair_program import TrainingItems
 
 
@@ -20,7 +20,7 @@ def read(items, kernel="rbf"):
 @pytest.mark.parametrize("limit", [4096, 40], ids=["formed", "rows"])
 @pytest.mark.parametrize("spread", [0.3, 1.0], ids=["alike", "distinct"])
 def test_the_factor_is_one_and_the_pivots_carry_it(rng, monkeypatch, limit, spread):
-    monkeypatch.setattr(logistic_program, "MAX_PIVOTS", limit)
+    monkeypatch.setattr(kernel_factor, "MAX_PIVOTS", limit)
     items = spread * rng.normal(size=(60, 1))
     K = rbf_kernel(items, gamma=0.5)
     factor = factor_kernel(read(items), np.arange(60))
@@ -36,7 +36,7 @@ def test_the_factor_is_one_and_the_pivots_carry_it(rng, monkeypatch, limit, spre
 
 
 def test_too_many_items_that_differ_too_much(rng, monkeypatch):
-    monkeypatch.setattr(logistic_program, "MAX_PIVOTS", 40)
+    monkeypatch.setattr(kernel_factor, "MAX_PIVOTS", 40)
     items = 100 * rng.normal(size=(90, 3))
     with pytest.raises(ValueError, match=r"90 distinct items .* 40 .*Nystroem"):
         factor_kernel(read(items), np.arange(90))
@@ -51,7 +51,7 @@ def test_the_fit_does_not_depend_on_how_the_factor_was_made(rng, monkeypatch):
     left, right = np.where(left == right, (left + 1) % 60, left), right
     model = LogisticCompare(0.1, kernel="rbf", gamma=0.5)
     one = model.fit(Pairs(items, left, right), y).utility(items)
-    monkeypatch.setattr(logistic_program, "MAX_PIVOTS", 40)
+    monkeypatch.setattr(kernel_factor, "MAX_PIVOTS", 40)
     two = model.fit(Pairs(items, left, right), y).utility(items)
     assert_allclose(two, one, atol=1e-6)
     assert np.ptp(one) > 1

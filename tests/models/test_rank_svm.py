@@ -65,5 +65,5 @@ def test_nothing_but_ties(comparisons):
 
 
 def test_wrong_ties(comparisons):
-    with pytest.raises(ValueError, match=r"ties='half' is not known.*'both'"):
+    with pytest.raises(ValueError, match=r"ties='half'; expected.*'both'"):
         RankSVM(ties="half").fit(*comparisons)

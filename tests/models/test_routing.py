@@ -24,11 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.models.inputs import curved_pairs
-from tiebreak import OnItems, RankSVM, SVMCompare, ThresholdCompare
-from tiebreak.data import check_grades
-from tiebreak.data.features import remember_features
-from tiebreak.metrics import get_scorer, swapped_pairs
-from tiebreak.models.base import UtilityMixin
+from tiebreak import OnItems, Orders, RankSVM, SVMCompare, ThresholdCompare
+from tiebreak.metrics import get_scorer, kendall_tau_b, ndcg, swapped_pairs
 from tiebreak.selection.splitters import QueryKFold
 
 
@@ -125,31 +122,11 @@ def test_weights_reach_the_end_of_a_pipeline_with_routing(routing):
     assert_array_equal(model.decision_function(pairs), ranker.decision_function(pairs))
 
 
-class Ridge(UtilityMixin, BaseEstimator):
-    """The smallest ranker on grades: least squares on deviations within groups."""
-
-    __metadata_request__fit = {"qid": True}  # noqa: RUF012
-
-    def __init__(self, alpha=1.0):
-        self.alpha = alpha
-
-    def fit(self, X, y, *, qid=None):
-        grades = check_grades(X, y, qid)
-        remember_features(self, grades.items)
-        Z = np.column_stack([grades.items.values, grades.y])
-        sums = np.zeros((grades.n_groups, Z.shape[1]))
-        np.add.at(sums, grades.group, Z)
-        Z = Z - (sums / np.bincount(grades.group)[:, None])[grades.group]
-        A, b = Z[:, :-1], Z[:, -1]
-        self.coef_ = np.linalg.solve(A.T @ A + self.alpha * np.eye(A.shape[1]), A.T @ b)
-        self.fitted_with_qid_ = qid is not None
-        return self
-
-    def _utility(self, table):
-        return table.values @ self.coef_
+def ranker(C=0.1):
+    return RankSVM(C, kernel="linear", loss="squared_hinge", tol=1e-10)
 
 
-ALPHAS = {"alpha": [0.01, 30.0, 3000.0]}
+GRID = {"C": [1e-4, 0.01, 10.0]}
 N_GROUPS = 9
 
 
@@ -165,12 +142,12 @@ def make_grades():
     return X[rows], y[rows], np.array([f"group {q}" for q in qid])[rows]
 
 
-def by_hand(folds, score, alpha=1.0):
+def by_hand(folds, score, C=0.1):
     """Fit and score fold by fold, within groups; and how it would be across them."""
     X, y, qid = make_grades()
     inside, across = [], []
     for train, test in folds:
-        model = Ridge(alpha).fit(X[train], y[train], qid=qid[train])
+        model = ranker(C).fit(X[train], y[train], qid=qid[train])
         utility = X[test] @ model.coef_
         inside.append(score(swapped_pairs(y[test], utility, qid=qid[test])))
         across.append(score(swapped_pairs(y[test], utility)))
@@ -197,11 +174,11 @@ def scoring_of(name):
 @pytest.mark.parametrize(("name", "score"), SCORINGS)
 def test_a_search_with_routing_respects_groups(routing, name, score):
     X, y, qid = make_grades()
-    search = GridSearchCV(Ridge(), ALPHAS, cv=QueryKFold(3), scoring=scoring_of(name))
+    search = GridSearchCV(ranker(), GRID, cv=QueryKFold(3), scoring=scoring_of(name))
     search.fit(X, y, qid=qid)
-    for found, alpha in zip(split_scores(search), ALPHAS["alpha"], strict=True):
+    for found, C in zip(split_scores(search), GRID["C"], strict=True):
         folds = QueryKFold(3).split(X, y, qid=qid)
-        assert_allclose(found, by_hand(folds, score, alpha))
+        assert_allclose(found, by_hand(folds, score, C))
     assert search.best_estimator_.fitted_with_qid_
     assert_allclose(
         search.score(X, y, qid=qid),
@@ -218,7 +195,7 @@ def test_a_search_with_routing_respects_groups(routing, name, score):
 def test_cross_validation_with_routing_respects_groups(routing, name, score, cv):
     X, y, qid = make_grades()
     scores = cross_val_score(
-        Ridge(), X, y, cv=cv, scoring=scoring_of(name), params={"qid": qid}
+        ranker(), X, y, cv=cv, scoring=scoring_of(name), params={"qid": qid}
     )
     needed = {"qid": qid} if isinstance(cv, QueryKFold) else {}
     assert_allclose(scores, by_hand(cv.split(X, y, **needed), score))
@@ -227,22 +204,28 @@ def test_cross_validation_with_routing_respects_groups(routing, name, score, cv)
 @pytest.mark.parametrize(("name", "score"), SCORINGS)
 def test_a_pipeline_with_routing_respects_groups(routing, name, score):
     X, y, qid = make_grades()
-    pipeline = make_pipeline(StandardScaler(with_mean=False, with_std=False), Ridge())
+    scaled = X * [1.0, 1000.0, 0.001]
     scores = cross_val_score(
-        pipeline,
-        X,
+        make_pipeline(StandardScaler(), ranker()),
+        scaled,
         y,
         cv=QueryKFold(3),
         scoring=scoring_of(name),
         params={"qid": qid},
     )
-    assert_allclose(scores, by_hand(QueryKFold(3).split(X, y, qid=qid), score))
+    expected = []
+    for train, test in QueryKFold(3).split(X, y, qid=qid):
+        scaler = StandardScaler().fit(scaled[train])
+        model = ranker().fit(scaler.transform(scaled[train]), y[train], qid=qid[train])
+        utility = model.utility(scaler.transform(scaled[test]))
+        expected.append(score(swapped_pairs(y[test], utility, qid=qid[test])))
+    assert_allclose(scores, expected)
 
 
 def test_the_splitter_misses_qid_with_routing(routing):
     X, y, _ = make_grades()
     with pytest.raises(ValueError, match="QueryKFold needs the column qid"):
-        cross_val_score(Ridge(), X, y, cv=QueryKFold(3))
+        cross_val_score(ranker(), X, y, cv=QueryKFold(3))
 
 
 def groups_unseen(cv):
@@ -264,14 +247,14 @@ WITHOUT_ROUTING = [
 def test_a_search_without_routing_gives_no_number_across_groups(name, score, cv, needs):
     X, y, qid = make_grades()
     groups = {"groups": qid} if needs else {}
-    search = GridSearchCV(Ridge(), ALPHAS, cv=cv, scoring=scoring_of(name))
+    search = GridSearchCV(ranker(), GRID, cv=cv, scoring=scoring_of(name))
     with pytest.warns(UserWarning) as caught:
         search.fit(X, y, qid=qid, **groups)
     assert np.isnan(split_scores(search)).all()
     assert any("fitted with qid" in str(one.message) for one in caught)
     assert any("enable_metadata_routing" in str(one.message) for one in caught)
     strict = GridSearchCV(
-        Ridge(), ALPHAS, cv=cv, scoring=scoring_of(name), error_score="raise"
+        ranker(), GRID, cv=cv, scoring=scoring_of(name), error_score="raise"
     )
     with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
         strict.fit(X, y, qid=qid, **groups)
@@ -286,31 +269,190 @@ def test_cross_validation_without_routing_gives_no_number_across_groups(
     groups = {"groups": qid} if needs else {}
     arguments = {"cv": cv, "scoring": scoring_of(name), "params": {"qid": qid}}
     with groups_unseen(cv), pytest.warns(UserWarning, match="fitted with qid"):
-        scores = cross_val_score(Ridge(), X, y, **arguments, **groups)
+        scores = cross_val_score(ranker(), X, y, **arguments, **groups)
     assert np.isnan(scores).all()
     with groups_unseen(cv), pytest.warns(UserWarning, match="fitted with qid"):
         results = cross_validate(
-            Ridge(), X, y, return_train_score=True, **arguments, **groups
+            ranker(), X, y, return_train_score=True, **arguments, **groups
         )
     assert np.isnan(results["test_score"]).all()
     assert np.isnan(results["train_score"]).all()
     with groups_unseen(cv), pytest.raises(ValueError, match="fitted with qid"):
-        cross_val_score(Ridge(), X, y, error_score="raise", **arguments, **groups)
+        cross_val_score(ranker(), X, y, error_score="raise", **arguments, **groups)
 
 
 def test_groups_that_only_the_splitter_sees_are_warned_about():
     """Neither model nor scorer can know: the splitter is the one that says it."""
     X, y, qid = make_grades()
     with pytest.warns(UserWarning, match="neither fit nor score sees them"):
-        GridSearchCV(Ridge(), ALPHAS, cv=QueryKFold(3)).fit(X, y, groups=qid)
+        GridSearchCV(ranker(), GRID, cv=QueryKFold(3)).fit(X, y, groups=qid)
 
 
 def test_without_routing_a_scorer_can_still_be_called_with_groups():
     X, y, qid = make_grades()
-    model = Ridge().fit(X, y, qid=qid)
+    model = ranker().fit(X, y, qid=qid)
     swapped = swapped_pairs(y, model.utility(X), qid=qid)
     assert_allclose(model.score(X, y, qid=qid), 1 - swapped)
     assert_allclose(get_scorer("swapped_pairs")(model, X, y, qid=qid), -swapped)
     for call in (model.score, lambda X, y: get_scorer("swapped_pairs")(model, X, y)):
         with pytest.raises(ValueError, match="fitted with qid"):
             call(X, y)
+
+
+SCORERS = {
+    "swapped_pairs": (
+        get_scorer("swapped_pairs"),
+        lambda y, u, qid: -swapped_pairs(y, u, qid),
+    ),
+    "kendall_tau_b": (get_scorer("kendall_tau_b"), kendall_tau_b),
+    "ndcg": (get_scorer("ndcg"), ndcg),
+    "ndcg@2": (get_scorer("ndcg", k=2), lambda y, u, qid: ndcg(y, u, qid, k=2)),
+    "ndcg linear": (
+        get_scorer("ndcg", k=3, gain="linear"),
+        lambda y, u, qid: ndcg(y, u, qid, k=3, gain="linear"),
+    ),
+}
+
+
+def make_relevance():
+    """Grade search results from 0 to 3; one query of one document, one of none."""
+    X, y, qid = make_grades()
+    level = {name: y[qid == name].mean() for name in set(qid.tolist())}
+    grade = np.round(1.0 + y - [level[name] for name in qid.tolist()])
+    grade = np.clip(grade, 0, 3)
+    grade[qid == "group 4"] = 0.0
+    only = np.flatnonzero(qid == "group 7")
+    rows = np.setdiff1d(np.arange(len(y)), only[1:])
+    return X[rows], grade[rows], qid[rows]
+
+
+@pytest.mark.filterwarnings("ignore:.*one item only or all grades equal")
+@pytest.mark.filterwarnings("ignore:Kendall's tau-b does not exist")
+@pytest.mark.parametrize(("scorer", "metric"), SCORERS.values(), ids=SCORERS)
+def test_scorers_get_their_groups(routing, scorer, metric):
+    X, y, qid = make_relevance()
+    expected, across = [], []
+    for train, test in QueryKFold(3).split(X, y, qid=qid):
+        utility = ranker().fit(X[train], y[train], qid=qid[train]).utility(X[test])
+        expected.append(metric(y[test], utility, qid[test]))
+        across.append(metric(y[test], utility, None))
+    scores = cross_val_score(
+        ranker(), X, y, cv=QueryKFold(3), scoring=scorer, params={"qid": qid}
+    )
+    assert_allclose(scores, expected)
+    assert np.abs(scores - across).max() > 1e-3
+    search = GridSearchCV(ranker(), {"C": [0.1]}, cv=QueryKFold(3), scoring=scorer)
+    assert_allclose(split_scores(search.fit(X, y, qid=qid))[0], expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*one item only or all grades equal")
+@pytest.mark.filterwarnings("ignore:Kendall's tau-b does not exist")
+def test_several_scorers_at_once(routing):
+    X, y, qid = make_relevance()
+    found = cross_validate(
+        ranker(),
+        X,
+        y,
+        cv=QueryKFold(3),
+        scoring={name: scorer for name, (scorer, _) in SCORERS.items()},
+        params={"qid": qid},
+    )
+    for name, (scorer, _) in SCORERS.items():
+        alone = cross_val_score(
+            ranker(), X, y, cv=QueryKFold(3), scoring=scorer, params={"qid": qid}
+        )
+        assert_allclose(found[f"test_{name}"], alone)
+
+
+class Witness(RankSVM):
+    """Tells which groups it was fitted and scored on."""
+
+    log: list = []  # noqa: RUF012
+
+    def fit(self, X, y=None, *, qid=None, sample_weight=None):
+        self.log.append(("fit", set(qid.tolist()), len(y)))
+        return super().fit(X, y, qid=qid, sample_weight=sample_weight)
+
+    def score(self, X, y=None, *, qid=None, sample_weight=None):
+        self.log.append(("score", set(qid.tolist()), len(y)))
+        return super().score(X, y, qid=qid, sample_weight=sample_weight)
+
+
+def test_no_query_is_ever_split_by_a_search(routing):
+    X, y, qid = make_grades()
+    Witness.log.clear()
+    model = Witness(kernel="linear", loss="squared_hinge")
+    GridSearchCV(model, GRID, cv=QueryKFold(4)).fit(X, y, qid=qid)
+    *pairs, (_, everything, n_rows) = Witness.log
+    assert len(pairs) == 2 * 4 * 3
+    assert (len(everything), n_rows) == (N_GROUPS, len(y))
+    for (what, trained, n_train), (then, scored, n_test) in zip(
+        pairs[::2], pairs[1::2], strict=True
+    ):
+        assert (what, then) == ("fit", "score")
+        assert not trained & scored
+        assert trained | scored == everything
+        assert n_train + n_test == len(y)
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["RankSVM", "pipeline"])
+def test_groups_reach_the_ranker_inside_a_threshold(routing, inside):
+    X, y, qid = make_grades()
+    y = np.round(y)
+    inner = make_pipeline(StandardScaler(), ranker()) if inside else ranker()
+    scores = cross_val_score(
+        ThresholdCompare(inner), X, y, cv=QueryKFold(3), params={"qid": qid}
+    )
+    plain = cross_val_score(inner, X, y, cv=QueryKFold(3), params={"qid": qid})
+    assert_allclose(scores, plain)
+    model = ThresholdCompare(inner).fit(X, y, qid=qid)
+    assert model.n_pairs_ == N_GROUPS * 6 * 5 // 2
+    with pytest.raises(ValueError, match="fitted with qid"):
+        model.score(X, y)
+
+
+def test_weights_of_graded_rows_are_routed(routing):
+    X, y, qid = make_grades()
+    weight = 1.0 + np.arange(len(y)) % 4
+    model = ranker().set_fit_request(sample_weight=True)
+    model.set_score_request(sample_weight=True)
+    scores = cross_val_score(
+        model, X, y, cv=QueryKFold(3), params={"qid": qid, "sample_weight": weight}
+    )
+    for score, (train, test) in zip(
+        scores, QueryKFold(3).split(X, y, qid=qid), strict=True
+    ):
+        fitted = ranker().fit(
+            X[train], y[train], qid=qid[train], sample_weight=weight[train]
+        )
+        swapped = swapped_pairs(
+            y[test], fitted.utility(X[test]), qid[test], weight[test]
+        )
+        assert score == pytest.approx(1 - swapped)
+    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+        cross_val_score(
+            ranker(),
+            X,
+            y,
+            cv=QueryKFold(3),
+            params={"qid": qid, "sample_weight": weight},
+        )
+
+
+def test_orders_are_cross_validated_by_lists():
+    X, y, qid = make_grades()
+    lists = [
+        np.flatnonzero(qid == name)[np.argsort(-y[qid == name])].tolist()
+        for name in dict.fromkeys(qid.tolist())
+    ]
+    orders = Orders(X, lists)
+    scores = cross_val_score(ranker(), orders, cv=KFold(3))
+    expected = [
+        ranker().fit(orders[train]).score(orders[test])
+        for train, test in KFold(3).split(np.zeros(N_GROUPS))
+    ]
+    assert_allclose(scores, expected)
+    by_scorer = cross_val_score(
+        ranker(), orders, cv=KFold(3), scoring=get_scorer("swapped_pairs")
+    )
+    assert_allclose(by_scorer, np.subtract(expected, 1))

@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-from sklearn.utils import estimator_checks
+from sklearn.utils import estimator_checks, get_tags
 
 from tests.models.inputs import curved_pairs
 from tiebreak import (
@@ -30,16 +30,17 @@ from tiebreak import (
     MajorityCompare,
     MaxMarginCompare,
     OnItems,
+    OrdinalSVM,
     Pairs,
     RankSVM,
     SVMCompare,
+    SwapSVM,
     ThresholdCompare,
 )
 from tiebreak.metrics import get_scorer
 
 PAIR_MODELS = [
     SVMCompare(),
-    RankSVM(),
     LogisticCompare(),
     BradleyTerry(),
     Elo(),
@@ -48,6 +49,40 @@ PAIR_MODELS = [
     MaxMarginCompare(),
     MajorityCompare(),
     ThresholdCompare(RankSVM()),
+]
+
+
+class OfItems:
+    """Makes a model as scikit-learn's checks know them: all methods take tables."""
+
+    @property
+    def decision_function(self):
+        raise AttributeError("decision_function is of comparisons")
+
+
+class RankItems(OfItems, RankSVM):
+    pass
+
+
+class GradeItems(OfItems, OrdinalSVM):
+    pass
+
+
+class SwapItems(OfItems, SwapSVM):
+    pass
+
+
+ITEM_MODELS = [
+    RankSVM(),
+    RankItems(loss="squared_hinge"),
+    RankItems(loss="squared_hinge", kernel="linear", per_group="mean"),
+    RankItems(kernel="linear", tol=1e-9),
+    RankItems(loss="squared_hinge", pairs_per_item=3, random_state=0),
+    SwapSVM(),
+    SwapItems(kernel="linear", tol=1e-9),
+    OrdinalSVM(),
+    GradeItems(tol=1e-9),
+    GradeItems(kernel="linear", tol=1e-9),
 ]
 # What scikit-learn can check of an estimator that does not take tables. It does not
 # run these by itself for such estimators.
@@ -65,8 +100,36 @@ WITHOUT_DATA = [
 ]
 
 
-# Checks that are expected to fail, by class, each with the reason: none so far.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+# Checks that are expected to fail, each with the reason. They call every method with a
+# table, and the same checks pass on models `OfItems`.
+OF_PAIRS = dict.fromkeys(
+    [
+        "check_dict_unchanged",
+        "check_estimators_dtypes",
+        "check_estimators_pickle",
+        "check_fit2d_predict1d",
+        "check_fit_idempotent",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_n_features_in_after_fitting",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
+    "decision_function takes comparisons, not items",
+)
+DRAWN = dict.fromkeys(
+    [
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
+    "a second row draws partners of its own",
+)
+
+
+def expected_failures(estimator):
+    if type(estimator) in (RankSVM, SwapSVM, OrdinalSVM):
+        return OF_PAIRS
+    return DRAWN if getattr(estimator, "pairs_per_item", None) else {}
 
 
 def checks_of(estimator):
@@ -77,7 +140,7 @@ def checks_of(estimator):
         return list(
             estimator_checks.estimator_checks_generator(
                 estimator,
-                expected_failed_checks=EXPECTED_FAILURES.get(type(estimator).__name__),
+                expected_failed_checks=expected_failures(estimator),
                 mark="xfail",
             )
         )
@@ -93,11 +156,12 @@ def check_id(value):
     ("estimator", "check"),
     [
         case
-        for estimator in [*PAIR_MODELS, OnItems(StandardScaler())]
+        for estimator in [*PAIR_MODELS, *ITEM_MODELS, OnItems(StandardScaler())]
         for case in checks_of(estimator)
     ],
     ids=check_id,
 )
+@pytest.mark.filterwarnings("ignore:OrdinalSVM gives all training items the same")
 def test_check_estimator(estimator, check):
     check(estimator)
 
@@ -105,11 +169,31 @@ def test_check_estimator(estimator, check):
 def test_scikit_learn_checks_tables_only():
     # If this changes, the checks without data and the laws may be doubled work.
     assert [len(checks_of(model)) for model in PAIR_MODELS] == [1] * len(PAIR_MODELS)
-    assert len(checks_of(OnItems(StandardScaler()))) > 50
+    for model in [*ITEM_MODELS, OnItems(StandardScaler())]:
+        assert len(checks_of(model)) > 45
+
+
+def test_tags_say_what_a_model_fits():
+    def fits(model):
+        tags = get_tags(model).input_tags
+        return tags.two_d_array, tags.three_d_array, tags.pairwise, tags.sparse
+
+    assert fits(SVMCompare(kernel="precomputed")) == (False, True, False, True)
+    # Rows of comparisons have no columns, and of two shapes one cannot be split.
+    assert fits(RankSVM(kernel="precomputed")) == (True, True, False, True)
+    assert fits(RankSVM(kernel=lambda A, B: A @ B.T)) == (True, True, False, True)
+    assert fits(ThresholdCompare(RankSVM())) == (False, True, False, True)
+    for model in (SwapSVM, OrdinalSVM):
+        assert fits(model()) == (True, False, False, True)
+        assert fits(model(kernel="precomputed")) == (True, False, True, True)
+    assert get_tags(RankSVM()).target_tags.required
+
+
+ALL_MODELS = [*PAIR_MODELS, RankSVM(), SwapSVM(), OrdinalSVM()]
 
 
 @pytest.mark.parametrize("name", WITHOUT_DATA)
-@pytest.mark.parametrize("model", PAIR_MODELS, ids=check_id)
+@pytest.mark.parametrize("model", ALL_MODELS, ids=check_id)
 def test_checks_that_need_no_data(model, name):
     if not hasattr(estimator_checks, name):
         pytest.skip(f"this scikit-learn has no {name}")

@@ -9,7 +9,11 @@ from numpy.testing import assert_array_equal
 from scipy.stats import norm
 
 from tiebreak.ratings import rank_intervals as module
-from tiebreak.ratings.rank_intervals import indistinct_groups, rank_intervals
+from tiebreak.ratings.rank_intervals import (
+    indistinct_groups,
+    rank_intervals,
+    ranks_and_groups,
+)
 
 
 def test_two_items_are_judged_by_one_comparison():
@@ -40,7 +44,7 @@ def test_one_item():
 def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
     # Independent items of equal variance: Tukey's studentized range, divided by √2.
     # 3.633 = the 95 % point for 4 items and many degrees of freedom (Tukey's table).
-    found = module._critical_values(np.eye(4), 0.95, simultaneous)
+    found = module._critical_values(np.eye(4), 0.95)[simultaneous]
     if simultaneous:
         assert found == pytest.approx(np.full(4, 3.633 / np.sqrt(2)), abs=0.06)
     else:
@@ -50,8 +54,9 @@ def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
 
 def test_many_items_fall_back_to_bonferroni(monkeypatch):
     monkeypatch.setattr(module, "_SIMULATED", 3)
-    found = module._critical_values(np.eye(5), 0.95, False)
-    assert found == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 4)))
+    each, together = module._critical_values(np.eye(5), 0.95)
+    assert each == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 4)))
+    assert together == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 10)))
 
 
 @given(
@@ -63,7 +68,7 @@ def test_groups_are_the_largest_runs_without_a_difference(strength, variance):
     covariance = np.diag(variance[: len(strength)])
     everyone = np.arange(len(strength))
     error = module._errors(covariance, everyone, everyone)
-    critical = module._critical_values(covariance, 0.95, simultaneous=True)
+    _, critical = module._critical_values(covariance, 0.95)
     difference = np.abs(strength[:, None] - strength[None, :])
     differ = difference > critical[:, None] * error
     order = np.argsort(-strength, kind="stable")
@@ -87,3 +92,24 @@ def test_independent_errors_need_no_matrix(rng, monkeypatch):
         expected = indistinct_groups(strength, np.diag(variance))
         assert [g.tolist() for g in groups] == [g.tolist() for g in expected]
         assert len(groups) > 2
+
+
+def test_one_simulation_gives_what_two_give(rng):
+    strength, root = rng.normal(size=6), rng.normal(size=(6, 6)) / 4
+    covariance = root @ root.T
+    ranks, groups = ranks_and_groups(strength, covariance, 0.9)
+    assert_array_equal(ranks, rank_intervals(strength, covariance, 0.9))
+    expected = indistinct_groups(strength, covariance, 0.9)
+    assert [g.tolist() for g in groups] == [g.tolist() for g in expected]
+
+
+def test_the_largest_difference_of_every_draw(rng):
+    draws, error = rng.normal(size=(5, 4)), rng.uniform(0.5, 2.0, (4, 4))
+    error = error + error.T
+    np.fill_diagonal(error, 0.0)
+    gaps = np.abs(draws[:, :, None] - draws[:, None, :])
+    expected = (gaps / np.where(error > 0, error, np.inf)).max(axis=2)
+    precision = np.divide(1.0, error, out=np.zeros((4, 4)), where=error > 0)
+    found = np.zeros((5, 4))
+    module._update_largest(draws, precision, found)
+    np.testing.assert_allclose(found, expected)

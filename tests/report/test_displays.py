@@ -19,8 +19,11 @@ from tiebreak.report import (
     HistoryDisplay,
     LeaderboardDisplay,
     ResultsMatrixDisplay,
+    TuningDisplay,
     WeightsDisplay,
 )
+from tiebreak.report.cells import Cells
+from tiebreak.selection import TuneResult
 
 GAMES = Pairs(None, list("aabbcc$"), list("bcca$$a"))
 Y = [-1, 0, 1, 1, -1, 0, 1]
@@ -98,6 +101,20 @@ def test_calibration_by_hand():
     np.testing.assert_allclose(drawn.get_ydata(), left.happened)
 
 
+def test_an_outcome_that_nobody_thought_of_has_no_curve():
+    proba = [[0.4, 0.0, 0.6], [0.7, 0.0, 0.3]]
+    names = [
+        curve.outcome
+        for curve in CalibrationDisplay.from_predictions([1, -1], proba).curves
+    ]
+    assert names == ["left wins", "right wins"]
+    # One that happened all the same is drawn.
+    display = CalibrationDisplay.from_predictions([1, 0], proba)
+    assert [curve.outcome for curve in display.curves][1] == "tie"
+    colors = {line.get_label(): line.get_color() for line in display.plot().ax_.lines}
+    assert colors["tie"] != colors["left wins"] != colors["right wins"]
+
+
 @pytest.mark.parametrize("proba", [[[0.5, 0.5]], [[1.2, 0.0, 0.0]], [[np.nan, 0, 1]]])
 def test_calibration_refuses_other_probabilities(proba):
     with pytest.raises(ValueError, match="proba"):
@@ -113,11 +130,22 @@ def test_the_matrix_says_points_ties_and_counts():
         "cell-0-1": "a against b: 2 won, 1 tied, 1 lost",
         "cell-1-0": "b against a: 1 won, 1 tied, 2 lost",
     }
-    texts = {text.get_position(): text.get_text() for text in display.ax_.texts}
-    assert set(texts.values()) == {"62", "2-1-1", "38", "1-1-2"}
-    assert all(text.get_gid() == "quiet" for text in display.ax_.texts)
-    x = display.ax_.lines[0].get_xdata()
-    assert x[1] - x[0] == pytest.approx(0.84 * 0.25)  # a quarter of the games
+    (drawn,) = (a for a in display.ax_.get_children() if isinstance(a, Cells))
+    assert [(c.row, c.column, c.text, c.fine) for c in drawn.cells] == [
+        (0, 1, "62", "2-1-1"),
+        (1, 0, "38", "1-1-2"),
+    ]
+    assert [c.line for c in drawn.cells] == [0.25, 0.25]  # a quarter of the games
+    assert not drawn.small
+
+
+def test_counts_too_long_for_a_cell_are_left_to_the_hover():
+    wins = np.array([[0.0, 123456.0], [234567.0, 0.0]])
+    matrix = ResultsMatrix(np.array(["a", "b"]), wins, np.zeros((2, 2)))
+    display = ResultsMatrixDisplay(matrix).plot()
+    (drawn,) = (a for a in display.ax_.get_children() if isinstance(a, Cells))
+    assert [cell.fine for cell in drawn.cells] == ["", ""]
+    assert "123,456 won, 0 tied, 234,567 lost" in display.hovers_["cell-0-1"]
 
 
 def test_the_matrix_takes_the_best_of_a_leaderboard():
@@ -144,7 +172,7 @@ def test_history_keeps_first_and_last_of_many(rng):
     rating = rng.normal(size=n)
     frame = pl.DataFrame({"row": range(n), "item": ["a"] * n, "rating": rating})
     line = HistoryDisplay(frame).plot().ax_.lines[0]
-    assert len(line.get_xdata()) <= 251
+    assert len(line.get_xdata()) <= 151
     assert line.get_xdata()[[0, -1]].tolist() == [0, n - 1]
     assert line.get_ydata()[-1] == rating[-1]
     np.testing.assert_array_equal(
@@ -177,6 +205,24 @@ def test_history_names_do_not_overlap():
     assert np.diff(heights).min() > 0.06 * (high - low)
 
 
+def test_history_has_gaps_where_there_is_no_rating():
+    frame = pl.DataFrame(
+        {
+            "time": [1, 2, 3, 1, 2, 3],
+            "item": ["a"] * 3 + ["b"] * 3,
+            "rating": [5.0, None, 7.0, 9.0, 8.0, None],
+        }
+    )
+    display = HistoryDisplay(frame)
+    assert display.items == ["b", "a"]  # by the last rating that there is
+    first, second = display.plot().ax_.lines
+    np.testing.assert_array_equal(first.get_ydata(), [9.0, 8.0, np.nan])
+    np.testing.assert_array_equal(second.get_ydata(), [5.0, np.nan, 7.0])
+    assert first.get_marker() == "o"  # else one point between gaps is not seen
+    ends = {text.get_text(): text.xy for text in display.ax_.texts}
+    assert ends == {"a": (3.0, 7.0), "b": (2.0, 8.0)}
+
+
 def test_history_refuses_other_tables():
     with pytest.raises(ValueError, match="expected 'item'"):
         HistoryDisplay(pl.DataFrame({"item": ["a"], "rating": [1.0]}))
@@ -186,6 +232,64 @@ def test_weights_are_drawn_from_the_largest_down():
     display = WeightsDisplay([("a", 1.0), ("$b$", -3.0), ("c", 2.0)], top=2).plot()
     assert labels(display.ax_.yaxis) == ["$b$", "c"]
     assert [bar.get_width() for bar in display.ax_.patches] == [-3.0, 2.0]
+
+
+def tuned(candidates, scores, scoring="error", best=None):
+    scores = np.array(scores, dtype=float)
+    place = int(np.nanargmax(scores.mean(axis=1))) if best is None else best
+    good = np.ones(scores.shape, dtype=bool)
+    return TuneResult.make(candidates, scores, good, place, None, scoring)
+
+
+def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
+    grid = [
+        {"a__C": c, "a__gamma": g, "a__tol": t}
+        for c in (1.0, 10.0)
+        for g in (0.1, 0.5, 2.0)
+        for t in (1e-3, 1e-4)
+    ]
+    scores = -np.arange(12.0)[:, None] / 100
+    scores[4] = np.nan
+    display = TuningDisplay(tuned(grid, scores)).plot()
+    assert display.settings == ["C", "gamma", "tol"]
+    assert display.less_is_better
+    assert display.choice() == "C = 1, gamma = 0.1, tol = 0.001"
+    (drawn,) = (a for a in display.ax_.get_children() if isinstance(a, Cells))
+    texts = {(cell.row, cell.column): cell.text for cell in drawn.cells}
+    # Rows are gamma, columns C; each the better of two, the greater score.
+    assert texts == {
+        (0, 0): "0.0%",
+        (1, 0): "2.0%",
+        (2, 0): "5.0%",  # the other one is not a number
+        (0, 1): "6.0%",
+        (1, 1): "8.0%",
+        (2, 1): "10.0%",
+    }
+    assert display.hovers_["cell-2-1"] == "C = 10, gamma = 2: 10.0%"
+    (frame,) = display.ax_.patches
+    assert frame.get_xy() == (-0.47, -0.47)
+
+
+def test_tuning_of_one_setting_is_a_curve_with_its_spread():
+    grid = [{"alpha": a} for a in (0.1, 1.0, 10.0)]
+    scores = [[-0.7, -0.5], [-0.4, -0.4], [-0.9, -0.9]]
+    display = TuningDisplay(tuned(grid, scores, "log_loss")).plot()
+    curve, ring = display.ax_.lines[0], display.ax_.lines[-1]
+    np.testing.assert_allclose(curve.get_ydata(orig=False), [0.6, 0.4, 0.9])
+    assert ring.get_xdata() == [1]
+    assert labels(display.ax_.xaxis) == ["0.1", "1", "10"]
+    assert display.ax_.get_ylabel() == "log loss"
+    assert display.number(-0.4) == "0.400"
+    assert TuningDisplay(tuned(grid, [[0.7], [0.8], [0.6]], "auc")).number(0.8) == (
+        "0.800"
+    )
+
+
+def test_tuning_without_a_choice_to_make_still_says_what_was_taken():
+    display = TuningDisplay(tuned([{"C": 1.0}], [[-0.25]]))
+    assert display.settings == []
+    assert display.choice() == "C = 1"
+    assert display.plot().ax_.get_xlabel() == "C"
 
 
 def test_matplotlib_is_imported_to_draw_only_and_pyplot_never():

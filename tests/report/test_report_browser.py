@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report in a real browser: it works, and harmful names do no harm."""
 
+import dataclasses
 import functools
 import http.server
 import os
@@ -14,7 +15,9 @@ import polars as pl
 import pytest
 
 from tests.report.conftest import HOSTILE, report_of
-from tiebreak import Pairs
+from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
+from tiebreak.cli.knowledge import Knowledge
+from tiebreak.cli.rank_job import rank, report_data
 from tiebreak.report import CompareData, ReportData, write_report
 from tiebreak.report.markup import shorten
 
@@ -79,7 +82,48 @@ def folder(tmp_path_factory, hostile_page, rng_seed):
         }
     )
     write_report(ReportData("Close", board, compare=close), folder / "threshold.html")
+    write_report(glicko_report(np.random.default_rng(rng_seed)), folder / "glicko.html")
+    write_report(plane_report(np.random.default_rng(rng_seed)), folder / "plane.html")
     return folder
+
+
+def glicko_report(rng):
+    """Make a report on players of whom some have played often and some hardly."""
+    names = np.array(["often", "also often", "seldom", "<i>once</i>"])
+    left = np.append(rng.integers(0, 2, 90), [2, 3, 2])
+    right = np.append(1 - left[:90], [0, 1, 1])
+    y = np.append(rng.integers(-1, 2, 90), [-1, 1, 0])
+    model = Glicko(advantage=40.0).fit(Pairs(None, names[left], names[right]), y)
+    MODELS["glicko"] = model
+    compare = CompareData.from_model(model)
+    return ReportData(
+        "Glicko", Leaderboard(model).table, history=model.history_, compare=compare
+    )
+
+
+def plane_report(rng):
+    """Make a report on items of two features with names, with all that it can have."""
+    items, left = rng.normal(size=(9, 2)), rng.integers(0, 8, 200)
+    right = (left + rng.integers(1, 8, 200)) % 8
+    utility = items[:, 0] - items[:, 1] ** 2
+    d = utility[right] - utility[left] + rng.logistic(size=200)
+    y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+    names = np.array([f"wine {i}" for i in range(8)] + ["<b>unseen</b>"])
+    table = pl.DataFrame(items, schema=["<sweet>", "sour"])
+    pairs = Pairs(table, left, right, names=names)
+    known = Knowledge(pairs, y.astype(np.int8), item_names=names)
+    found = tune(
+        ThresholdCompare(SVMCompare()),
+        pairs,
+        y,
+        {"ranker__C": [0.1, 10.0], "ranker__gamma": [0.1, 1.0]},
+        cv=2,
+        progress=False,
+    )
+    answer = rank(known, model="logistic")
+    answer = dataclasses.replace(answer, tuning=found)
+    MODELS["plane"] = answer.choice.model, pairs
+    return report_data(answer, known, "<plane>", "tiebreak rank", "today", ["Read."])
 
 
 MODELS = {}
@@ -226,6 +270,62 @@ def test_comparing_two_agrees_with_the_model(visit, ties, advantage):
         assert (winner or "A tie") in verdict
 
 
+def chances(page, left, right):
+    """Ask the page, and take the numbers with all their digits."""
+    page.get_by_label("Left", exact=True).fill(left)
+    page.get_by_label("Right", exact=True).fill(right)
+    widths = page.locator("#odds rect").evaluate_all(
+        "parts => parts.map(p => p.getAttribute('width'))"
+    )
+    return np.array(widths, dtype=float) / 300
+
+
+@pytest.mark.parametrize("advantage", [0.0, 40.0])
+def test_comparing_two_knows_how_little_is_known(visit, advantage):
+    page = visit("glicko")
+    if advantage:
+        page.get_by_label("Left has the advantage").check()
+    model = MODELS["glicko"]
+    for left, right in [
+        ("often", "also often"),
+        ("seldom", "often"),
+        ("<i>once</i>", "seldom"),
+    ]:
+        expected = model.predict_proba(
+            Pairs(None, [left], [right]), advantage=advantage
+        )
+        np.testing.assert_allclose(chances(page, left, right), expected[0], atol=1e-6)
+
+
+def test_comparing_two_that_are_known_by_features(visit):
+    page = visit("plane")
+    model, pairs = MODELS["plane"]
+    for i, j in [(0, 1), (5, 8), (8, 2)]:  # 8 was never compared
+        pair = Pairs(pairs.items, [i], [j], names=pairs.names)
+        expected = model.predict_proba(pair)[0]
+        found = chances(page, str(pairs.names[i]), str(pairs.names[j]))
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_items_of_two_features_have_level_curves_and_a_leaderboard(visit):
+    page = visit("plane")
+    curves = page.get_by_role("img", name="Level curves")
+    assert curves.is_visible()
+    assert curves.locator("path").count() > 10
+    texts = curves.locator("text").all_text_contents()
+    assert {"<sweet>", "sour", "what was compared", "what was learned"} <= set(texts)
+    assert page.locator("#board .item").count() == 9
+    page.get_by_label("Search items").fill("unseen")
+    (row,) = page.locator("#board tbody tr:visible").all()
+    assert "<b>unseen</b>" in row.text_content()
+    assert row.locator("td").nth(2).text_content() == "0"  # it has won nothing
+    tuning = page.locator("#tuning")
+    assert "4 combinations of settings were tried" in tuning.text_content()
+    hovers = tuning.locator("svg g > title").all_text_contents()
+    assert len([text for text in hovers if "gamma = " in text]) == 4
+    assert "Read." in page.locator("#checks").text_content()
+
+
 def test_comparing_explains_what_it_cannot_do(visit):
     page = visit("davidson")
     page.get_by_label("Left", exact=True).fill("<b>nobody</b>")
@@ -270,7 +370,9 @@ def test_harmful_names_appear_as_text(visit, by_file):
     assert any(HOSTILE[0] in text and " won, " in text for text in hovers)
 
 
-@pytest.mark.parametrize("name", ["hostile", "davidson", "threshold"])
+@pytest.mark.parametrize(
+    "name", ["hostile", "davidson", "threshold", "plane", "glicko"]
+)
 def test_nothing_is_wider_than_the_window(visit, name):
     page = visit(name)
     if name == "hostile":

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from tests.report.conftest import HOSTILE, report_of
-from tiebreak import BradleyTerry, Elo, Glicko, Pairs
+from tiebreak import BradleyTerry, Elo, Pairs
+from tiebreak.ratings.leaderboard_text import rating_digits
 from tiebreak.report import (
     CompareData,
     Picture,
@@ -23,8 +24,8 @@ from tiebreak.report import (
     write_report,
 )
 from tiebreak.report.report_charts import roc_chart
-from tiebreak.report.report_table import number_text, rating_digits
-from tiebreak.selection import evaluate_forward
+from tiebreak.report.report_table import number_text
+from tiebreak.selection import TuneResult, evaluate_forward
 
 
 class Page(HTMLParser):
@@ -201,7 +202,7 @@ def test_shared_first_places_and_unknown_margins_are_said(plain_board):
     page = render_report(ReportData("Tie", both))
     assert "First place is shared" in page
     assert "no margin of error" in page
-    assert "the data were not checked" in page
+    assert "Items that are known by features are not checked" in page
 
 
 def test_quality_is_said_in_words_and_missing_numbers_are_dashes(plain_page):
@@ -287,13 +288,106 @@ def test_checks_are_sorted_and_marked(plain_board):
     assert "1 problem and 1 warning" in page
 
 
+def graded_report(**more):
+    rows = [
+        {"model": "logistic", "accuracy": 0.7, "log_loss": 0.8},
+        {"model": "shares", "accuracy": 0.72, "log_loss": 0.9},
+    ]
+    content = {
+        "weights": [("<size>", -2.0), ("age", 0.5), ("x", 0.1)],
+        "quality": QualityData(rows, "logistic", "shares"),
+        "recognized": ["12 graded rows.", "Model: <logistic>."],
+    }
+    nothing = pl.DataFrame({"item": [], "rating": []})
+    return render_report(ReportData("Graded", nothing, **(content | more)))
+
+
+def test_without_names_the_first_screen_says_what_matters_and_how_good_it_is():
+    page = graded_report()
+    assert sections(page) == ["summary", "quality", "weights", "checks"]
+    words = re.sub(r"<[^>]+>", "", page[: page.index("<nav")])
+    assert "&lt;size&gt;" in words
+    assert "More of it makes an item worse." in words
+    assert "Then come age (more is better) and x (more is better)." in words
+    assert "70.0% right" in words
+    assert "Always naming the most common outcome is right in 72.0%." in words
+    assert "Its probabilities are better than" in words
+    worse = [
+        {"model": "logistic", "accuracy": 0.7, "log_loss": 0.9},
+        {"model": "shares", "accuracy": None, "log_loss": 0.9},
+    ]
+    page = graded_report(quality=QualityData(worse, "logistic", "shares"), weights=None)
+    assert "Its probabilities are no better" in page
+    assert "Always naming" not in page
+    assert "What matters most" not in page
+
+
+def test_what_was_read_is_said_as_text():
+    page = graded_report()
+    assert "What was read, and what was done" in page
+    assert '<span dir="auto">Model: &lt;logistic&gt;.</span>' in page
+    assert "Nothing stands in the way" not in page  # nothing was checked
+
+
+def test_tuning_is_told_drawn_and_given_to_machines():
+    grid = [{"step__C": c, "step__gamma": g} for c in (1.0, 10.0) for g in (0.1, 1.0)]
+    scores = np.array([[-0.4], [-0.3], [-0.25], [-0.5]])
+    good = np.ones((4, 1), dtype=bool)
+    result = TuneResult.make(grid, scores, good, 2, None, "error")
+    page = graded_report(tuning=result, tuning_notes=["<C> is the last value."])
+    assert "How the settings were chosen" in page
+    assert "4 combinations of settings were tried" in page
+    assert "C = 10, gamma = 0.1 (wrong outcomes: 25.0%)" in page
+    assert "&lt;C&gt; is the last value." in page
+    assert "<title>C = 1, gamma = 1: 30.0%</title>" in page
+    one = TuneResult.make(grid[:1], scores[:1], good[:1], 0, None, "error")
+    page = graded_report(tuning=one)
+    assert "1 combination of settings was tried" in page
+    assert "tuning-title" not in page
+    nothing = pl.DataFrame({"item": [], "rating": []})
+    plain = ReportData("x", nothing, tuning=result).to_dict()["tuning"]
+    assert plain["best_params"] == {"step__C": 10.0, "step__gamma": 0.1}
+    assert json.loads(json.dumps(plain)) == plain
+    assert len(plain["table"]) == 4
+
+
+def test_a_history_says_what_its_points_are(plain_report):
+    data = dataclasses.replace(plain_report[0], history_note="Every <year>.")
+    page = render_report(data)
+    assert "Each line is named at its right end. Every &lt;year&gt;." in page
+
+
+def test_crowded_histories_show_fewer_lines(plain_report):
+    data = plain_report[0]
+    assert data.history["item"].n_unique() == 6
+    crowded = render_report(data)
+    chart = crowded[crowded.index('id="history"') :]
+    assert chart.count("item ") > 0
+    told = re.search(r"Ratings over time of ([^<]+), one line each", crowded)[1]
+    assert told.count(",") == 4  # five of six items, of a hundred points or more each
+    few = data.history.group_by("item", maintain_order=True).tail(20)
+    page = render_report(dataclasses.replace(data, history=few))
+    told = re.search(r"Ratings over time of ([^<]+), one line each", page)[1]
+    assert told.count(",") == 5
+
+
+def test_a_long_finding_is_cut_at_a_sentence(plain_board):
+    text = "Two items never met. " + "They are far away from each other. " * 9
+    findings = [{"level": "problem", "message": text}]
+    page = render_report(ReportData("x", plain_board, checks={"findings": findings}))
+    summary = page[: page.index("<nav")]
+    told = re.search(r"<p>(Two items never met[^<]*)", summary)[1].strip()
+    assert told.endswith("each other.")
+    assert len(told) <= 200
+    assert "…" not in told
+
+
 def test_compare_data_of_models():
     games, y = Pairs(None, list("aabbcc"), list("bccaab")), [-1, 0, 1, 1, -1, 0]
     model = BradleyTerry("rao-kupper").fit(games, y)
     found = CompareData.from_model(model)
     assert (found.link, found.tie, found.advantage) == ("cumulative", model.tie_, None)
     assert sorted(found.strengths, reverse=True) == found.strengths.tolist()
-    assert CompareData.from_model(Glicko().fit(games, y)) is None
     elo = Elo(advantage=100, scale=173.0).fit(games, y)
     found = CompareData.from_model(elo)
     d = (
@@ -308,13 +402,6 @@ def test_compare_data_of_models():
     )
     expected = elo.predict_proba(Pairs(None, ["a"], ["b"]))[0]
     np.testing.assert_allclose(odds / odds.sum(), expected, rtol=1e-9)
-
-
-def test_compare_data_are_checked():
-    with pytest.raises(ValueError, match="link is 'probit'"):
-        CompareData(["a"], np.zeros(1), "probit", 1.0)
-    with pytest.raises(ValueError, match="2 names and 1 strengths"):
-        CompareData(["a", "b"], np.zeros(1), "davidson", 1.0)
 
 
 def test_a_leaderboard_needs_items_and_ratings():
@@ -341,10 +428,21 @@ def _full_disk(*_):
 
 @pytest.mark.parametrize(
     ("values", "digits"),
-    [([1500.0, 1600.0], 0), ([0.0, 20.0], 1), ([-1.0, 1.0], 2), ([0.0, 0.5], 3)],
+    [
+        ([1500.0, 1600.0], 0),
+        ([0.0, 20.0], 1),
+        ([-1.0, 1.0], 2),
+        ([0.0, 0.5], 3),
+        ([7.0, 7.0], 0),
+        ([None, float("inf")], 0),
+    ],
 )
 def test_ratings_are_written_with_enough_digits(values, digits):
-    assert rating_digits(pl.Series(values)) == digits
+    board = pl.DataFrame({"rating": pl.Series(values, dtype=pl.Float64)})
+    assert rating_digits(board) == digits
+    # The ends of intervals count too.
+    wide = board.with_columns(lower=pl.lit(0.0), upper=pl.lit(99.0))
+    assert rating_digits(wide) == 0
 
 
 def test_numbers_in_words():
@@ -352,3 +450,25 @@ def test_numbers_in_words():
     assert number_text(-1.5, 1) == "−1.5"
     assert number_text(float("inf"), 1) == "∞"
     assert number_text(float("nan"), 1) == "–"
+
+
+def bars(board):
+    page = render_report(ReportData("x", board))
+    found = re.findall(r'class="range" d="M([\d.]+) 5H([\d.]+)"', page)
+    return [(float(start), float(end)) for start, end in found]
+
+
+def test_one_long_interval_does_not_make_dots_of_the_others():
+    board = pl.DataFrame(
+        {
+            "item": ["a", "b", "c"],
+            "rating": [200.0, 100.0, 0.0],
+            "lower": [190.0, 90.0, -5000.0],
+            "upper": [210.0, 110.0, 5000.0],
+        }
+    )
+    # The axis goes from 50 below the worst to 50 above the best rating.
+    assert bars(board) == [(80.0, 86.7), (46.7, 53.3), (0.0, 100.0)]
+    # With equal ratings the longest interval is the axis.
+    equal = board.with_columns(rating=pl.lit(100.0)).head(2)
+    assert bars(equal) == [(83.3, 100.0), (0.0, 16.7)]

@@ -197,7 +197,7 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
     options = {"validation": (valid.pairs, valid.y), "checkpoint": file}
     calls = []
     module = sys.modules["tiebreak.selection.tune"]
-    real = module._run
+    real = module.run_task
 
     def counting(model, candidates, task, split, scorer):
         if len(calls) == 2:
@@ -205,11 +205,11 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
         calls.append(task)
         return real(model, candidates, task, split, scorer)
 
-    monkeypatch.setattr(module, "_run", counting)
+    monkeypatch.setattr(module, "run_task", counting)
     with pytest.raises(KeyboardInterrupt):
         tune(SVMCompare(), train.pairs, train.y, GRID, **options)
     assert len(json.loads(file.read_text())["done"]) == 6
-    monkeypatch.setattr(module, "_run", real)
+    monkeypatch.setattr(module, "run_task", real)
     resumed = tune(SVMCompare(), train.pairs, train.y, GRID, **options)
     fresh = tune(
         SVMCompare(), train.pairs, train.y, GRID, validation=(valid.pairs, valid.y)

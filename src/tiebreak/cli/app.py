@@ -26,9 +26,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    epilog="Exit codes: 0 done, 2 the command was not understood, 3 the file could not "
-    "be read, 4 the data do not allow it, 5 the result could not be written, "
-    "130 interrupted.",
+    epilog="Exit codes: 0 done, 1 an error of tiebreak itself, 2 the command was not "
+    "understood, 3 the file could not be read, 4 the data do not allow it, 5 the "
+    "result could not be written, 130 interrupted, 143 terminated.",
 )
 
 
@@ -52,7 +52,8 @@ def _main(
 
 @app.command(
     epilog="Examples: `tiebreak rank matches.csv` · `tiebreak rank votes.parquet --out "
-    "votes-report` · `tiebreak rank chess.csv --meaning score --model glicko`"
+    "votes-report` · `tiebreak rank chess.csv --meaning score --model glicko` · "
+    "`tiebreak rank tastings.csv --items wines.csv`"
 )
 @guarded
 @opt.with_reading
@@ -61,13 +62,16 @@ def rank(
     reading: ReadOptions,
     out: Annotated[
         Path,
-        typer.Option(help="Folder for report.html, leaderboard.csv and the model."),
+        typer.Option(
+            help="Folder for report.html, leaderboard.csv and the model.",
+            readable=False,
+        ),
     ] = Path("tiebreak-report"),
     model: Annotated[
         str,
         typer.Option(
             help="auto; for names bradley-terry, rao-kupper, elo, glicko, glicko2; for "
-            "features logistic, svm, linear-svm."
+            "features logistic, svm, linear-svm; for both (--items) logistic-names."
         ),
     ] = "auto",
     alpha: Annotated[
@@ -80,15 +84,24 @@ def rank(
     reference: Annotated[
         str | None, typer.Option(help="The item that ratings are measured from.")
     ] = None,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Choose the settings of the model by what foretells results best.",
+        ),
+    ] = False,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
     """Rank the items of a FILE of results, votes, grades or lists; write a report."""
+    if tune and alpha is not None:
+        raise typer.BadParameter("--tune chooses alpha; leave one of the two out.")
     from tiebreak.cli.rank_command import run
 
     run(
         file, out, reading, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
-        reference=reference, quiet=quiet, as_json=json, command=_as_typed(),
+        reference=reference, tune=tune, quiet=quiet, as_json=json, command=_as_typed(),
     )  # fmt: skip
 
 
@@ -120,13 +133,50 @@ def compare(
     models: Annotated[
         str, typer.Option(help="Names of models, separated by commas; see rank.")
     ] = "",
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose the settings of every model first.")
+    ] = False,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
     """Foretell held-out results of a FILE with several models, on the same rows."""
     from tiebreak.cli.compare_command import run
 
-    run(file, reading, models=models, quiet=quiet, as_json=json)
+    run(file, reading, models=models, tune=tune, quiet=quiet, as_json=json)
+
+
+@app.command(
+    epilog="Examples: `tiebreak predict tiebreak-report/model.tiebreak fixtures.csv` · "
+    "`tiebreak predict model.tiebreak pairs.csv --items wines.csv --out answers.csv`"
+)
+@guarded
+@opt.with_asking
+def predict(
+    model: opt.ModelFile,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Pairs of items without an outcome, or items with features.",
+            readable=False,
+        ),
+    ],
+    reading: ReadOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write to a .csv, .tsv or .parquet file.",
+            readable=False,
+        ),
+    ] = None,
+    quiet: opt.Quiet = False,
+    json: opt.Json = False,
+) -> None:
+    """Say what a saved MODEL expects of the pairs or items in a FILE."""
+    from tiebreak.cli.predict_command import run
+
+    run(model, file, reading, out=out, quiet=quiet, as_json=json)
 
 
 @app.command(
@@ -135,7 +185,7 @@ def compare(
 @guarded
 @opt.with_reading
 def evaluate(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: opt.ModelFile,
     file: opt.File,
     reading: ReadOptions,
     quiet: opt.Quiet = False,
@@ -153,7 +203,10 @@ def evaluate(
 def convert(
     file: opt.File,
     to: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A .csv, .tsv or .parquet file.")
+        Path,
+        typer.Argument(
+            metavar="OUT", help="A .csv, .tsv or .parquet file.", readable=False
+        ),
     ],
     reading: ReadOptions,
     quiet: opt.Quiet = False,
@@ -162,6 +215,50 @@ def convert(
     from tiebreak.cli.convert_command import run
 
     run(file, to, reading, quiet=quiet)
+
+
+data = typer.Typer(help="List published data sets, and get them.", no_args_is_help=True)
+app.add_typer(data, name="data", rich_help_panel="Commands")
+
+
+@data.command(
+    "list", epilog="Examples: `tiebreak data list` · `tiebreak data list --json`"
+)
+@guarded
+def list_data(json: opt.Json = False) -> None:
+    """List the published sets: rows, size, terms, and where each is now."""
+    from tiebreak.cli.data_command import run_list
+
+    run_list(as_json=json)
+
+
+def _known_sets(names: list[str]) -> list[str]:
+    from tiebreak.cli.data_command import check_names
+
+    return check_names(names)
+
+
+@data.command(
+    epilog="Examples: `tiebreak data get football sushi` · `tiebreak rank $(tiebreak "
+    "data get worldcup2022)` · `tiebreak data get -q football/results.csv.gz`"
+)
+@guarded
+def get(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME", help="Sets, or files of sets.", callback=_known_sets
+        ),
+    ],
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only the paths of the files.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
+    """Find sets, or download them; print the paths of their files."""
+    from tiebreak.cli.data_command import run_get
+
+    run_get(names, quiet=quiet, as_json=json)
 
 
 def _as_typed() -> str:

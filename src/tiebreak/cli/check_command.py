@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-
-from rich.console import Console
-from rich.text import Text
 
 from tiebreak import check_pairs
 from tiebreak.cli.knowledge import as_comparisons
+from tiebreak.cli.screen import Screen, Steps, print_json
 from tiebreak.data.files import ReadOptions, read_file
 
 __all__ = ["run"]
@@ -28,19 +25,20 @@ def run(file: Path, reading: ReadOptions, *, quiet: bool, as_json: bool) -> None
     quiet, as_json : bool
         What to print.
     """
-    console = Console(quiet=quiet or as_json, highlight=False)
-    read = read_file(file, reading)
-    known = as_comparisons(read)
-    sentences = [*read.sentences, *read.questions, *known.notes]
-    report = None
-    if not known.pairs.has_features:
-        report = check_pairs(known.pairs, known.y, **known.columns)
+    with Steps(shown=not (quiet or as_json)) as steps:
+        steps(f"reading {file.name}")
+        read = read_file(file, reading)
+        known = as_comparisons(read)
+        sentences = [*read.sentences, *read.questions, *known.notes]
+        report = None
+        if known.by_name is not None:
+            steps("checking the data")
+            report = check_pairs(known.by_name, known.y, **known.columns)
     if as_json:
         found = {} if report is None else report.to_dict()
-        console = Console(soft_wrap=True, highlight=False)
-        console.print_json(json.dumps({"recognized": sentences} | found))
+        print_json({"recognized": sentences} | found)
         return
-    for sentence in sentences:
-        console.print(Text(sentence))
+    screen = Screen(quiet=quiet)
+    screen.say(sentences)
     if report is not None:
-        console.print(report)
+        screen.print(report)

@@ -17,15 +17,25 @@ from tiebreak import (
     Glicko2,
     LogisticCompare,
     OnItems,
-    SVMCompare,
+    RankSVM,
     ThresholdCompare,
 )
 from tiebreak.cli.knowledge import Knowledge
 from tiebreak.ratings.pairs_report import PairsReport
 
-__all__ = ["BY_FEATURE", "BY_NAME", "Choice", "choose_model"]
+__all__ = [
+    "BY_BOTH",
+    "BY_FEATURE",
+    "BY_NAME",
+    "Choice",
+    "choose_model",
+    "models_for",
+]
 
 _PENALTY = 0.1
+# Of simulated items with four features that explain 20, 60 and 90 % of what they are
+# worth, compared few and many times, this is within 0.01 of the best log loss.
+_IDENTITY = 1.0
 
 
 def _scaled(model: Any) -> Any:
@@ -43,10 +53,19 @@ BY_NAME: dict[str, Callable[[], Any]] = {
 
 BY_FEATURE: dict[str, Callable[[], Any]] = {
     "logistic": lambda: _scaled(LogisticCompare()),
-    "svm": lambda: _scaled(ThresholdCompare(SVMCompare())),
-    "linear-svm": lambda: _scaled(ThresholdCompare(SVMCompare(kernel="linear"))),
+    "svm": lambda: _scaled(ThresholdCompare(RankSVM())),
+    "linear-svm": lambda: _scaled(ThresholdCompare(RankSVM(kernel="linear"))),
 }
-"""Models of items that have features."""
+"""Models of items that have features.
+
+Not SVMCompare, which learns nothing where ties are rare: at utility 0 and intercept 1
+only ties cost anything.
+"""
+
+BY_BOTH: dict[str, Callable[[], Any]] = {
+    "logistic-names": lambda: _scaled(LogisticCompare(identity=_IDENTITY)),
+}
+"""Models of items that have features and names, and learn from both."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +77,38 @@ class Choice:
     reason: str
 
 
+def models_for(
+    known: Knowledge, *, by_name_too: bool = False
+) -> dict[str, Callable[[], Any]]:
+    """Give the models that can learn from comparisons, the default one first.
+
+    Parameters
+    ----------
+    known : Knowledge
+        The comparisons.
+    by_name_too : bool, default=False
+        Whether models that look at names only are among them where items have
+        features as well.
+
+    Returns
+    -------
+    dict of str to callable
+        By their names; each call makes a new model.
+    """
+    if not known.pairs.has_features:
+        return BY_NAME
+    if known.pairs.names is None:
+        return BY_FEATURE
+    return BY_BOTH | BY_FEATURE | (BY_NAME if by_name_too else {})
+
+
 def choose_model(
     asked: str,
     known: Knowledge,
     checks: PairsReport | None,
     alpha: float | None = None,
+    *,
+    by_name_too: bool = False,
 ) -> Choice:
     """Choose a model for comparisons.
 
@@ -73,36 +119,28 @@ def choose_model(
     known : Knowledge
         The comparisons.
     checks : PairsReport or None
-        What `check_pairs` found, for items that have only names.
+        What `check_pairs` found, for items that have names.
     alpha : float, optional
         Penalty that the user asked for.
+    by_name_too : bool, default=False
+        As in `models_for`.
 
     Returns
     -------
     Choice
     """
-    models = BY_FEATURE if known.pairs.has_features else BY_NAME
+    models = models_for(known, by_name_too=by_name_too)
     reason = "as you asked."
     if asked == "auto":
-        asked = "logistic" if known.pairs.has_features else "bradley-terry"
-        reason = (
-            "items have features, and it learns probabilities from them."
-            if known.pairs.has_features
-            else "items have only names, and it treats a tie as a tie."
-        )
-        if "period" in known.columns:
+        asked = next(iter(models))
+        reason = _REASONS[asked]
+        if "period" in known.columns and not known.pairs.has_features:
             reason += (
                 " It takes old and new results alike; --model glicko or elo follows "
                 "the time."
             )
     elif asked not in models:
-        other = BY_NAME if known.pairs.has_features else BY_FEATURE
-        kind = "features" if known.pairs.has_features else "only names"
-        why = f" {asked!r} is for others." if asked in other else ""
-        raise ValueError(
-            f"The items have {kind}.{why} Choose --model from "
-            f"{', '.join(['auto', *models])}; got {asked!r}."
-        )
+        raise ValueError(_refusal(asked, known, list(models)))
     model = models[asked]()
     if alpha is not None:
         _set_alpha(model, alpha)
@@ -112,7 +150,35 @@ def choose_model(
             f" A penalty alpha = {_PENALTY} keeps strengths finite, because some items "
             "won or lost everything or never met the rest."
         )
+    if "advantage" in known.columns and not isinstance(model, BradleyTerry):
+        reason += " It does not use the advantage of the left side."
     return Choice(asked, model, reason)
+
+
+_REASONS = {
+    "bradley-terry": "items have only names, and it treats a tie as a tie.",
+    "logistic": "items have features, and it learns probabilities from them.",
+    "logistic-names": (
+        "items have features and names: a rating is what the features say, and as much "
+        "more or less as an item's own results show. An item without results is rated "
+        "by its features alone; --model logistic rates all of them so."
+    ),
+}
+
+
+def _refusal(asked: str, known: Knowledge, models: list[str]) -> str:
+    choices = f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}."
+    if not known.pairs.has_features:
+        other = asked in BY_FEATURE or asked in BY_BOTH
+        return f"The items have only names.{_for_others(asked, other)} {choices}"
+    if known.pairs.names is not None and asked in BY_NAME:
+        return f"{asked!r} looks at names only; leave --items out for it. {choices}"
+    other = asked in BY_NAME or asked in BY_BOTH
+    return f"The items have features.{_for_others(asked, other)} {choices}"
+
+
+def _for_others(asked: str, known: bool) -> str:
+    return f" {asked!r} is for others." if known else ""
 
 
 def _set_alpha(model: Any, alpha: float) -> None:

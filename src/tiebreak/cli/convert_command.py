@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.text import Text
+from numpy.typing import NDArray
 
-from tiebreak.cli.knowledge import as_comparisons
-from tiebreak.data.files import ReadOptions, read_file, write_comparisons
+from tiebreak.cli.knowledge import Knowledge, as_comparisons
+from tiebreak.cli.screen import Screen
+from tiebreak.data.files import (
+    ReadOptions,
+    check_ending,
+    read_file,
+    write_comparisons,
+)
 
 __all__ = ["run"]
 
@@ -26,10 +32,10 @@ def run(file: Path, to: Path, reading: ReadOptions, *, quiet: bool) -> None:
     quiet : bool
         Whether to say nothing.
     """
-    console = Console(quiet=quiet, highlight=False)
+    check_ending(to)
     read = read_file(file, reading)
     known = as_comparisons(read)
-    if known.pairs.has_features:
+    if known.by_name is None:
         raise ValueError(
             "Graded items have features, and a table of comparisons has no place for "
             "them; only comparisons, panels and lists can be converted."
@@ -37,7 +43,19 @@ def run(file: Path, to: Path, reading: ReadOptions, *, quiet: bool) -> None:
     columns = dict(known.columns)
     if "sample_weight" in columns:
         columns["weight"] = columns.pop("sample_weight")
-    write_comparisons(to, known.pairs, known.y, columns)
-    for sentence in [*read.sentences, *known.notes]:
-        console.print(Text(sentence))
-    console.print(Text(f"{len(known.y):,} comparisons written to {to}."))
+    write_comparisons(to, known.pairs, known.y, columns | _features(known))
+    written = f"{len(known.y):,} comparisons written to {to}."
+    Screen(quiet=quiet).say([*read.sentences, *known.notes, written])
+
+
+def _features(known: Knowledge) -> dict[str, NDArray[Any]]:
+    """Give the features of both sides, in columns that are not taken for scores."""
+    pairs, items = known.pairs, known.items
+    if items is None:
+        return {}
+    values, names = items.dense(), items.feature_names or ()
+    return {
+        f"{name} of {side}": values[rows, number]
+        for number, name in enumerate(names)
+        for side, rows in (("left", pairs.left), ("right", pairs.right))
+    }

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from tiebreak import load
 from tiebreak.cli.knowledge import as_comparisons
+from tiebreak.cli.saved_model import load_model
+from tiebreak.cli.screen import Screen, print_json
 from tiebreak.data.files import ReadOptions, read_file
 from tiebreak.selection.forward_result import METRICS, score_rows
 
@@ -32,29 +32,35 @@ def run(
     quiet, as_json : bool
         What to print.
     """
-    fitted = load(model)
-    known = as_comparisons(read_file(file, reading))
-    y = known.y
+    saved = load_model(model)
+    saved.refuse_items(reading)
+    read = read_file(file, reading, wanted=saved.wanted)
+    known = as_comparisons(read)
+    pairs, y = saved.own_pairs(known.pairs), known.y
+    said = [*read.sentences, *known.notes, *saved.check(pairs)]
     weight = known.columns.get("sample_weight", np.ones(len(y)))
-    options = {}
-    if hasattr(fitted, "advantage_") and "advantage" in known.columns:
-        options["advantage"] = known.columns["advantage"]
-    proba = None
-    if hasattr(fitted, "predict_proba"):
-        proba = fitted.predict_proba(known.pairs, **options)
-    rows = {
-        "model": score_rows(y, weight, fitted.predict(known.pairs, **options), proba)
-    }
+    options = saved.options(known.columns)
+
+    def answer(fitted: Any) -> dict[str, Any]:
+        proba = None
+        if hasattr(fitted, "predict_proba"):
+            proba = fitted.predict_proba(pairs, **options)
+        return score_rows(y, weight, fitted.predict(pairs, **options), proba)
+
+    rows = {"model": saved.ask(answer)}
     shares = np.bincount(y + 1, weight, 3) / weight.sum()
     common = np.full(len(y), int(shares.argmax()) - 1, dtype=np.int8)
     rows["shares"] = score_rows(y, weight, common, np.tile(shares, (len(y), 1)))
     if as_json:
-        Console(soft_wrap=True).print_json(json.dumps({"n": len(y)} | rows))
+        found = {"n": len(y), "recognized": said} | rows
+        print_json(found)
         return
+    screen = Screen(quiet=quiet)
+    screen.say(said)
     table = Table(title=f"{len(y):,} results")
     for name in ("", *METRICS):
         table.add_column(name.replace("_", " "), justify="right")
     for name, scores in rows.items():
         cells = ["–" if v is None else f"{v:.4f}" for v in scores.values()]
         table.add_row(name, *cells)
-    Console(quiet=quiet, highlight=False).print(table)
+    screen.print(table)

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import os
-import sys
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-__all__ = ["CODES", "DATA", "FILE", "INTERRUPTED", "WRITE", "guarded"]
+from tiebreak.cli.endings import SIGNALED, say
 
-FILE, DATA, WRITE, INTERRUPTED = 3, 4, 5, 130
+__all__ = ["CODES", "DATA", "FILE", "INTERRUPTED", "OURS", "WRITE", "guarded"]
+
+OURS, FILE, DATA, WRITE, INTERRUPTED = 1, 3, 4, 5, SIGNALED + 2
 CODES = {
     0: "done",
+    OURS: "an error of tiebreak itself",
     2: "the command was not understood",
     FILE: "the file could not be read",
     DATA: "the data do not allow it",
@@ -23,45 +26,61 @@ CODES = {
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn the errors that users can do something about into one line.
+    """Turn errors into one line and an exit code, and warnings into one line each.
 
-    ``TIEBREAK_DEBUG=1`` shows where they come from instead.
+    ``TIEBREAK_DEBUG=1`` shows where errors come from instead.
     """
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> None:
         import typer
 
-        from tiebreak.data.files import FileError
-
         try:
-            command(*args, **options)
+            with warnings.catch_warnings():
+                if options.get("quiet"):
+                    warnings.simplefilter("ignore")
+                else:
+                    warnings.showwarning = _show_warning
+                command(*args, **options)
         except KeyboardInterrupt:
-            _say("Interrupted; nothing is left half written.")
+            say("Interrupted; nothing is left half written.")
             raise typer.Exit(INTERRUPTED) from None
-        except (FileError, ValueError, TypeError, OSError) as error:
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
             if os.environ.get("TIEBREAK_DEBUG"):
                 raise
-            _say(_one_line(error))
+            say(_one_line(error))
             raise typer.Exit(_code_of(error)) from None
 
     return run
 
 
-def _code_of(error: BaseException) -> int:
-    from tiebreak.data.files import FileError
+def _code_of(error: Exception) -> int:
+    from tiebreak.data.files.errors import FileError, WriteError
 
+    if isinstance(error, OSError | WriteError):
+        return WRITE
     if isinstance(error, FileError):
         return FILE
-    return WRITE if isinstance(error, OSError) else DATA
+    return DATA if isinstance(error, ValueError | TypeError | MemoryError) else OURS
 
 
-def _one_line(error: BaseException) -> str:
+def _one_line(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
-        place = f" {error.filename}" if error.filename else ""
-        return f"Cannot write{place}: {error.strerror}."
-    return " ".join(str(error).split())
+        # Errors of files have a name; that of what is printed has none.
+        place = error.filename or "to standard output"
+        return f"Cannot write {place}: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; try a part of the rows."
+    text = " ".join(str(error).split())
+    if _code_of(error) == OURS:
+        return (
+            f"{type(error).__name__}: {text}. This is an error of tiebreak itself; "
+            "TIEBREAK_DEBUG=1 shows where it comes from, which is worth a report."
+        )
+    return text
 
 
-def _say(message: str) -> None:
-    sys.stderr.write(f"tiebreak: {message}\n")
+def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    say(f"warning: {' '.join(str(message).split())}")

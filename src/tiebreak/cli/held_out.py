@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import warnings
-from inspect import signature
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak import BradleyTerry
@@ -18,8 +19,15 @@ from tiebreak.selection import (
     evaluate_folds,
     evaluate_forward,
 )
+from tiebreak.selection.forward_columns import fit_names
 
-__all__ = ["columns_for", "foretell_held_out"]
+__all__ = [
+    "by_time",
+    "columns_for",
+    "draw_rows",
+    "foretell_held_out",
+    "take_rows",
+]
 
 # Held-out quality is an estimate; more rows than this only take longer.
 _ENOUGH_ROWS = 300_000
@@ -42,14 +50,74 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     dict
         Keyword arguments for its fit.
     """
-    known = signature(model.fit).parameters
-    taken = {name: column for name, column in columns.items() if name in known}
+    taken: dict[str, Any] = {}
+    for name, column in columns.items():
+        taken |= dict.fromkeys(fit_names(model, name), column)
     # Elo and Glicko read points, not a flag whose worth is to be learned.
     if not isinstance(model, BradleyTerry):
         taken.pop("advantage", None)
         if "period" in taken and taken["period"].dtype.kind not in "iuf":
             taken["period"] = np.unique(taken["period"], return_inverse=True)[1]
     return taken
+
+
+def draw_rows(known: Knowledge) -> Knowledge:
+    """Draw comparisons at random, if there are more than an estimate needs.
+
+    Parameters
+    ----------
+    known : Knowledge
+        The comparisons.
+
+    Returns
+    -------
+    Knowledge
+        Always the same ones, in their order.
+    """
+    n = len(known.y)
+    if n <= _ENOUGH_ROWS:
+        return known
+    rows = np.random.default_rng(0).choice(n, _ENOUGH_ROWS, replace=False)
+    return take_rows(known, np.sort(rows))
+
+
+def take_rows(known: Knowledge, rows: NDArray[np.int64]) -> Knowledge:
+    """Take some comparisons with all that stands beside them.
+
+    Parameters
+    ----------
+    known : Knowledge
+        The comparisons.
+    rows : ndarray of int64
+        Their numbers.
+
+    Returns
+    -------
+    Knowledge
+    """
+    return replace(
+        known,
+        pairs=known.pairs[rows],
+        y=known.y[rows],
+        columns={name: column[rows] for name, column in known.columns.items()},
+        group=None if known.group is None else known.group[rows],
+    )
+
+
+def by_time(known: Knowledge) -> bool:
+    """Tell whether later rows can be foretold from earlier ones.
+
+    Parameters
+    ----------
+    known : Knowledge
+        The comparisons.
+
+    Returns
+    -------
+    bool
+    """
+    period = known.columns.get("period")
+    return period is not None and len(np.unique(period)) >= _FEW_PERIODS
 
 
 def foretell_held_out(models: dict[str, Any], known: Knowledge) -> ForwardResult:
@@ -66,16 +134,14 @@ def foretell_held_out(models: dict[str, Any], known: Knowledge) -> ForwardResult
     -------
     ForwardResult
     """
+    known = draw_rows(known)
     pairs, y, columns = known.pairs, known.y, dict(known.columns)
-    rows = np.arange(len(y))
-    if len(y) > _ENOUGH_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(len(y), _ENOUGH_ROWS, False))
-        columns = {name: column[rows] for name, column in columns.items()}
-        pairs, y = pairs[rows], y[rows]
+    dated = by_time(known)
     period = columns.pop("period", None)
     given: dict[str, Any] = {}
     for name, model in models.items():
-        for column, values in columns_for(model, columns).items():
+        for key, values in columns_for(model, columns).items():
+            column = key.rpartition("__")[2]  # without the step of a pipeline
             if column == "advantage":
                 given.setdefault(column, {})[name] = values
             else:
@@ -83,15 +149,21 @@ def foretell_held_out(models: dict[str, Any], known: Knowledge) -> ForwardResult
     with warnings.catch_warnings():
         # What can be said of the whole data is said when a model is fitted on it.
         warnings.simplefilter("ignore")
-        if period is not None and len(np.unique(period)) >= _FEW_PERIODS:
-            if not all(isinstance(model, BradleyTerry) for model in models.values()):
-                period = np.unique(period, return_inverse=True)[1]
-            return evaluate_forward(
-                models, pairs, y, period=period, min_train=0.5, **given
+        if dated and period is not None:
+            dates, place = np.unique(period, return_inverse=True)
+            result = evaluate_forward(
+                models, pairs, y, period=place, min_train=0.5, **given
             )
-        if not pairs.has_features:
+            ends = (dates[result.by_split[end]] for end in ("first", "last"))
+            first, last = (pl.Series(end) for end in ends)
+            return replace(
+                result, by_split=result.by_split.with_columns(first=first, last=last)
+            )
+        # Items with names are compared again and again, so rows can be held out; a
+        # graded row is an item of its own.
+        if pairs.names is not None:
             return evaluate_folds(models, pairs, y, **given)
-        group = np.zeros(1) if known.group is None else known.group[rows]
+        group = np.zeros(1) if known.group is None else known.group
         if len(np.unique(group)) >= _FOLDS:
             return evaluate_folds(models, pairs, y, groups=group, **given)
         folds = ItemKFold(_FOLDS, random_state=0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data import Pairs, check_grades
+from tiebreak.data import ItemTable, Pairs, check_grades
 from tiebreak.data.files import Recognized
 from tiebreak.data.group_pairs import pairs_within_groups
 
@@ -30,6 +30,12 @@ class Knowledge:
         What was done to get here, in plain words.
     group : ndarray of int64 of shape (n,) or None
         Query of each comparison, if items were graded.
+    item_names : ndarray of shape (N,) or None
+        Names of the N items of ``pairs``, row by row. They are all different, and the
+        names of ``pairs`` too, unless items were graded: then a row is one grade, and
+        an item that was graded twice is there twice.
+    grades, query : ndarray of shape (N,) or None
+        Grade and query of each item of ``pairs``, if items were graded.
     """
 
     pairs: Pairs
@@ -37,6 +43,29 @@ class Knowledge:
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     group: NDArray[np.int64] | None = None
+    item_names: NDArray[Any] | None = None
+    grades: NDArray[np.float64] | None = None
+    query: NDArray[Any] | None = None
+
+    @property
+    def items(self) -> ItemTable | None:
+        """Features of all items, also of those in no comparison; None without."""
+        return self.pairs.items
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """Which of the N items are in a comparison, shape (N,)."""
+        found = np.zeros(self.pairs.n_items, dtype=bool)
+        found[self.pairs.touched()] = True
+        return found
+
+    @property
+    def by_name(self) -> Pairs | None:
+        """The same comparisons without features; None if items have no names."""
+        pairs = self.pairs
+        if pairs.names is None or not pairs.has_features:
+            return None if pairs.names is None else pairs
+        return Pairs(None, pairs.left, pairs.right, names=pairs.names).compact()
 
 
 def as_comparisons(read: Recognized) -> Knowledge:
@@ -56,7 +85,7 @@ def as_comparisons(read: Recognized) -> Knowledge:
         columns = dict(read.columns)
         if "weight" in columns:
             columns["sample_weight"] = columns.pop("weight")
-        return Knowledge(read.pairs, read.y, columns)
+        return Knowledge(read.pairs, read.y, columns, item_names=read.pairs.names)
     if read.kind == "orders":
         return _of_orders(read)
     return _of_grades(read)
@@ -68,12 +97,14 @@ def _of_orders(read: Recognized) -> Knowledge:
     group = np.repeat(np.arange(len(orders)), orders.lengths)
     found = pairs_within_groups(group, -orders.position.astype(np.float64))
     names = np.arange(orders.n_items) if orders.names is None else orders.names
-    pairs = Pairs(None, orders.flat[found.left], orders.flat[found.right], names=names)
+    left, right = orders.flat[found.left], orders.flat[found.right]
+    pairs = Pairs(orders.items, left, right, names=names)
     columns: dict[str, NDArray[Any]] = {"rater": found.group}
     if "weight" in read.columns:
         columns["sample_weight"] = read.columns["weight"][found.group]
     what = f"the {len(orders):,} lists"
-    return Knowledge(pairs, found.y, columns, [_written_out(found, what)])
+    notes = [_written_out(found, what)]
+    return Knowledge(pairs, found.y, columns, notes, item_names=pairs.names)
 
 
 def _of_grades(read: Recognized) -> Knowledge:
@@ -81,7 +112,7 @@ def _of_grades(read: Recognized) -> Knowledge:
         raise ValueError(
             "The file grades items but has no features to learn from. Give the items "
             "names (--item) and the people or queries that graded them (--person, "
-            "--query), or a table with features."
+            "--query), or a table with features (--items)."
         )
     graded = check_grades(read.items, read.grades, read.query)
     found = pairs_within_groups(graded.group, graded.y)
@@ -90,15 +121,19 @@ def _of_grades(read: Recognized) -> Knowledge:
             "All grades within a query are equal, so there is nothing to learn."
         )
     pairs = Pairs(graded.items, found.left, found.right)
-    what = f"the {graded.n_groups:,} quer{'y' if graded.n_groups == 1 else 'ies'}"
-    return Knowledge(pairs, found.y, {}, [_written_out(found, what)], found.group)
+    what = "the table" if read.query is None else f"the {graded.n_groups:,} queries"
+    notes = [_written_out(found, what)]
+    query = graded.group_names[graded.group]
+    return Knowledge(
+        pairs, found.y, {}, notes, found.group, read.names, graded.y, query
+    )
 
 
 def _written_out(found: Any, what: str) -> str:
     """Say how many comparisons were made."""
     if found.n_possible > len(found.y):
         return (
-            f"{len(found.y):,} of the {found.n_possible:,} comparisons that {what} "
-            "imply were drawn at random."
+            f"{len(found.y):,} of the {found.n_possible:,} comparisons within {what} "
+            "were drawn at random."
         )
     return f"Every two items within {what} were compared: {len(found.y):,} comparisons."

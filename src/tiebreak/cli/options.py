@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-__all__ = ["File", "Json", "Quiet", "with_reading"]
+__all__ = ["File", "Json", "ModelFile", "Quiet", "with_asking", "with_reading"]
 
 _COLUMNS = "How to read the file"
 
@@ -26,7 +26,11 @@ File = Annotated[
         help="CSV, TSV, Parquet, svmlight with qid, PrefLib or lists; gzip is fine.",
         metavar="FILE",
         show_default=False,
+        readable=False,  # which is for the reader to say, in its own words
     ),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file.", readable=False)
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -62,23 +66,41 @@ _READING: dict[str, Any] = {
     "grade": _column("Its grade, higher is better."),
     "query": _column("The group within which grades are compared."),
     "person": _column("Who gave the grade."),
+    "items": typer.Option(
+        metavar="FILE",
+        help="A table (CSV, TSV or Parquet) with the features of the items.",
+        rich_help_panel=_COLUMNS,
+    ),
+    "item_column": _column("The names of the items in that table."),
 }
+_ASKING = ("format", "left", "right", "advantage", "neutral", "item", "query", "items",
+          "item_column")  # fmt: skip
+"""The options of reading a file that has no outcomes."""
 
 
-def with_reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of reading, gathered in its argument ``reading``.
+def with_asking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of reading a file that has no outcomes."""
+    return with_reading(command, _ASKING)
+
+
+def with_reading(
+    command: Callable[..., None], names: Iterable[str] = tuple(_READING)
+) -> Callable[..., None]:
+    """Give a command the options of reading, gathered in its argument ``reading``.
 
     Parameters
     ----------
     command : callable
         Takes ``reading``, a `ReadOptions`.
+    names : iterable of str, optional
+        Which fields of it become options; all by default.
 
     Returns
     -------
     callable
         Takes one option per field instead.
     """
-    types = {name: Annotated[str | None, option] for name, option in _READING.items()}
+    types = {name: Annotated[str | None, _READING[name]] for name in names}
     own = signature(command)
     # ReadOptions is imported only when a command runs, and replaced here anyway.
     hints = get_type_hints(command, localns={"ReadOptions": Any}, include_extras=True)

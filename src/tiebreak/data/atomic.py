@@ -1,16 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, alone or several together.
+
+Everything is written under another name beside its target and renamed at the end. What
+is not finished is removed when the block ends with an error, also with an interrupt. A
+program that is about to end without leaving its blocks calls `abandon`.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-__all__ = ["atomic_path"]
+__all__ = ["abandon", "atomic_folder", "atomic_path", "check_folder", "made_folder"]
+
+_MARK = ".tiebreak-"
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+# What is to vanish if it is not finished: files and folders of ours, with all they
+# hold, and folders that were made on the way, if they are empty.
+_unfinished: dict[Path, None] = {}
+_made: dict[Path, None] = {}
+
+
+def abandon() -> None:
+    """Remove everything that is unfinished, for a program that ends this moment."""
+    for path in list(_unfinished):
+        _remove(path)
+    _unmake(list(_made))
 
 
 @contextmanager
@@ -30,16 +54,230 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     Path
         A temporary file in the same directory, with the same suffix. It replaces the
         target when the block ends without an error, and is removed otherwise.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; the error names the target.
     """
     target = Path(target)
-    # Not tempfile: its files are readable by their owner only.
-    temporary = target.with_name(f".tiebreak-{secrets.token_hex(8)}{target.suffix}")
-    try:
+    temporary = _beside(target, target.suffix)
+    with _named_by(target, temporary), _vanishing(temporary):
         yield temporary
-        with open(temporary, "rb") as written:
-            os.fsync(written.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
+        _settle(temporary, target)
         os.replace(temporary, target)
+
+
+@contextmanager
+def atomic_folder(
+    folder: str | os.PathLike[str], names: Sequence[str]
+) -> Iterator[Path]:
+    """Write several files of a folder together, or none of them.
+
+    Whether they can be written there is found out at the beginning, before work is
+    done that would be lost. If a file cannot be put into its place at the end, those
+    before it are put back, so that the files of a folder always belong together. Only a
+    loss of power or a killed process in the middle of the last renaming can break this.
+
+    Parameters
+    ----------
+    folder : path
+        The folder; made with its parents if it does not exist, and removed again if
+        nothing is written. Other files in it are left alone.
+    names : sequence of str
+        Names of the files.
+
+    Yields
+    ------
+    Path
+        A temporary folder, inside of `folder`, in which the block writes a file for
+        every one of `names`. When the block ends without an error they replace those of
+        `folder`; each keeps the mode of the one it replaces.
+
+    Raises
+    ------
+    OSError
+        If the files cannot be written; the error names the folder, or one of its files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as where:
+    ...     with atomic_folder(Path(where) / "out", ["a", "b"]) as temporary:
+    ...         _ = (temporary / "a").write_text("first")
+    ...         _ = (temporary / "b").write_text("second")
+    ...     sorted(path.name for path in (Path(where) / "out").iterdir())
+    ['a', 'b']
+    """
+    folder = Path(folder)
+    temporary = _beside(folder / "any")
+    with _named_by(folder, temporary), made_folder(folder), _vanishing(temporary):
+        for name in names:
+            _check_replaceable(folder / name)
+        temporary.mkdir()
+        yield temporary
+        for name in names:
+            _settle(temporary / name, folder / name)
+        with _undisturbed():
+            _put_in_place(temporary, folder, names)
+
+
+def check_folder(folder: str | os.PathLike[str], names: Sequence[str]) -> None:
+    """Find out whether files can be written to a folder, and leave no trace of it.
+
+    Parameters
+    ----------
+    folder, names
+        As in `atomic_folder`.
+
+    Raises
+    ------
+    OSError
+        If they cannot.
+    """
+    with suppress(_Enough), atomic_folder(folder, names):
+        raise _Enough
+
+
+class _Enough(Exception):  # noqa: N818 - it is no error
+    """Leaves a block of `atomic_folder` without writing anything."""
+
+
+@contextmanager
+def made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make a folder and its parents, and remove them again if they stay empty.
+
+    Parameters
+    ----------
+    folder : path
+        The folder; it may exist.
+
+    Yields
+    ------
+    Path
+        The folder.
+    """
+    folder = Path(folder)
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    _made.update(dict.fromkeys(missing))
+    try:
+        if not missing and not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "Is not a folder", str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
     finally:
-        temporary.unlink(missing_ok=True)
+        _unmake(missing)
+
+
+def _beside(target: Path, suffix: str = "") -> Path:
+    # Not tempfile: its files are readable by their owner only.
+    return target.with_name(f"{_MARK}{secrets.token_hex(8)}{suffix}")
+
+
+@contextmanager
+def _vanishing(path: Path) -> Iterator[None]:
+    """Remove a file or folder at the end of a block, whatever happens."""
+    _unfinished[path] = None
+    try:
+        yield
+    finally:
+        _remove(path)
+
+
+@contextmanager
+def _named_by(target: Path, temporary: Path) -> Iterator[None]:
+    """Let errors name what the user knows, instead of a temporary name or nothing."""
+    try:
+        yield
+    except OSError as error:
+        named = temporary if error.filename is None else Path(error.filename)
+        if error.errno is None or not named.is_relative_to(temporary):
+            raise
+        known = target / named.relative_to(temporary)
+        raise OSError(error.errno, error.strerror, str(known)) from error
+
+
+def _check_replaceable(target: Path) -> None:
+    if target.exists() and not target.is_file():
+        raise FileExistsError(
+            errno.EEXIST, "Is not a regular file, so it is not replaced", str(target)
+        )
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(
+            errno.EACCES, "Is write-protected, so it is not replaced", str(target)
+        )
+
+
+def _settle(temporary: Path, target: Path) -> None:
+    """Wait until a file is on the disk, and give it the mode of the old one."""
+    with open(temporary, "rb") as written:
+        os.fsync(written.fileno())
+    if target.exists():
+        shutil.copymode(target, temporary)
+
+
+def _put_in_place(temporary: Path, folder: Path, names: Sequence[str]) -> None:
+    """Rename all files, or none: what was replaced is put back after a failure."""
+    kept = temporary / f"{_MARK}old"
+    kept.mkdir()
+    for name in names:
+        if (folder / name).exists():
+            shutil.copy2(folder / name, kept / name)
+    done: list[str] = []
+    try:
+        for name in names:
+            os.replace(temporary / name, folder / name)
+            done.append(name)
+    except BaseException:
+        for name in done:
+            if (kept / name).exists():
+                os.replace(kept / name, folder / name)
+            else:
+                (folder / name).unlink()
+        raise
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold back signals that would end the program, until the block is done.
+
+    Signals reach the main thread only, so in other threads there is nothing to do.
+    """
+    came: list[int] = []
+    handlers: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        known = [getattr(signal, n) for n in _SIGNALS if hasattr(signal, n)]
+        found = {number: signal.getsignal(number) for number in known}
+        # A handler that Python did not install, None, could not be put back.
+        handlers = {
+            number: handler
+            for number, handler in found.items()
+            if handler not in (None, signal.SIG_IGN)
+        }
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: came.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
+
+
+def _remove(path: Path) -> None:
+    # A folder that cannot be emptied must not hide the error that led here.
+    with suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    _unfinished.pop(path, None)
+
+
+def _unmake(folders: list[Path]) -> None:
+    """Remove folders that are empty, the innermost first."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+        _made.pop(folder, None)

@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.distinct import number_keys
+
 __all__ = ["ComparisonCounts", "count_comparisons"]
 
 # The table of all pairs is used while it is not much larger than the data.
@@ -133,13 +135,27 @@ def _cells(
     pair: NDArray[np.int64], covariates: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number alike rows; gives the number of each row and one row of each number."""
-    _, first, cell = np.unique(pair, return_index=True, return_inverse=True)
+    cell, first = _sorted_codes(pair)
     for j in range(covariates.shape[1]):
-        value, code = np.unique(covariates[:, j], return_inverse=True)
+        code, value = _sorted_codes(covariates[:, j])
         # Numbers are dense again after every column, so the product stays small.
-        key = cell.astype(np.int64) * len(value) + code
-        _, first, cell = np.unique(key, return_index=True, return_inverse=True)
-    return cell.astype(np.int64), first
+        cell, first = _sorted_codes(cell * len(value) + code)
+    return cell, first
+
+
+def _sorted_codes(
+    column: NDArray[Any],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number values in ascending order; gives also the first row of each number.
+
+    As ``np.unique`` with inverse and index, but only the distinct values are sorted.
+    """
+    values = np.ascontiguousarray(column) + 0  # a copy, in which -0.0 is 0.0
+    code, first = number_keys(values.view(np.uint64))
+    order = np.argsort(values[first])
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[code], first[order]
 
 
 @njit(cache=True, nogil=True)

@@ -23,6 +23,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from tiebreak.data.columns import plain_values
+from tiebreak.data.comparison_counts import count_comparisons
 from tiebreak.data.pairs import Pairs
 
 __all__ = ["ComparisonGraph", "list_items"]
@@ -130,14 +131,16 @@ class ComparisonGraph:
             left, right = left[present], right[present]
             outcome, weight = outcome[present], weight[present]
         n_items = pairs.n_items
-        tie = outcome == 0
-        decided = ~tie
-        left_won = outcome[decided] < 0
-        a, b = left[decided], right[decided]
-        beats = _sum_entries(
-            np.where(left_won, a, b), np.where(left_won, b, a), weight[decided], n_items
+        # Summed by pair, of which there are few, before any row is copied.
+        cells = count_comparisons(left, right, outcome, weight, n_items)
+        low_won, tie, high_won = cells.counts.T
+        beats = _entries(
+            np.concatenate([cells.left, cells.right]),
+            np.concatenate([cells.right, cells.left]),
+            np.concatenate([low_won, high_won]),
+            n_items,
         )
-        one_way = _sum_entries(left[tie], right[tie], weight[tie], n_items)
+        one_way = _entries(cells.left, cells.right, tie, n_items)
         tied = csr_array(one_way + one_way.T)
         return cls(
             wins=_row_sums(beats),
@@ -330,14 +333,16 @@ def _describe_groups(
     return sentences
 
 
-def _sum_entries(
+def _entries(
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
     weight: NDArray[np.float64],
     n_items: int,
 ) -> csr_array:
-    shape = (n_items, n_items)
-    return csr_array(coo_array((weight, (rows, columns)), shape=shape))
+    """Give the matrix of these entries; what is zero is none."""
+    some = weight > 0
+    entries = weight[some], (rows[some], columns[some])
+    return csr_array(coo_array(entries, shape=(n_items, n_items)))
 
 
 def _row_sums(matrix: csr_array) -> NDArray[np.float64]:

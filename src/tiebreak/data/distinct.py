@@ -223,13 +223,42 @@ def number_keys(
         The first row of each of the k distinct keys, ascending.
     """
     n = len(keys)
-    bits = max(1, (2 * n).bit_length())
-    table = np.full(1 << bits, -1, dtype=np.int64)
     codes, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     # One layout, and writable as polars' arrays are not, so one compilation.
     keys = np.require(keys, requirements=["C", "W"])
-    count = fill_codes(keys, table, np.uint64(64 - bits), codes, first)
+    largest = int(keys.max(initial=0))
+    if largest < n:
+        # Small numbers, such as the codes of categories, need no hashing.
+        table = np.full(largest + 1, -1, dtype=np.int64)
+        count = fill_codes_directly(keys, table, codes, first)
+    else:
+        bits = max(1, (2 * n).bit_length())
+        table = np.full(1 << bits, -1, dtype=np.int64)
+        count = fill_codes(keys, table, np.uint64(64 - bits), codes, first)
     return codes, first[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def fill_codes_directly(
+    keys: NDArray[np.uint64],
+    table: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    first: NDArray[np.int64],
+) -> int:
+    """Number keys that are places of `table`, which holds -1 on entry.
+
+    On exit ``codes[row]`` is the number of ``keys[row]``, and ``first[code]`` the row
+    that had this number first; the count of distinct keys is returned.
+    """
+    count = 0
+    for row in range(len(keys)):
+        place = keys[row]
+        if table[place] < 0:
+            table[place] = count
+            first[count] = row
+            count += 1
+        codes[row] = table[place]
+    return count
 
 
 @njit(cache=True, nogil=True)

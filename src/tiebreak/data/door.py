@@ -24,6 +24,7 @@ from tiebreak.data.columns import (
 )
 from tiebreak.data.items import ItemTable, as_float_array, as_items, describe_non_finite
 from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import check_outcomes
 from tiebreak.data.pairs import Pairs
 
@@ -54,12 +55,15 @@ class Grades:
         different groups are never compared.
     group_names : ndarray of shape (G,)
         The `qid` of each group; ``[0]`` when no `qid` was given.
+    orders : Orders or None
+        The lists, when grades were read from them.
     """
 
     items: ItemTable
     y: NDArray[np.float64]
     group: NDArray[np.int64]
     group_names: NDArray[Any]
+    orders: Orders | None = None
 
     @property
     def n_groups(self) -> int:

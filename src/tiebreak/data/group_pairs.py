@@ -54,10 +54,7 @@ def pairs_within_groups(
     per_group = sizes * (sizes - 1) // 2
     total = int(per_group.sum())
     rng = np.random.default_rng(random_state)
-    if total > limit:
-        number = np.sort(rng.choice(total, size=limit, replace=False))
-    else:
-        number = np.arange(total)
+    number = _draw_numbers(total, limit, rng) if total > limit else np.arange(total)
     ends = np.cumsum(per_group)
     of = np.searchsorted(ends, number, side="right")
     i, j = pair_of_number(number - (ends - per_group)[of])
@@ -66,6 +63,20 @@ def pairs_within_groups(
     left, right = np.where(turned, two, one), np.where(turned, one, two)
     y = np.sign(grade[right] - grade[left]).astype(np.int8)
     return GroupPairs(left, right, y, of.astype(np.int64), total)
+
+
+def _draw_numbers(
+    total: int, n_numbers: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw distinct numbers below `total`, ascending, without listing all of them."""
+    if total <= 4 * n_numbers:
+        return np.sort(rng.choice(total, size=n_numbers, replace=False))
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < n_numbers:
+        more = rng.integers(total, size=n_numbers - len(found))
+        found = np.sort(np.concatenate([found, more]))
+        found = found[np.diff(found, prepend=-1) > 0]
+    return found
 
 
 def pair_of_number(

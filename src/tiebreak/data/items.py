@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import factorize
+from tiebreak.data.distinct import loop
+from tiebreak.data.equal_rows import number_rows
 
 __all__ = ["ItemTable", "as_float_array", "as_items"]
 
@@ -106,17 +107,12 @@ class ItemTable:
             The row of `table` that holds each item's features.
         """
         if self.is_sparse:
-            inverse, distinct = factorize(_sparse_row_keys(self.values))
+            found = loop(_sparse_row_keys(self.values))
+            inverse, first = found.codes, found.first
         else:
-            # Adding zero turns -0.0 into 0.0, whose bytes differ.
-            rows = np.ascontiguousarray(self.values + 0.0)
-            keys = rows.view(np.dtype((np.void, rows.strides[0]))).ravel()
-            inverse, distinct = factorize(keys.tolist())
-        if len(distinct) == self.n_items:
+            inverse, first = number_rows(self.values)
+        if len(first) == self.n_items:
             return self, inverse
-        first = np.zeros(len(distinct), dtype=np.int64)
-        # Written from the last to the first row, so that the first one stays.
-        first[inverse[::-1]] = np.arange(self.n_items - 1, -1, -1)
         return self.take(first), inverse
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, refuse_missing
-from tiebreak.data.distinct import find_distinct
+from tiebreak.data.distinct import find_distinct, plain_values
 
 __all__ = ["Periods", "order_periods", "readable_period"]
+
+_LISTED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +25,12 @@ class Periods:
     ----------
     place : ndarray of int64 of shape (n,)
         Number of the period of each row, 0 for the earliest.
-    values : list
+    values : list, or ndarray if there are many
         The distinct periods, ascending; ``values[place[i]]`` is that of row i.
     """
 
     place: NDArray[np.int64]
-    values: list[Any]
+    values: list[Any] | NDArray[Any]
 
 
 def order_periods(period: ArrayLike, n_rows: int) -> Periods:
@@ -64,6 +66,11 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
             "be as many."
         )
     refuse_missing(column, "period")
+    if column.dtype.kind in "iufmM":
+        times, place = np.unique(column, return_inverse=True)
+        # As a list, unless they are so many that it would be large.
+        few = len(times) <= _LISTED
+        return Periods(place, plain_values(times) if few else times)
     found = find_distinct(column)
     try:
         order = sorted(range(len(found.values)), key=found.values.__getitem__)

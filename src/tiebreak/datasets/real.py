@@ -11,25 +11,27 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
-__all__ = ["cache_dir", "data_path"]
+from tiebreak.datasets.catalog import DataFile, DataSet
+from tiebreak.datasets.registry import REGISTRY
+
+__all__ = [
+    "Location",
+    "cache_dir",
+    "data_folder",
+    "data_path",
+    "locate",
+    "own_files",
+    "package_folder",
+]
+
+Place = Literal["bundled", "data folder", "cache", "in part", "not here"]
 
 VARIABLE = "TIEBREAK_DATA"
-
-# Where each set's publisher describes it, for the message of a missing file.
-_PUBLISHERS = {
-    "chess_fide2011": "https://www.kaggle.com/c/ChessRatings2",
-    "chess_kaggle2010": "http://konect.cc/networks/chess/",
-    "football": "https://github.com/martj42/international_results",
-    "jester": "https://eigentaste.berkeley.edu/dataset/",
-    "llmfao": "https://dustalov.github.io/llmfao/",
-    "lm_arena_140k": (
-        "https://huggingface.co/datasets/lmarena-ai/arena-human-preference-140k"
-    ),
-    "sushi": "https://www.kamishima.net/sushi/ (the archive sushi3-2016)",
-    "tennis_atp": "https://github.com/JeffSackmann/tennis_atp",
-}
 
 
 def cache_dir() -> Path:
@@ -57,8 +59,53 @@ def cache_dir() -> Path:
     return Path(base) / "tiebreak"
 
 
+def data_folder() -> Path | None:
+    """Return the user's own data folder, ``$TIEBREAK_DATA``.
+
+    Returns
+    -------
+    pathlib.Path or None
+        None if the variable is not set. The folder may not exist.
+    """
+    root = os.environ.get(VARIABLE)
+    return Path(root).expanduser() if root else None
+
+
+def package_folder() -> Path:
+    """Return the folder of the sets that ship with this package."""
+    return Path(__file__).parent
+
+
+def own_files(dataset: DataSet, files: Sequence[DataFile]) -> tuple[Path, ...] | None:
+    """Return files of a set that are taken as they are.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        The set.
+    files : sequence of DataFile
+        Those of its files that are wanted.
+
+    Returns
+    -------
+    tuple of pathlib.Path or None
+        The files in the package or in the user's data folder. None if neither has all
+        of them.
+    """
+    folder = package_folder() if dataset.bundled else data_folder()
+    if folder is None or not _has_all(folder, files):
+        return None
+    return tuple(folder / file.name for file in files)
+
+
+def _has_all(root: Path, files: Sequence[DataFile]) -> bool:
+    return all((root / file.name).is_file() for file in files)
+
+
 def data_path(name: str) -> Path:
     """Return the path of a published file or folder, which exists.
+
+    Nothing is downloaded: `tiebreak.datasets.fetch` does that.
 
     Parameters
     ----------
@@ -85,28 +132,73 @@ def data_path(name: str) -> Path:
             f"name must be a path below the data folder, got {name!r}. Expected "
             "something like 'football/results.csv.gz', with forward slashes."
         )
-    tried = []
-    root = os.environ.get(VARIABLE)
-    if root:
-        tried.append(Path(root).expanduser().joinpath(*parts))
-    tried.append(cache_dir().joinpath(*parts))
+    folder = data_folder()
+    roots = [cache_dir()] if folder is None else [folder, cache_dir()]
+    tried = [root.joinpath(*parts) for root in roots]
     for path in tried:
         if path.exists():
             return path
-    raise FileNotFoundError(_missing(name, parts[0], tried, root))
+    raise FileNotFoundError(_missing(name, parts[0], tried, folder))
 
 
-def _missing(name: str, dataset: str, tried: list[Path], root: str | None) -> str:
+def _missing(name: str, dataset: str, tried: list[Path], folder: Path | None) -> str:
     lines = [f"{name!r} was not found. Looked for:"]
     lines += [f"  {path}" for path in tried]
-    if not root:
+    if folder is None:
         lines.append(f"The environment variable {VARIABLE} is not set.")
-    elif not Path(root).expanduser().is_dir():
-        lines.append(f"{VARIABLE} is {root!r}, which is not a folder.")
-    if dataset in _PUBLISHERS:
-        lines.append(f"The set is published at {_PUBLISHERS[dataset]}.")
+    elif not folder.is_dir():
+        lines.append(f"{VARIABLE} is {str(folder)!r}, which is not a folder.")
+    known = REGISTRY.get(dataset)
+    if known is not None and not known.bundled:
+        lines.append(f"The set is published at {known.publisher}.")
+        lines.append(
+            known.by_hand
+            or f"`tiebreak data get {dataset}` downloads it, and so does "
+            f"tiebreak.datasets.fetch({dataset!r})."
+        )
     lines.append(
-        f"Put the file at one of the places above, or set {VARIABLE} to the folder "
-        f"that contains {dataset!r}."
+        f"You can also put it at one of the places above, or set {VARIABLE} to the "
+        f"folder that contains {dataset!r}."
     )
     return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a set is now.
+
+    Attributes
+    ----------
+    place : {"bundled", "data folder", "cache", "in part", "not here"}
+        ``"in part"`` if only some of its files are in the data folder or the cache.
+    folder : Path or None
+        The folder that has all of its files.
+    """
+
+    place: Place
+    folder: Path | None = None
+
+
+def locate(dataset: DataSet) -> Location:
+    """Say where a set is, without a look into its files.
+
+    Parameters
+    ----------
+    dataset : DataSet
+        A set, of the registry or of your own.
+
+    Returns
+    -------
+    Location
+    """
+    if dataset.bundled:
+        return Location("bundled", package_folder())
+    folder = data_folder()
+    if folder is not None and _has_all(folder, dataset.files):
+        return Location("data folder", folder / dataset.name)
+    if _has_all(cache_dir(), dataset.files):
+        return Location("cache", cache_dir() / dataset.name)
+    roots = [cache_dir()] if folder is None else [folder, cache_dir()]
+    if any((root / file.name).is_file() for root in roots for file in dataset.files):
+        return Location("in part")
+    return Location("not here")

@@ -16,11 +16,19 @@ import polars as pl
 from tiebreak.data import Pairs
 from tiebreak.datasets.real import data_path
 
-__all__ = ["SushiPairs", "load_sushi_pairs"]
+__all__ = [
+    "KIND_FEATURES",
+    "N_PEOPLE",
+    "N_RATED",
+    "N_SUSHI",
+    "SushiPairs",
+    "load_sushi_pairs",
+    "read_sushi_table",
+]
 
 N_PEOPLE, N_SUSHI, N_RATED = 5000, 100, 10
 
-FEATURE_NAMES = (
+KIND_FEATURES = (
     "style",
     "major_group",
     "minor_group",
@@ -28,6 +36,11 @@ FEATURE_NAMES = (
     "eaten",
     "price",
     "sold",
+)
+"""Features of a kind of sushi."""
+
+FEATURE_NAMES = (
+    *KIND_FEATURES,
     "gender",
     "age",
     "time",
@@ -169,7 +182,7 @@ def load_sushi_pairs(
     """
     scores = _read_scores(data_path("sushi/sushi3b.5000.10.score"))
     # Column 0 is the sushi's number and column 1, left out, its name.
-    kinds = _read_table(data_path("sushi/sushi3.idata"), N_SUSHI, 9, text=1)[:, 1:]
+    kinds = read_sushi_table(data_path("sushi/sushi3.idata"), N_SUSHI, 9, text=1)[:, 1:]
     people = _person_features(data_path("sushi/sushi3.udata"))
 
     rated = np.nonzero(scores >= 0)[1].reshape(N_PEOPLE, N_RATED)
@@ -191,10 +204,26 @@ def load_sushi_pairs(
     )
 
 
-def _read_table(
+def read_sushi_table(
     path: Path, n_rows: int, n_columns: int, *, separator: str = "\t", text: int = -1
 ) -> np.ndarray:
-    """Read a headerless table of numbers; column `text`, of words, is left out."""
+    """Read a headerless table of numbers.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    n_rows, n_columns : int
+        Its size in the release of 2016.
+    separator : str, default=tab
+        What stands between two values.
+    text : int, default=-1
+        Number of a column of words, which is left out.
+
+    Returns
+    -------
+    ndarray of float64
+    """
     try:
         table = pl.read_csv(
             path, has_header=False, separator=separator, infer_schema=False
@@ -221,7 +250,7 @@ def _read_table(
 
 
 def _read_scores(path: Path) -> np.ndarray:
-    scores = _read_table(path, N_PEOPLE, N_SUSHI, separator=" ")
+    scores = read_sushi_table(path, N_PEOPLE, N_SUSHI, separator=" ")
     bad = np.argwhere(~np.isin(scores, np.arange(-1, 5)))
     if len(bad):
         row, column = bad[0]
@@ -247,7 +276,7 @@ def _read_scores(path: Path) -> np.ndarray:
 
 def _person_features(path: Path) -> np.ndarray:
     """Gender, age group, time, and coordinates of the two prefectures."""
-    table = _read_table(path, N_PEOPLE, 11)
+    table = read_sushi_table(path, N_PEOPLE, 11)
     coordinates = np.array([place[1:] for place in _PREFECTURES])
     places = []
     # Column 4 is the prefecture lived in until the age of 15, column 7 today's.

@@ -4,19 +4,62 @@
 ``K ≈ Fᵀ F`` with ``F`` of shape ``(r, n)``: after each block of pivots the diagonal
 of ``K - FᵀF`` is known exactly, so the largest entry of the error is known too
 (the error is positive semidefinite, so no entry exceeds the largest diagonal one).
+
+A pivot is drawn at random, in proportion to what is left of the diagonal. Always taking
+the largest entry would spend the pivots on outliers. Pivots are drawn a block at a
+time; as each one lowers what is left at the others of its block, a later one is taken
+with the probability (left now) / (left when it was drawn), as if it had been drawn only
+then. That keeps pivots which are small for their time out of the factor, and with them
+the loss of digits when it is divided by their roots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 
-__all__ = ["pivoted_cholesky"]
+__all__ = ["PivotedFactor", "pivoted_cholesky"]
+
+Floats = NDArray[np.float64]
 
 _BLOCK = 32
+# Rounding leaves traces of this size, relative to the largest entry of the diagonal; a
+# diagonal that falls further below zero is that of no kernel.
+_ROUNDING = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class PivotedFactor:
+    """K ≈ FᵀF, from the rows of the pivots.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r, n)
+        F.
+    pivots : ndarray of int of shape (r,)
+        The rows of K that it was made from.
+    left : ndarray of shape (n,)
+        The diagonal of K - FᵀF.
+    complete : bool
+        Whether no entry of the diagonal is left above the tolerance.
+    indefinite : bool
+        Whether an entry fell below zero, which no kernel allows.
+    """
+
+    rows: Floats
+    pivots: NDArray[np.intp]
+    left: Floats
+    complete: bool
+    indefinite: bool
+
+    @property
+    def triangle(self) -> Floats:
+        """The lower triangular T with K[pivots, pivots] = T Tᵀ, shape (r, r)."""
+        return np.tril(self.rows[:, self.pivots].T)
 
 
 def pivoted_cholesky(
@@ -25,55 +68,100 @@ def pivoted_cholesky(
     *,
     max_pivots: int,
     tol: float = 1e-10,
-) -> np.ndarray | None:
+    all_or_nothing: bool = True,
+    rng: np.random.Generator | None = None,
+) -> PivotedFactor:
     """Factor a positive semidefinite matrix from a few of its rows.
 
     Parameters
     ----------
     rows : callable
-        ``rows(index)`` returns the rows ``K[index]``, shape ``(len(index), n)``.
+        ``rows(index)`` returns the rows ``K[index]``, shape ``(len(index), n)``, in an
+        array that may be overwritten.
     diagonal : ndarray of shape (n,)
         The diagonal of ``K``.
     max_pivots : int
-        Give up when this many pivots do not suffice, or as soon as the decay of the
-        error shows that they will not.
+        Number of pivots at most.
     tol : float
         Wanted largest entry of ``K - FᵀF``, relative to the largest diagonal entry.
+    all_or_nothing : bool
+        Whether to stop as soon as the decay of the error shows that `max_pivots` will
+        not suffice.
+    rng : numpy.random.Generator, optional
+        Draws the pivots; by default one with a fixed seed.
 
     Returns
     -------
-    ndarray of shape (r, n), or None
-        ``F`` with ``K = FᵀF`` up to ``tol``; None when the matrix needs more pivots.
+    PivotedFactor
+        ``K = FᵀF`` up to ``tol`` if it is complete.
     """
+    rng = np.random.default_rng(0) if rng is None else rng
     n = len(diagonal)
     left = np.array(diagonal, dtype=np.float64)
-    start = left.sum()
-    target = tol * left.max(initial=0.0)
-    if target <= 0:
-        return np.zeros((0, n))
+    largest, start = left.max(initial=0.0), left.sum()
+    target = tol * largest
     F = np.empty((min(max_pivots, n), n))
+    pivots = np.empty(len(F), dtype=np.intp)
     r = 0
-    while left.max() > target:
-        if r >= len(F) or _hopeless(start, left.sum(), n * target, r, len(F)):
-            return None
-        width = min(_BLOCK, len(F) - r)
-        pivots = np.argpartition(-left, width - 1)[:width]
-        pivots = pivots[left[pivots] > target]
-        G = rows(pivots)
-        G -= F[:r, pivots].T @ F[:r]
-        lower, order, found, _ = dpstrf(G[:, pivots], lower=1, tol=target)
-        if found == 0:
+    indefinite = bool(left.min(initial=0.0) < -_ROUNDING * largest)
+    while not indefinite and r < len(F) and left.max() > target:
+        if all_or_nothing and _hopeless(start, left.sum(), n * target, r, len(F)):
             break
-        keep = order[:found] - 1
-        F[r : r + found] = solve_triangular(
-            np.tril(lower[:found, :found]), G[keep], lower=True, check_finite=False
-        )
-        left -= np.einsum("ij,ij->j", F[r : r + found], F[r : r + found])
+        drawn = _draw(left, target, min(_BLOCK, len(F) - r), rng)
+        G = rows(drawn)
+        G -= F[:r, drawn].T @ F[:r]
+        taken, triangle = _take(G[:, drawn], target, rng)
+        if len(taken) == 0:  # rounding had left too much in the books
+            left[drawn] = np.maximum(G[:, drawn].diagonal(), 0.0)
+            continue
+        new = F[r : r + len(taken)]
+        new[:] = solve_triangular(triangle, G[taken], lower=True, check_finite=False)
+        left -= np.einsum("ij,ij->j", new, new)
         # A pivot's own error is zero; rounding leaves a trace of either sign.
-        left[pivots[keep]] = 0.0
+        left[drawn[taken]] = 0.0
+        indefinite = bool(left.min() < -_ROUNDING * largest)
         np.maximum(left, 0.0, out=left)
-        r += found
-    return F[:r].copy() if r < 0.8 * len(F) else F[:r]
+        pivots[r : r + len(taken)] = drawn[taken]
+        r += len(taken)
+    F = F[:r].copy() if r < 0.8 * len(F) else F[:r]
+    complete = bool(left.max(initial=0.0) <= target) and not indefinite
+    return PivotedFactor(F, pivots[:r], left, complete, indefinite)
+
+
+def _draw(
+    left: Floats, target: float, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw distinct candidates in proportion to what is left, in random order."""
+    weight = np.where(left > target, left, 0.0)
+    drawn = rng.choice(len(left), size, p=weight / weight.sum())
+    return rng.permutation(np.unique(drawn))
+
+
+def _take(
+    block: Floats, target: float, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], Floats]:
+    """Take candidates one after another, given what is left of K between them.
+
+    Returns
+    -------
+    taken : ndarray of int of shape (k,)
+        Their positions in the block.
+    triangle : ndarray of shape (k, k)
+        Cholesky factor of what is left of K between those taken.
+    """
+    left = block.diagonal().copy()
+    asked = rng.random(len(left)) * left
+    L = np.zeros(block.shape)
+    taken: list[int] = []
+    for i in range(len(left)):
+        if left[i] <= max(target, asked[i]):
+            continue
+        k = len(taken)
+        L[:, k] = (block[:, i] - L[:, :k] @ L[i, :k]) / np.sqrt(left[i])
+        left -= L[:, k] ** 2
+        taken.append(i)
+    positions = np.array(taken, dtype=np.intp)
+    return positions, np.tril(L[positions, : len(taken)])
 
 
 def _hopeless(start: float, now: float, target: float, used: int, budget: int) -> bool:

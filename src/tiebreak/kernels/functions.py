@@ -72,6 +72,10 @@ class KernelFunction:
         """
         if not isinstance(self.name, str):
             return self._call(A, B)
+        if self.name == "rbf" and not sp.issparse(A) and not sp.issparse(B):
+            # Far from the origin, distances would be small differences of large norms.
+            center = B.mean(axis=0)
+            A, B = A - center, B - center
         inner = A @ B.T
         if sp.issparse(inner):
             inner = inner.toarray()
@@ -227,12 +231,7 @@ def resolve_gamma(gamma: float | str, items: Table) -> float:
         if gamma == "auto":
             return 1.0 / p
         if gamma == "scale":
-            if sp.issparse(items):
-                mean = items.mean()
-                variance = items.multiply(items).mean() - mean * mean
-            else:
-                variance = items.var()
-            return 1.0 / (p * variance) if variance > 0 else 1.0
+            return _scale_gamma(items, p)
     elif (
         isinstance(gamma, Real)
         and not isinstance(gamma, bool)
@@ -241,3 +240,21 @@ def resolve_gamma(gamma: float | str, items: Table) -> float:
     ):
         return float(gamma)
     raise ValueError(f"gamma={gamma!r} must be a positive number, 'scale' or 'auto'.")
+
+
+def _scale_gamma(items: Table, p: int) -> float:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        if sp.issparse(items):
+            mean = items.mean()
+            variance = items.multiply(items).mean() - mean * mean
+        else:
+            variance = items.var()
+        gamma = 1.0 / (p * variance) if variance > 0 else 1.0
+    # A variance of NaN has overflowed too: inf - inf.
+    if np.isnan(variance) or not np.isfinite(gamma) or gamma == 0.0:
+        raise ValueError(
+            f"gamma='scale' is 1 / ({p} features times their variance {variance:.3g}), "
+            "which no floating-point number can hold. Scale the features first, for "
+            "example with StandardScaler."
+        )
+    return float(gamma)

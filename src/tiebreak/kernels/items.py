@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
+from tiebreak.data.threads import in_threads, scratch
 from tiebreak.kernels.functions import KernelFunction, Table
-from tiebreak.kernels.threads import in_threads, scratch
 
 __all__ = ["FunctionKernel", "GramKernel", "ItemKernel", "check_gram"]
 
@@ -158,8 +158,9 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(
             f"a precomputed kernel must be square (items × items) for fit, got shape "
-            f"{gram.shape}. Pass Pairs(K, left, right) with K[i, j] = k(item i, "
-            "item j) for all items."
+            f"{gram.shape}. Pass K[i, j] = k(item i, item j) between all items, also "
+            "in Pairs(K, left, right). To search over graded items use tiebreak.tune, "
+            "which takes columns with the rows."
         )
     scale = np.abs(gram).max(initial=0.0)
     for start in range(0, len(gram), _TILE):

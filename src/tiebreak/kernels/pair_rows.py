@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from tiebreak.data.threads import chunks, in_threads, scratch
 from tiebreak.kernels.functions import Table
 from tiebreak.kernels.items import ItemKernel
-from tiebreak.kernels.threads import chunks, in_threads, scratch
 
 __all__ = ["DifferenceRows", "ItemPairRows", "RowSource"]
 

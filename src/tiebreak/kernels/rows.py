@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels.cholesky import pivoted_cholesky
 from tiebreak.kernels.pair_rows import DifferenceRows, RowSource
-from tiebreak.kernels.threads import one_blas_thread
 
 __all__ = ["CachedRows", "FactorRows", "MatrixRows", "make_rows"]
 
@@ -215,7 +215,7 @@ def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
             source.diagonal(),
             max_pivots=budget,
         )
-    return CachedRows(source, max_bytes) if factor is None else FactorRows(factor)
+    return FactorRows(factor.rows) if factor.complete else CachedRows(source, max_bytes)
 
 
 def _double_rows(source: RowSource, index: np.ndarray) -> np.ndarray:

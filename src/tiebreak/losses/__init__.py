@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What utilities cost: values, gradients and Hessians of losses over comparisons."""
+"""What utilities cost: values, gradients and Hessians of losses over pairs of items."""
 
 from tiebreak.losses.comparison_objective import ComparisonObjective
 from tiebreak.losses.designs import (
@@ -9,6 +9,11 @@ from tiebreak.losses.designs import (
     ItemDesign,
     JointDesign,
 )
+from tiebreak.losses.grade_exponential import GradeExponential
+from tiebreak.losses.grade_losses import GradeHinge, GradeSquaredHinge
+from tiebreak.losses.grade_tree import GradeTree
+from tiebreak.losses.linear_objective import LinearObjective, UtilityLoss
+from tiebreak.losses.listed_pairs import ListedSquaredHinge
 from tiebreak.losses.outcome_links import LINKS, Cumulative, Davidson, OutcomeLink
 
 __all__ = [
@@ -19,7 +24,14 @@ __all__ = [
     "Davidson",
     "Design",
     "FeatureDesign",
+    "GradeExponential",
+    "GradeHinge",
+    "GradeSquaredHinge",
+    "GradeTree",
     "ItemDesign",
     "JointDesign",
+    "LinearObjective",
+    "ListedSquaredHinge",
     "OutcomeLink",
+    "UtilityLoss",
 ]

@@ -72,7 +72,8 @@ class UtilityMixin:
     A subclass implements ``_utility(table)`` for an :class:`~tiebreak.data.ItemTable`;
     when it was fitted on items without features it has ``items_`` (their names) and
     ``coef_`` (one utility each) instead. ``threshold_``, where it exists, is the
-    largest difference that is still a tie.
+    largest difference that is still a tie. What ``fit`` learns from is declared in
+    ``_fits_pairs`` and ``_fits_items``.
     """
 
     items_: np.ndarray
@@ -80,6 +81,9 @@ class UtilityMixin:
     threshold_: float
 
     __metadata_request__score: ClassVar = {"qid": True}
+
+    _fits_pairs: ClassVar[bool] = True
+    _fits_items: ClassVar[bool] = False
 
     def _utility(self, table: ItemTable) -> np.ndarray:
         raise NotImplementedError
@@ -269,9 +273,13 @@ class UtilityMixin:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
+        tags.input_tags.two_d_array = self._fits_items
+        tags.input_tags.three_d_array = self._fits_pairs
         tags.input_tags.sparse = True
+        # Of such input scikit-learn takes rows and columns when it splits. Comparisons
+        # keep their whole item table, so models that fit both cannot ask for it.
+        precomputed = getattr(self, "kernel", None) == "precomputed"
+        tags.input_tags.pairwise = precomputed and not self._fits_pairs
         tags.target_tags.required = True
         return tags
 

@@ -13,21 +13,18 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import ItemTable, check_comparisons
+from tiebreak.data import ItemTable, Pairs, check_comparisons
 from tiebreak.data.features import remember_features
 from tiebreak.data.messages import warn_user
-from tiebreak.kernels import KernelFunction
-from tiebreak.kernels.threads import in_threads
-from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.models.base import check_positive
+from tiebreak.models.kernel_utility import KernelUtility, expand_kernel
 from tiebreak.models.pair_program import PairDual, PairProgram, TrainingItems
 from tiebreak.solvers import BoxQP, BoxSolution, solve_box_qp
 
-__all__ = ["PairKernelMachine", "PathFit", "expand_kernel", "fit_path"]
-
-_CHUNK = 2048
+__all__ = ["PairKernelMachine", "PathFit", "fit_path"]
 
 
-class PairKernelMachine(UtilityMixin):
+class PairKernelMachine(KernelUtility):
     """A utility Σ a_j k(item j, x) learned from comparisons by a dual program.
 
     Subclasses store the parameters ``C``, ``kernel``, ``gamma``, ``degree``, ``coef0``,
@@ -35,10 +32,6 @@ class PairKernelMachine(UtilityMixin):
     """
 
     C: float
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
     tol: float
     max_iter: int
     cache_size: float
@@ -50,7 +43,7 @@ class PairKernelMachine(UtilityMixin):
         """Set what is particular to the subclass, and warn."""
 
     def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self, X: Any, y: ArrayLike | None, *, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from comparisons.
 
@@ -78,7 +71,7 @@ class PairKernelMachine(UtilityMixin):
     def path(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None,
         Cs: Iterable[float],
         *,
         sample_weight: ArrayLike | None = None,
@@ -101,8 +94,15 @@ class PairKernelMachine(UtilityMixin):
         return iter(fit_path(self, X, y, Cs, sample_weight).models)
 
     def _read(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> PairProgram:
+        compared = self._read_comparisons(X, y, sample_weight)
+        return PairProgram(*compared, 1e6 * self.cache_size)
+
+    def _read_comparisons(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> tuple[Pairs, np.ndarray, np.ndarray, TrainingItems, np.ndarray]:
+        """Check comparisons; give those that count, their items and their places."""
         check_positive(self, "C", "tol", "max_iter", "cache_size")
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         present = weight > 0
@@ -120,8 +120,7 @@ class PairKernelMachine(UtilityMixin):
             pairs, self.kernel, self.gamma, self.degree, self.coef0
         )
         self._check_outcomes(outcome)
-        given = np.flatnonzero(present)
-        return PairProgram(pairs, outcome, weight, items, given, 1e6 * self.cache_size)
+        return pairs, outcome, weight, items, np.flatnonzero(present)
 
     def _check_outcomes(self, outcome: np.ndarray) -> None:
         """Refuse outcomes that leave nothing to learn."""
@@ -165,29 +164,7 @@ class PairKernelMachine(UtilityMixin):
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.converged
         self.solver_ = solution.method
-        items, a = program.items, program.item_coef(solution)
-        if items.gram is not None:
-            self.item_coef_ = a
-        elif items.is_linear:
-            self.coef_ = items.linear_coef(a)
-        else:
-            assert items.table is not None and items.function is not None
-            needed = np.flatnonzero(a)
-            self.item_coef_ = a[needed]
-            self.support_items_ = items.table.values[needed]
-            self.gamma_ = items.function.gamma
-
-    def _utility(self, table: ItemTable) -> np.ndarray:
-        values = table.values
-        if hasattr(self, "coef_"):
-            return np.asarray(values @ self.coef_).ravel()
-        if not hasattr(self, "support_items_"):
-            return np.asarray(values @ self.item_coef_).ravel()
-        if callable(self.kernel):
-            function = KernelFunction(self.kernel)
-        else:
-            function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
-        return expand_kernel(function, values, self.support_items_, self.item_coef_)
+        self._keep_expansion(program.items, program.item_coef(solution))
 
 
 @dataclass(frozen=True)
@@ -230,7 +207,7 @@ class PathFit:
 def fit_path(
     machine: PairKernelMachine,
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None,
     Cs: Iterable[float],
     sample_weight: ArrayLike | None = None,
 ) -> PathFit:
@@ -272,16 +249,3 @@ def fit_path(
         models.append(model)
         coefs.append(program.item_coef(solution))
     return PathFit(models, program.items, np.column_stack(coefs))
-
-
-def expand_kernel(
-    function: KernelFunction, values: Any, centers: Any, coef: np.ndarray
-) -> np.ndarray:
-    """``K(values, centers) @ coef``, a chunk of rows at a time."""
-    if centers.shape[0] == 0:
-        return np.zeros((values.shape[0], *coef.shape[1:]))
-
-    def chunk(start: int) -> np.ndarray:
-        return function.block(values[start : start + _CHUNK], centers) @ coef
-
-    return np.concatenate(in_threads(chunk, range(0, values.shape[0], _CHUNK)))

@@ -18,7 +18,7 @@ from tiebreak.data.messages import warn_user
 from tiebreak.kernels import KernelFunction
 from tiebreak.losses import LINKS
 from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
-from tiebreak.models.kernel_machine import expand_kernel
+from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.logistic_program import LogisticProgram
 from tiebreak.models.logistic_stream import LogisticStream
 from tiebreak.models.pair_program import TrainingItems

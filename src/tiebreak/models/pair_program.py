@@ -103,10 +103,28 @@ class TrainingItems:
             n = pairs.n_items
             return cls(None, None, None, n, np.arange(n))
         if isinstance(kernel, str) and kernel == "precomputed":
-            gram = check_gram(pairs.table.dense())
-            n = len(gram)
-            return cls(None, None, gram, n, np.arange(n))
+            return cls.of_gram(pairs.table)
         table, code = pairs.unique_items()
+        return cls.of_table(table, code, kernel, gamma, degree, coef0)
+
+    @classmethod
+    def of_gram(cls, table: ItemTable) -> TrainingItems:
+        """Take a table that holds the kernel values between all items."""
+        gram = check_gram(table.dense())
+        n = len(gram)
+        return cls(None, None, gram, n, np.arange(n))
+
+    @classmethod
+    def of_table(
+        cls,
+        table: ItemTable,
+        code: np.ndarray,
+        kernel: Any,
+        gamma: float | str,
+        degree: int,
+        coef0: float,
+    ) -> TrainingItems:
+        """Resolve the kernel between the distinct items of a table."""
         function = make_kernel(
             kernel, gamma=gamma, degree=degree, coef0=coef0, items=table.values
         )

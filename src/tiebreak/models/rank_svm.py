@@ -1,61 +1,90 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ranking support vector machine on comparisons."""
+"""The ranking support vector machine on comparisons, graded items and orders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 
+from tiebreak.data import Grades, Pairs, is_pairs
+from tiebreak.models.base import check_positive
+from tiebreak.models.drawn_pairs import draw_pairs
+from tiebreak.models.graded_program import GradedProgram, plant_tree, read_grades
 from tiebreak.models.kernel_machine import PairKernelMachine
+from tiebreak.models.listed_program import ListedProgram
 from tiebreak.models.pair_program import PairDual, PairProgram
+from tiebreak.models.primal import fit_along, fit_program
 
 __all__ = ["RankSVM"]
 
 
 class RankSVM(PairKernelMachine, BaseEstimator):
-    """Pairwise support vector machine: a utility that orders the compared items.
+    """Pairwise support vector machine: a utility that puts items in order.
 
-    With d = Φ(right) - Φ(left) it solves
+    For every pair of a better item i and a worse item j it asks for a margin of one:
 
-        minimize over w   ½ ‖w‖² + C Σ_{y≠0} (1 - y w·d)₊      (ties="ignore"),
+        minimize over w   ½ ‖w‖² + C Σ_{(i,j)} w_ij ℓ(1 - w·(Φ(x_i) - Φ(x_j))),
 
-    a sum over comparisons and not a mean. With ``ties="both"`` every tie counts once in
-    each direction, (1 - w·d)₊ + (1 + w·d)₊, and every other comparison twice, so that
-    all rows have equal weight. There is no intercept and no threshold: ``predict``
-    calls a tie only where two utilities are equal. Wrap it in
-    :class:`ThresholdCompare` to predict ties: ``ThresholdCompare(RankSVM())`` is the
-    method *rank* of Venuto et al., and with ``ties="both"`` their *rank2*.
+    a sum over pairs and not a mean, with ℓ(z) = z₊ (``loss="hinge"``) or z₊²
+    (``"squared_hinge"``). What the pairs are depends on what it is given:
+
+    - comparisons: those with a winner. With ``ties="both"`` a tie counts once in each
+      direction and every other comparison twice, so that all rows have equal weight;
+    - graded items: all pairs of different grades within a group, weighing w_i w_j.
+      They are never written down: a step costs O(n log n) for n items;
+    - orders: all pairs of items at different positions of a list.
+
+    There is no intercept and no threshold: ``predict`` calls a tie only where two
+    utilities are equal. Wrap it in :class:`ThresholdCompare` to predict ties:
+    ``ThresholdCompare(RankSVM())`` is the method *rank* of Venuto et al., and with
+    ``ties="both"`` their *rank2*.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a violated margin.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`.
+        Kernel between items, as in :class:`SVMCompare`. For graded items it is exact
+        and costs memory for n items times the rank of their kernel matrix; beyond some
+        thousand items use ``"linear"``, on features of :class:`NystroemMap` if need be.
     gamma : float, "scale" or "auto", default="scale"
         Parameter of ``"poly"`` and ``"rbf"``.
     degree : int, default=3
         Degree of ``"poly"``.
     coef0 : float, default=0.0
         Constant of ``"poly"``.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        ℓ. The squared hinge is the faster one on graded items.
     ties : {"ignore", "both"}, default="ignore"
-        What a tie means for the order.
+        What a tied comparison means for the order.
+    pairs_per_item : int, optional
+        Graded items and orders: pair every item with so many random items of another
+        grade of its group, without replacement, instead of all (Herbrich et al.).
+    per_group : {"sum", "mean"}, default="sum"
+        Graded items and orders: ``"mean"`` divides the sum of a group by the weight of
+        its pairs, so that large groups do not dominate.
+    random_state : int, RandomState or None, default=None
+        Seed of ``pairs_per_item``.
     tol : float, default=1e-3
-        Bound on the relative duality gap, and on the violation of the optimality
-        conditions in units of the margin.
+        Bound on the relative duality gap, and for comparisons with the hinge on the
+        violation of the optimality conditions in units of the margin.
     max_iter : int, default=10000
         Iterations of the solver at most; then a warning carries the gap.
     cache_size : float, default=200
-        Megabytes for rows of the pair kernel.
+        Megabytes for rows of the pair kernel, for comparisons with the hinge.
 
     Attributes
     ----------
     support_ : ndarray of int
-        Training comparisons with a non-zero coefficient.
+        Training rows (comparisons or items) with a non-zero coefficient.
     dual_coef_ : ndarray
-        Their coefficients: w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)).
+        Their coefficients, w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for
+        comparisons and w = Σ dual_coef_[t] Φ(x_t) for items, within the tolerance.
     coef_ : ndarray of shape (n_features,)
         Weights of the features, for the linear kernel. Without features: the utility
         of each item of ``items_``.
@@ -63,8 +92,11 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         Names of the items, when they have no features.
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    n_pairs_ : int
+        Number of pairs of graded items that were learned from.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
-        As in :class:`SVMCompare`.
+        As in :class:`SVMCompare`; ``solver_`` is ``"newton"`` for the squared hinge and
+        ``"bundle"`` for the hinge on graded items.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -72,20 +104,36 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
     References
     ----------
+    Herbrich, Graepel and Obermayer, "Large margin rank boundaries for ordinal
+    regression", 2000.
     Joachims, "Optimizing search engines using clickthrough data", 2002.
+    Lee and Lin, "Large-scale linear RankSVM", 2014.
     Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines".
 
     Examples
     --------
+    Comparisons:
+
     >>> from tiebreak import Pairs, RankSVM
     >>> items = [[0.0], [1.0], [2.0]]
     >>> pairs = Pairs(items, left=[0, 1, 0], right=[1, 2, 2])
     >>> model = RankSVM(kernel="linear").fit(pairs, [1, 1, 1])
     >>> model.order(items)
     array([2, 1, 0])
+
+    Graded documents of two queries, of which the first feature matters:
+
+    >>> X = [[3.0, 1], [1, 1], [2, 0], [9, 1], [7, 0]]
+    >>> model = RankSVM(kernel="linear", loss="squared_hinge")
+    >>> model.fit(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"]).n_pairs_
+    4
+    >>> model.score(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"])
+    1.0
     """
 
     __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_items: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -95,7 +143,11 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
+        loss: str = "hinge",
         ties: str = "ignore",
+        pairs_per_item: int | None = None,
+        per_group: str = "sum",
+        random_state: int | np.random.RandomState | None = None,
         tol: float = 1e-3,
         max_iter: int = 10_000,
         cache_size: float = 200,
@@ -105,21 +157,176 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.loss = loss
         self.ties = ties
+        self.pairs_per_item = pairs_per_item
+        self.per_group = per_group
+        self.random_state = random_state
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
 
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from comparisons, graded items or orders.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+        y : array-like of shape (n,), optional
+            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of comparisons, or of items: a pair of items weighs w_i w_j.
+            Weights of Orders are those of the lists.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        self._check_choices()
+        if is_pairs(X) and self.loss == "hinge":
+            _refuse_groups(qid)
+            return super().fit(X, y, sample_weight=sample_weight)
+        if self.pairs_per_item is not None and not is_pairs(X):
+            return self._fit_drawn(X, y, qid, sample_weight)
+        program = self._read_primal(X, y, qid, sample_weight)
+        fit_program(self, program, program.make_loss(self.loss))
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        Cs: Iterable[float] = (),
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[Self]:
+        """Fit for several values of C, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight
+            As in ``fit``.
+        Cs : iterable of float
+            Values of C; ascending values make the best use of warm starts.
+
+        Returns
+        -------
+        iterator of fitted models
+            One for each C, in the order given: the same as a model fitted with that C,
+            within ``tol``. This model itself is not fitted.
+        """
+        self._check_choices()
+        if is_pairs(X) and self.loss == "hinge":
+            _refuse_groups(qid)
+            return super().path(X, y, Cs, sample_weight=sample_weight)
+        return self._primal_path(X, y, list(Cs), qid, sample_weight)
+
+    def _primal_path(
+        self, X: Any, y: Any, Cs: list[float], qid: Any, sample_weight: Any
+    ) -> Iterator[Self]:
+        if not Cs:
+            raise ValueError("a path needs at least one value of C, got none.")
+        template = clone(self)
+        if self.pairs_per_item is not None and not is_pairs(X):
+            for C in Cs:
+                yield (
+                    clone(template)
+                    .set_params(C=C)
+                    .fit(X, y, qid=qid, sample_weight=sample_weight)
+                )
+            return
+        program = template._read_primal(X, y, qid, sample_weight)
+        yield from fit_along(template, program, program.make_loss(self.loss), Cs)
+
+    def _read_primal(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> ListedProgram | GradedProgram:
+        check_positive(self, "C", "tol", "max_iter")
+        if is_pairs(X):
+            _refuse_groups(qid)
+            compared = self._read_comparisons(X, y, sample_weight)
+            return ListedProgram(*compared, self.ties)
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        program = GradedProgram.read(self, grades, weight, self.per_group)
+        self.n_pairs_ = program.tree.n_pairs
+        return program
+
+    def _fit_drawn(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
+        assert self.pairs_per_item is not None
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        with_qid = qid is not None or grades.orders is not None
+        tree = plant_tree(self, grades, weight, self.per_group)
+        left, right, outcome, pair_weight = draw_pairs(
+            tree, self.pairs_per_item, self.random_state
+        )
+        if self.ties == "both":  # where a comparison with a winner counts twice
+            pair_weight = 0.5 * pair_weight
+        pairs = _pairs_of_rows(grades, left, right)
+        self.fit(pairs, outcome, sample_weight=pair_weight)
+        self.n_pairs_, self.fitted_with_qid_ = len(outcome), with_qid
+        # The pairs are nobody's rows: say what the graded rows contribute.
+        row_coef = np.bincount(right[self.support_], self.dual_coef_, len(weight))
+        row_coef -= np.bincount(left[self.support_], self.dual_coef_, len(weight))
+        self.support_ = np.flatnonzero(row_coef)
+        self.dual_coef_ = row_coef[self.support_]
+        return self
+
     def _dual(self, program: PairProgram) -> PairDual:
         return program.order(self.C, self.ties)
 
-    def _check_outcomes(self, outcome: np.ndarray) -> None:
-        if self.ties not in ("ignore", "both"):
+    def _check_choices(self) -> None:
+        known = {
+            "loss": ("hinge", "squared_hinge"),
+            "ties": ("ignore", "both"),
+            "per_group": ("sum", "mean"),
+        }
+        for name, values in known.items():
+            if (value := getattr(self, name)) not in values:
+                raise ValueError(
+                    f"RankSVM got {name}={value!r}; expected {values[0]!r} or "
+                    f"{values[1]!r}."
+                )
+        k = self.pairs_per_item
+        whole = isinstance(k, Integral) and not isinstance(k, bool)
+        if k is not None and (not whole or k < 1):
             raise ValueError(
-                f"ties={self.ties!r} is not known; expected 'ignore' or 'both'."
+                f"RankSVM got pairs_per_item={k!r}; expected a whole number of at "
+                "least 1, or None for all pairs."
             )
+
+    def _check_outcomes(self, outcome: np.ndarray) -> None:
         if self.ties == "ignore" and not outcome.any():
             raise ValueError(
                 f"all {len(outcome)} comparisons are ties, and RankSVM(ties='ignore') "
                 "learns from the others only. Try SVMCompare, which learns from ties."
             )
+
+
+def _pairs_of_rows(
+    grades: Grades, left: NDArray[np.int64], right: NDArray[np.int64]
+) -> Pairs:
+    """Compare graded rows; entries of lists are the items that they name."""
+    if grades.orders is None:
+        return Pairs(grades.items, left, right)
+    place = grades.orders.flat
+    return Pairs(grades.orders.table, place[left], place[right])
+
+
+def _refuse_groups(qid: ArrayLike | None) -> None:
+    if qid is not None:
+        raise ValueError(
+            "qid groups graded items; comparisons say themselves what is compared. "
+            "Leave qid out."
+        )

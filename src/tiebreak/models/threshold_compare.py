@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -18,8 +21,10 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from tiebreak.data import Pairs, as_pairs, check_comparisons, is_pairs
+from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
+from tiebreak.data.group_pairs import pairs_within_groups
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
+from tiebreak.models.graded_program import check_graded
 from tiebreak.solvers import best_threshold
 
 __all__ = ["ThresholdCompare"]
@@ -28,7 +33,7 @@ __all__ = ["ThresholdCompare"]
 class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     """Learn when a difference of utilities is a tie, for any ranker.
 
-    The ranker is fitted on the comparisons; then the threshold
+    The ranker is fitted on the training data; then the threshold
 
         τ = argmin_{τ ≥ 0}  Σ weight · [predicted outcome with τ ≠ y]
 
@@ -36,12 +41,20 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     once: a tie is ``|r(right) - r(left)| <= τ``. Among optimal intervals the lowest is
     taken, and of it the midpoint.
 
+    Graded items and orders are compared within their groups: equal grades and shared
+    positions are ties, and a pair weighs w_i w_j. These pairs are written down, so that
+    there is a limit, ``max_pairs``.
+
     Parameters
     ----------
     ranker : estimator
-        Fits comparisons and predicts utilities: :class:`RankSVM` (this is the method
-        *rank* of Venuto et al., and *rank2* with ``ties="both"``), :class:`SVMCompare`
-        (refits its threshold), or a Pipeline that ends with one.
+        Fits what it is given and predicts utilities of items: :class:`RankSVM` (on
+        comparisons this is the method *rank* of Venuto et al., and *rank2* with
+        ``ties="both"``), :class:`SVMCompare` (refits its threshold), or a Pipeline
+        that ends with one. For graded items any scikit-learn regressor will do.
+    max_pairs : int or None, default=2,000,000
+        Graded items and orders: if they make more pairs than this, τ is learned from
+        so many of them, drawn at random and always the same. None: from all.
 
     Attributes
     ----------
@@ -51,6 +64,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         τ.
     training_error_ : float
         Weighted share of training comparisons that τ gets wrong.
+    n_pairs_ : int
+        How many comparisons τ was learned from.
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_ : int
@@ -63,70 +78,162 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from tiebreak import RankSVM, ThresholdCompare
+    >>> from tiebreak import Pairs, RankSVM, ThresholdCompare
     >>> from tiebreak.datasets import make_norms
     >>> data = make_norms(300, norm=2, random_state=0)
     >>> model = ThresholdCompare(RankSVM(ties="both")).fit(data.pairs, data.y)
     >>> bool(model.score(data.pairs, data.y) > 0.8)
     True
+
+    Graded items: differences up to the threshold are ties.
+
+    >>> X, grades = [[0.0], [0.1], [1.0], [1.2], [3.0]], [0, 0, 1, 1, 2]
+    >>> model = ThresholdCompare(RankSVM(kernel="linear", loss="squared_hinge"))
+    >>> model.fit(X, grades).predict(Pairs(X, [0, 0, 4], [1, 2, 3]))
+    array([ 0,  1, -1], dtype=int8)
     """
 
     __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
 
-    def __init__(self, ranker: Any) -> None:
+    def __init__(self, ranker: Any, *, max_pairs: int | None = 2_000_000) -> None:
         self.ranker = ranker
+        self.max_pairs = max_pairs
 
     def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the ranker, then the threshold.
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y : array-like of shape (n,)
-            Outcomes.
+        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+            What the ranker fits. Dispatch is by type: Pairs and 3-D arrays are
+            comparisons.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons or grades of items; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared. The
+            ranker gets them if its ``fit`` takes them.
         sample_weight : array-like of shape (n,), optional
-            Weights of the comparisons, for the ranker and for the threshold. With
-            scikit-learn's metadata routing the ranker gets them if it requests them.
+            Weights of comparisons, items or lists, for the ranker and for the
+            threshold. With scikit-learn's metadata routing the ranker gets them if it
+            requests them.
 
         Returns
         -------
         ThresholdCompare
             The fitted model.
         """
+        self._check_max_pairs()
+        if is_pairs(X):
+            return self._fit_pairs(X, y, qid, sample_weight)
+        return self._fit_items(X, y, qid, sample_weight)
+
+    def _fit_pairs(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
+        if qid is not None:
+            raise ValueError(
+                "qid groups graded items; comparisons say themselves what is compared. "
+                "Leave qid out."
+            )
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         if not weight.all():
             # Absent for every step of the ranker, also for those that see no weights.
             present = weight > 0
             X = pairs = pairs[present]
             outcome, weight = outcome[present], weight[present]
+        given = {} if sample_weight is None else {"sample_weight": weight}
+        self._fit_ranker(X, outcome, given)
+        return self._learn(self.decision_function(pairs), outcome, weight)
+
+    def _fit_items(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
+        grades, weight = check_graded(X, y, qid, sample_weight)
+        if not weight.all() and not self._needs_all_rows():
+            X, y, qid, sample_weight = _present(X, y, qid, sample_weight)
+            grades, weight = check_graded(X, y, qid, sample_weight)
+        given = {"qid": qid, "sample_weight": sample_weight}
+        self._fit_ranker(X, y, {k: v for k, v in given.items() if v is not None})
+        self.fitted_with_qid_ = qid is not None or isinstance(X, Orders)
+        lists = grades.orders
+        utility = self.utility(X if lists is None else lists.values)
+        if lists is not None:
+            utility = utility[lists.flat]
+        found = pairs_within_groups(
+            grades.group, grades.y, limit=self.max_pairs or sys.maxsize
+        )
+        if found.n_possible == 0:
+            raise ValueError(
+                f"None of the {grades.n_groups} group(s) has two items, so there is "
+                "nothing to compare. Check that qid is the group and not the row "
+                "number."
+            )
+        return self._learn(
+            utility[found.right] - utility[found.left],
+            found.y,
+            weight[found.left] * weight[found.right],
+        )
+
+    def _fit_ranker(self, X: Any, y: Any, given: dict[str, Any]) -> None:
         self._forget()
-        fit_params = {} if sample_weight is None else self._weight_of_ranker(weight)
+        self.fitted_on_items_ = not is_pairs(X)
+        params = self._names_of_ranker(given)
         with warnings.catch_warnings():
             # The warning that advises what is being done here.
             warnings.simplefilter("ignore", ThresholdWarning)
-            self.ranker_ = clone(self.ranker).fit(X, outcome, **fit_params)
+            self.ranker_ = clone(self.ranker).fit(X, y, **params)
+
+    def _learn(
+        self, difference: np.ndarray, outcome: np.ndarray, weight: np.ndarray
+    ) -> Self:
+        """Find the threshold for the differences of utilities."""
         self.classes_ = OUTCOMES.copy()
-        self.threshold_, wrong = best_threshold(
-            self.decision_function(pairs), outcome, weight
-        )
+        self.threshold_, wrong = best_threshold(difference, outcome, weight)
         self.training_error_ = wrong / weight.sum()
+        self.n_pairs_ = len(outcome)
         return self
 
-    def _weight_of_ranker(self, weight: np.ndarray) -> dict[str, Any]:
-        """Say under which name the ranker takes weights."""
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", sample_weight=weight)
-            return dict(routed.ranker.fit)
-        last = _last_step(self.ranker)
-        if not has_fit_parameter(last, "sample_weight"):
+    def _around(
+        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> ThresholdCompare:
+        """Learn the threshold of a ranker that has been fitted on comparisons."""
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        model = clone(self)
+        model.ranker_, model.fitted_on_items_ = ranker, False
+        return model._learn(model.decision_function(pairs), outcome, weight)
+
+    def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Say under which names the ranker takes weights and groups."""
+        if given and get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **given).ranker.fit)
+        last, names = _last_step(self.ranker), {}
+        for name, values in given.items():
+            if has_fit_parameter(last, name):
+                names[_prefix(self.ranker) + name] = values
+            elif name == "sample_weight":
+                raise ValueError(
+                    f"{type(last).__name__} takes no sample_weight; leave it out, or "
+                    "use a ranker that does."
+                )
+        return names
+
+    def _needs_all_rows(self) -> bool:
+        """Whether rows belong to columns, so that none can be left out."""
+        return getattr(_last_step(self.ranker), "kernel", None) == "precomputed"
+
+    def _check_max_pairs(self) -> None:
+        limit = self.max_pairs
+        if limit is None:
+            return
+        if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
             raise ValueError(
-                f"{type(last).__name__} takes no sample_weight; leave it out, or use a "
-                "ranker that does."
+                f"ThresholdCompare got max_pairs={limit!r}; expected a whole number of "
+                "at least 1, or None for all pairs."
             )
-        return {_weight_name(self.ranker): weight}
 
     @property
     def n_features_in_(self) -> int:
@@ -170,7 +277,9 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         pairs = as_pairs(X)
-        if hasattr(self.ranker_, "decision_function"):
+        # Pipelines and regressors that were fitted on items know no comparisons.
+        knows = not self.fitted_on_items_ or isinstance(self.ranker_, UtilityMixin)
+        if knows and hasattr(self.ranker_, "decision_function"):
             return np.asarray(self.ranker_.decision_function(pairs), dtype=np.float64)
         utility = self.utility(_items_of(pairs))
         return utility[pairs.right] - utility[pairs.left]
@@ -201,14 +310,27 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
 
 def _items_of(pairs: Pairs) -> Any:
-    return pairs.names if pairs.items is None else pairs.values
+    if pairs.items is None:
+        return pairs.names
+    names = pairs.items.feature_names
+    if names is None or pairs.items.is_sparse:
+        return pairs.values
+    return pl.DataFrame(pairs.values, schema=list(names))
+
+
+def _present(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
+    """Leave out rows or lists of weight zero, also for steps that see no weights."""
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    rows = np.flatnonzero(weight)
+    if isinstance(X, Orders):
+        return X[rows], y, qid, weight[rows]
+    qid = None if qid is None else _safe_indexing(qid, rows)
+    return _safe_indexing(X, rows), _safe_indexing(y, rows), qid, weight[rows]
 
 
 def _last_step(ranker: Any) -> Any:
     return ranker.steps[-1][1] if hasattr(ranker, "steps") else ranker
 
 
-def _weight_name(ranker: Any) -> str:
-    if hasattr(ranker, "steps"):
-        return f"{ranker.steps[-1][0]}__sample_weight"
-    return "sample_weight"
+def _prefix(ranker: Any) -> str:
+    return f"{ranker.steps[-1][0]}__" if hasattr(ranker, "steps") else ""

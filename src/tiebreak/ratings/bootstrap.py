@@ -24,7 +24,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.kernels.threads import in_threads
+from tiebreak.data.threads import in_threads
 from tiebreak.losses import ComparisonObjective
 from tiebreak.solvers import minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT

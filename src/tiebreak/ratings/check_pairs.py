@@ -106,19 +106,21 @@ def check_pairs(
     present = weight > 0
     same = pairs.left == pairs.right
     counted = present & ~same
-    kept = pairs[counted].compact()
+    whole = bool(counted.all())
+    compared = pairs if whole else pairs[counted]
+    kept = compared.compact()
     raters = None if rater is None else _distinct_raters(rater, counted)
     votes = Votes(
         kept.left,
         kept.right,
-        outcome[counted],
-        weight[counted],
+        outcome if whole else outcome[counted],
+        weight if whole else weight[counted],
         kept.n_items,
         None if raters is None else raters.codes,
-        None if favor is None else favor[counted],
+        favor if favor is None or whole else favor[counted],
     )
     graph = ComparisonGraph.of(kept, votes.outcome, votes.weight)
-    items = Named(kept.names, pairs[counted].touched())
+    items = Named(kept.names, compared.touched())
     games = graph.wins + graph.ties + graph.losses
     report = PairsReport(
         n_rows=int(present.sum()),
@@ -213,8 +215,11 @@ def _count_repeated(
         if size * values > _LARGEST_KEY:
             # Numbered anew, keys are below the number of rows.
             keys, size = number_keys(keys.view(np.uint64))[0], len(keys)
-        keys, size = keys * values + column, size * values
-    return len(keys) - len(number_keys(keys.view(np.uint64))[1])
+        keys *= values
+        keys += column
+        size *= values
+    keys.sort()  # in place, so that ten million keys need no second array
+    return int(np.count_nonzero(keys[1:] == keys[:-1]))
 
 
 def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -19,11 +19,16 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.losses import ComparisonObjective, Design
+from tiebreak.data.threads import in_threads, one_blas_thread
+from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
 
 __all__ = ["KINDS", "coefficient_covariance"]
 
 KINDS = ("model", "sandwich", "cluster")
+
+_SPARSE = 0.1
+_BLOCK = 256
+_RATERS = 4096  # at a time
 
 Matrix = NDArray[np.float64]
 
@@ -52,9 +57,10 @@ def coefficient_covariance(
     ndarray of shape (n_variables, n_variables)
     """
     objective.expand(x)
-    factor = la.cho_factor(objective.hessian(), lower=True, check_finite=False)
+    with one_blas_thread():  # see data.threads: more only wait
+        inverse = _inverse(la.cholesky(objective.hessian(), lower=True))
     if kind == "model":
-        return la.cho_solve(factor, np.eye(len(x)), check_finite=False)
+        return inverse
     beta, t = objective.split(x)
     scores = objective.link.scores(objective.design.apply(beta), t)
     free_tie = objective.tie is None
@@ -63,8 +69,31 @@ def coefficient_covariance(
     else:
         assert by_rater is not None
         meat = _clustered(objective.design, by_rater, *scores, free_tie)
-    half = la.cho_solve(factor, meat, check_finite=False)
-    return la.cho_solve(factor, half.T, check_finite=False)
+    if np.count_nonzero(meat) < _SPARSE * meat.size:
+        # So it is with many items, of which few have met each other.
+        meat = sp.csr_array(meat)
+    return _symmetric(inverse, meat @ inverse)
+
+
+def _inverse(factor: Matrix) -> Matrix:
+    """Invert a matrix from its Cholesky factor, zero above the diagonal."""
+    half, _ = la.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    half += np.tril(half, -1).T
+    return half
+
+
+def _symmetric(a: Matrix, b: Matrix) -> Matrix:
+    """Multiply two matrices whose product is symmetric, by half of the work."""
+    n = len(a)
+    out = np.empty((n, n))
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + _BLOCK)
+        out[rows, : start + _BLOCK] = a[rows] @ b[:, : start + _BLOCK]
+        out[:start, rows] = out[rows, :start].T
+
+    in_threads(fill, range(0, n, _BLOCK)[::-1])  # the longest first
+    return out
 
 
 def _independent(
@@ -83,14 +112,32 @@ def _clustered(
     design: Design, by_rater: sp.csr_array, in_d: Matrix, in_t: Matrix, free_tie: bool
 ) -> Matrix:
     n_raters = by_rater.shape[0]
-    # Sum the scores of a rater by cell first: few of all cells are theirs.
-    cells = by_rater @ _by_outcome(in_d)
-    scores = np.stack(
-        [design.back(cells[[r]].toarray().ravel()) for r in range(n_raters)]
-    )
+    n = design.n_coef + free_tie
+    # From counts to scores in one step: few of all cells are those of one rater.
+    step = _by_outcome(in_d) @ _matrix(design, len(in_d))
     if free_tie:
-        scores = np.column_stack([scores, by_rater @ in_t.ravel()])
-    return scores.T @ scores * (n_raters / (n_raters - 1))
+        step = sp.hstack([step, sp.csr_array(in_t.reshape(-1, 1))], format="csr")
+    meat = np.zeros((n, n))
+    for start in range(0, n_raters, _RATERS):
+        scores = by_rater[start : start + _RATERS] @ step
+        if scores.nnz < _SPARSE * _RATERS * n:
+            meat += (scores.T @ scores).toarray()
+        else:
+            dense = scores.toarray()
+            meat += dense.T @ dense
+    return meat * (n_raters / (n_raters - 1))
+
+
+def _matrix(design: Design, m: int) -> sp.csr_array:
+    """Give the matrix of a design with m rows, sparse where it is of items."""
+    if isinstance(design, JointDesign):
+        return sp.hstack([_matrix(part, m) for part in design.parts], format="csr")
+    if not isinstance(design, ItemDesign):
+        return sp.csr_array(design.weighted(np.ones(m)))
+    rows, ones = np.arange(m), np.ones(m)
+    signs = np.concatenate([ones, -ones])
+    places = np.tile(rows, 2), np.concatenate([design.right, design.left])
+    return sp.csr_array((signs, places), shape=(m, design.n_coef))
 
 
 def _by_outcome(in_d: Matrix) -> sp.csr_array:

@@ -66,7 +66,7 @@ class Leaderboard:
         ``upper`` (interval of the rating), ``rank_best`` and ``rank_worst`` (interval
         of the rank), ``group`` (letters; items that share one cannot be told apart),
         ``wins``, ``ties``, ``losses``. What a model cannot say is null: Elo has no
-        intervals.
+        intervals, and strengths have none with more than 10,000 items.
     model : object
         The fitted model.
     level : float

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from tiebreak.data.messages import warn_user
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.ratings.covariance import KINDS
-from tiebreak.ratings.rank_intervals import indistinct_groups, rank_intervals
+from tiebreak.ratings.rank_intervals import ranks_and_groups
 from tiebreak.ratings.rating_scale import RatingScale
-from tiebreak.ratings.uncertainty import check_level
+from tiebreak.ratings.uncertainty import LARGEST_COVARIANCE, check_level
 
 __all__ = ["Uncertain", "model_columns"]
 
@@ -95,6 +96,12 @@ def _strengths(
     rating = scale.apply(model.strength_, place)
     if np.isposinf(model.tie_):  # nothing but ties: nothing is known
         return rating
+    if len(rating) > LARGEST_COVARIANCE:
+        warn_user(
+            f"There are {len(rating):,} items, and intervals of ratings and ranks are "
+            f"computed for {LARGEST_COVARIANCE:,} at most: the leaderboard has none."
+        )
+        return rating
     level = uncertain.level
     tails = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
     if uncertain.interval == "bootstrap":
@@ -133,10 +140,9 @@ def _ranks_and_groups(
     level: float,
     columns: dict[str, Any],
 ) -> None:
-    ranks = rank_intervals(strength, covariance, level)
+    ranks, groups = ranks_and_groups(strength, covariance, level)
     columns["rank_best"], columns["rank_worst"] = ranks.T
     letters: list[list[str]] = [[] for _ in strength]
-    groups = indistinct_groups(strength, covariance, level)
     for number, group in enumerate(groups):
         for item in group:
             letters[item].append(_letter(number))

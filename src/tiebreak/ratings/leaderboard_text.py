@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import polars as pl
@@ -12,12 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["as_table", "as_text"]
+__all__ = ["as_table", "as_text", "rating_digits"]
 
 _BAR = 24  # columns of the picture of an interval
 _SHOWN = 50
 _WIDE = 110  # a terminal with fewer columns gets no picture
 _LONGEST_NAME = 48
+_LINES_OF_NAME = 3
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_GROUP = 12
 
 
@@ -62,16 +65,18 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
     if counted:
         table.add_column("won/tied/lost", justify="right", no_wrap=True)
     best = board.head(_SHOWN)
+    digits = rating_digits(board)
     ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
     for row in best.iter_rows(named=True):
         # Text, not markup: a name such as "[red]" must appear as it is.
         cells: list[Text | str] = [
             str(row["rank"]),
-            Text(str(row["item"])),
-            f"{row['rating']:.0f}",
+            Text(_name(row["item"])),
+            f"{row['rating']:z.{digits}f}",
         ]
         if sure:
-            cells.append(f"{row['lower']:.0f} … {row['upper']:.0f}")
+            lower, upper = row["lower"], row["upper"]
+            cells.append(f"{lower:z.{digits}f} … {upper:z.{digits}f}")
         if drawn:
             cells.append(_bar(row, *ends))
         if ranked:
@@ -83,6 +88,30 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
             cells.append(f"{row['wins']:g}/{row['ties']:g}/{row['losses']:g}")
         table.add_row(*cells)
     return table
+
+
+def rating_digits(board: pl.DataFrame) -> int:
+    """Choose how many decimals ratings need.
+
+    Parameters
+    ----------
+    board : polars.DataFrame
+        The table of a leaderboard, with or without the ends of intervals.
+
+    Returns
+    -------
+    int
+        None for ratings like Elo's, three for utilities within one unit.
+    """
+    ends = [name for name in ("rating", "lower", "upper") if name in board.columns]
+    values = pl.concat([board[name].cast(pl.Float64).rename("") for name in ends])
+    finite = values.filter(values.is_finite())  # null is not finite either
+    if not len(finite):
+        return 0
+    span = float(finite.max()) - float(finite.min())  # type: ignore[arg-type]
+    if span == 0.0:
+        return 0
+    return 0 if span >= 50 else 1 if span >= 10 else 2 if span >= 1 else 3
 
 
 def as_text(board: pl.DataFrame, level: float) -> str:
@@ -104,6 +133,17 @@ def as_text(board: pl.DataFrame, level: float) -> str:
     console = Console(file=file, width=500, color_system=None)
     console.print(as_table(board, level))
     return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
+
+
+def _name(item: Any) -> str:
+    """Write a name so that it steers no terminal, with its middle left out if long."""
+    line = re.sub(r"[\t\r\n]+", " ", str(item))
+    text = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", line)
+    most = _LINES_OF_NAME * _LONGEST_NAME
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - 1 - tail]}…{text[-tail:]}"
 
 
 def _bar(row: dict[str, Any], low: float, high: float) -> str:

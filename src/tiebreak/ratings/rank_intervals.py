@@ -21,7 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-__all__ = ["indistinct_groups", "rank_intervals"]
+__all__ = ["indistinct_groups", "rank_intervals", "ranks_and_groups"]
 
 _N_DRAWS = 4000
 _BLOCK = 256  # rows of the matrix of differences at a time
@@ -52,8 +52,42 @@ def rank_intervals(
     ndarray of int64 of shape (N, 2)
         Best and worst rank of each item; 1 is best.
     """
+    each, together = _critical_values(covariance, level)
+    return _intervals(strength, covariance, together if simultaneous else each)
+
+
+def ranks_and_groups(
+    strength: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    level: float = 0.95,
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Intervals of ranks, each by itself, and groups, from one simulation.
+
+    Parameters
+    ----------
+    strength : ndarray of shape (N,)
+        Strengths; larger is better.
+    covariance : ndarray of shape (N, N) or (N,)
+        Their covariance, up to a common shift; or variances of independent errors.
+    level : float, default=0.95
+        Confidence.
+
+    Returns
+    -------
+    ranks, groups
+        As `rank_intervals` and `indistinct_groups` give them.
+    """
+    each, together = _critical_values(covariance, level)
+    ranks = _intervals(strength, covariance, each)
+    return ranks, _groups(strength, covariance, together)
+
+
+def _intervals(
+    strength: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    critical: NDArray[np.float64],
+) -> NDArray[np.int64]:
     n = len(strength)
-    critical = _critical_values(covariance, level, simultaneous)
     out = np.empty((n, 2), dtype=np.int64)
     # In blocks: matrices of all differences would be many times the covariance.
     for rows in np.array_split(np.arange(n), -(-n // _BLOCK)):
@@ -88,8 +122,16 @@ def indistinct_groups(
         Item numbers of each group, best first. Groups overlap where an item cannot be
         told apart from two items that can; every item is in at least one.
     """
+    _, together = _critical_values(covariance, level)
+    return _groups(strength, covariance, together)
+
+
+def _groups(
+    strength: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    critical: NDArray[np.float64],
+) -> list[NDArray[np.int64]]:
     order = np.argsort(-strength, kind="stable")
-    critical = _critical_values(covariance, level, simultaneous=True)
     groups: list[NDArray[np.int64]] = []
     start = covered = 0
     for end in range(1, len(order) + 1):
@@ -124,15 +166,18 @@ def _errors(
 
 
 def _critical_values(
-    covariance: NDArray[np.float64], level: float, simultaneous: bool
-) -> NDArray[np.float64]:
+    covariance: NDArray[np.float64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give critical values for each item by itself, and for all of them at once."""
     n = len(covariance)
     if n < 2:
-        return np.zeros(n)
-    tests = n * (n - 1) / 2 if simultaneous else n - 1
-    bound = norm.ppf(1.0 - (1.0 - level) / (2.0 * tests))
+        return np.zeros(n), np.zeros(n)
+    bounds = [
+        norm.ppf(1.0 - (1.0 - level) / (2.0 * tests))
+        for tests in (n - 1, n * (n - 1) / 2)
+    ]
     if n > _SIMULATED:
-        return np.full(n, bound)
+        return np.full(n, bounds[0]), np.full(n, bounds[1])
     matrix = np.diag(covariance) if covariance.ndim == 1 else covariance
     values, vectors = np.linalg.eigh(matrix)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -140,22 +185,22 @@ def _critical_values(
     draws = np.random.default_rng(0).standard_normal((_N_DRAWS, n)) @ root.T
     largest = np.zeros((_N_DRAWS, n))
     everyone = np.arange(n)
-    _update_largest(draws, _errors(covariance, everyone, everyone), largest)
-    if simultaneous:
-        critical = np.full(n, np.quantile(largest.max(axis=1), level))
-    else:
-        critical = np.quantile(largest, level, axis=0)
-    return np.minimum(critical, bound)
+    error = _errors(covariance, everyone, everyone)
+    precision = np.divide(1.0, error, out=np.zeros((n, n)), where=error > 0.0)
+    _update_largest(draws, precision, largest)
+    each = np.quantile(largest, level, axis=0)
+    together = np.full(n, np.quantile(largest.max(axis=1), level))
+    return np.minimum(each, bounds[0]), np.minimum(together, bounds[1])
 
 
 @njit(cache=True, nogil=True)
-def _update_largest(draws, error, largest):  # type: ignore[no-untyped-def]
-    """Update largest[b, i] to max_j |draws[b, i] - draws[b, j]| / error[i, j]."""
+def _update_largest(draws, precision, largest):  # type: ignore[no-untyped-def]
+    """Update largest[b, j] to max_i |draws[b, i] - draws[b, j]| precision[i, j]."""
     n = draws.shape[1]
     for b in range(len(draws)):
         for i in range(n):
-            for j in range(i):
-                if error[i, j] > 0.0:
-                    z = abs(draws[b, i] - draws[b, j]) / error[i, j]
-                    largest[b, i] = max(largest[b, i], z)
-                    largest[b, j] = max(largest[b, j], z)
+            # Over all j, though z is symmetric: without jumps the compiler takes
+            # several at a time.
+            for j in range(n):
+                z = abs(draws[b, i] - draws[b, j]) * precision[i, j]
+                largest[b, j] = z if z > largest[b, j] else largest[b, j]

@@ -16,9 +16,9 @@ from tiebreak.ratings.bootstrap import bootstrap_coefficients
 from tiebreak.ratings.covariance import KINDS, coefficient_covariance
 from tiebreak.ratings.rank_intervals import indistinct_groups, rank_intervals
 
-__all__ = ["StrengthUncertainty", "check_level"]
+__all__ = ["LARGEST_COVARIANCE", "StrengthUncertainty", "check_level"]
 
-_LARGEST_COVARIANCE = 10_000  # items; the matrix then takes 800 MB
+LARGEST_COVARIANCE = 10_000  # items; the matrix then takes 800 MB
 
 
 class StrengthUncertainty:
@@ -111,11 +111,11 @@ class StrengthUncertainty:
                 "Standard errors clustered by rater need fit(..., rater=...) with at "
                 f"least two raters, got {found}. Use kind='sandwich' instead."
             )
-        if len(self.items_) > _LARGEST_COVARIANCE:
+        if len(self.items_) > LARGEST_COVARIANCE:
             raise ValueError(
                 f"The covariance of {len(self.items_)} items would need a matrix of "
                 f"{8e-9 * len(self.items_) ** 2:.0f} GB; the limit is "
-                f"{_LARGEST_COVARIANCE} items. Fit on items with more comparisons."
+                f"{LARGEST_COVARIANCE} items. Fit on items with more comparisons."
             )
         if np.isposinf(self.tie_):  # type: ignore[attr-defined]
             raise ValueError(

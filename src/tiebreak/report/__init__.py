@@ -10,6 +10,8 @@ from tiebreak.report.matrix_display import ResultsMatrixDisplay
 from tiebreak.report.report_data import CompareData, Picture, QualityData, ReportData
 from tiebreak.report.report_page import render_report, write_report
 from tiebreak.report.roc_display import ComparisonROCDisplay
+from tiebreak.report.span_ratings import SpanRatings, rate_spans
+from tiebreak.report.tuning_display import TuningDisplay
 from tiebreak.report.weights_display import WeightsDisplay
 
 if TYPE_CHECKING:
@@ -25,8 +27,11 @@ __all__ = [
     "QualityData",
     "ReportData",
     "ResultsMatrixDisplay",
+    "SpanRatings",
+    "TuningDisplay",
     "WeightsDisplay",
     "draw_level_curves",
+    "rate_spans",
     "render_report",
     "write_report",
 ]

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationCurve", "CalibrationDisplay"]
 
-_STYLES = ((BLUE, "o", "-"), (GREY, "s", "--"), (ORANGE, "^", "-."))
+_STYLES = {
+    "left wins": (BLUE, "o", "-"),
+    "tie": (GREY, "s", "--"),
+    "right wins": (ORANGE, "^", "-."),
+}
 
 
 class CalibrationCurve(NamedTuple):
@@ -39,7 +43,8 @@ class CalibrationDisplay:
 
     For each of left, tie and right the rows are put into bins of equal width by the
     predicted probability; a bin is drawn at the weighted mean of its probabilities and
-    the weighted share of its rows that had the outcome. Bins without rows are left out.
+    the weighted share of its rows that had the outcome. Bins without rows are left out,
+    and so is an outcome that neither happened nor was ever thought possible.
 
     Parameters
     ----------
@@ -117,6 +122,7 @@ class CalibrationDisplay:
                 for column, (name, outcome) in enumerate(
                     (("left wins", -1), ("tie", 0), ("right wins", 1))
                 )
+                if table[:, column].any() or (truth == outcome).any()
             ]
         )
 
@@ -135,7 +141,8 @@ class CalibrationDisplay:
         """
         axes = new_axes(ax, 4.8, 4.6)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="exactly right")
-        for curve, (color, marker, line) in zip(self.curves, _STYLES, strict=False):
+        for curve in self.curves:
+            color, marker, line = _STYLES[curve.outcome]
             axes.plot(
                 curve.predicted,
                 curve.happened,
@@ -151,7 +158,7 @@ class CalibrationDisplay:
         axes.set_box_aspect(1)
         axes.set_xlabel("predicted probability")
         axes.set_ylabel("how often it happened")
-        axes.legend(loc="upper left", framealpha=0.0)
+        axes.legend(loc="best", framealpha=0.0)
         axes.grid(color=GREY, alpha=0.3, linewidth=0.6)
         self.ax_: Axes = axes
         self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]

@@ -204,8 +204,8 @@ def _plain_attributes(part: ElementTree.Element, prefix: str) -> None:
                 given["font-weight"] = "bold"
         elif name and not name.startswith(("font-family", "font-stretch", "-")):
             given[name] = value
-    if part.tag == "text" and "fill" not in given:
-        given["fill"] = INK
+    if part.tag in ("text", "use") and "fill" not in given:
+        given["fill"] = INK  # matplotlib leaves out what is the default of SVG
     classes = []
     for name, value in given.items():
         if name in ("fill", "stroke") and value.lower() in _CLASSES:

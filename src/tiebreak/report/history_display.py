@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["HistoryDisplay"]
 
 _TIMES = ("time", "period", "row")
-_POINTS = 250  # of one line; more cannot be told apart
+_POINTS = 150  # of one line; more cannot be told apart
+_FEW = 30  # so many are drawn as points too
 _LONGEST = 24
 # Eight lines that differ in color or dashes, so that color is never alone.
 _STYLES = [
@@ -35,8 +36,8 @@ class HistoryDisplay:
     ----------
     history : polars.DataFrame
         Columns ``time`` (or ``period``, or ``row``), ``item`` and ``rating``: the
-        rating of an item after an update. Times are dates, numbers, or text in its
-        order of appearance.
+        rating of an item after an update; null for a gap in its line. Times are dates,
+        numbers, or text in its order of appearance.
     items : list, optional
         What to draw, in order; by default the `top` items of the highest last rating.
     top : int, default=8
@@ -71,9 +72,12 @@ class HistoryDisplay:
                 "'rating', and one of 'time', 'period' and 'row'."
             )
         self.time_name = time
-        self.history = history.select(pl.col(time).alias("time"), "item", "rating")
+        self.history = history.select(
+            pl.col(time).alias("time"), "item", pl.col("rating").cast(pl.Float64)
+        )
         if items is None:
-            last = history.group_by("item", maintain_order=True).last()
+            rated = history.filter(pl.col("rating").is_not_null())
+            last = rated.group_by("item", maintain_order=True).last()
             best = last.sort("rating", descending=True, maintain_order=True)
             items = best["item"].to_list()
         self.items = list(items)[:top]
@@ -99,9 +103,20 @@ class HistoryDisplay:
             line = _thin(frame.filter(pl.col("item") == item))
             color, dashes = _STYLES[place % len(_STYLES)]
             x, y = line["time"].to_numpy(), line["rating"].to_numpy()
-            axes.plot(x, y, color=color, linestyle=dashes, linewidth=1.5)
-            if len(y):
-                ends.append((x[-1], y[-1], item, color))
+            # Few points are marked: one between two gaps would not be seen.
+            marker = "o" if len(y) <= _FEW else None
+            axes.plot(
+                x,
+                y,
+                color=color,
+                linestyle=dashes,
+                linewidth=1.5,
+                marker=marker,
+                markersize=4,
+            )
+            rated = np.flatnonzero(np.isfinite(y))
+            if len(rated):
+                ends.append((x[rated[-1]], y[rated[-1]], item, color))
         if is_date:
             from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 

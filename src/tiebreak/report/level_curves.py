@@ -52,6 +52,8 @@ def draw_level_curves(
     path: str | os.PathLike[str] | None = None,
     levels: int = 24,
     resolution: int = 121,
+    most_pairs: int | None = None,
+    title: str = "training pairs",
 ) -> Figure:
     """Draw training pairs and the level curves that models learned from them.
 
@@ -87,6 +89,11 @@ def draw_level_curves(
         Most curves in a panel, at least 1.
     resolution : int, default=121
         Points of the grid in each direction, at least 2.
+    most_pairs : int, optional
+        Draw at most so many of the pairs, always the same random ones; curves cover the
+        items of all pairs.
+    title : str, default="training pairs"
+        What stands above the pairs.
 
     Returns
     -------
@@ -101,23 +108,24 @@ def draw_level_curves(
     """
     _check_count(levels, "levels", 1)
     _check_count(resolution, "resolution", 2)
+    if most_pairs is not None:
+        _check_count(most_pairs, "most_pairs", 1)
     compared = as_pairs(pairs)
-    ends = _plane(compared)
+    items = _plane(compared)
     outcomes = check_outcomes(y, len(compared))
     target = None if path is None else _target(path)
-    items = ends.reshape(-1, 2)
     grid = _grid(items, resolution)
 
     labels = compared.feature_names or ("feature 1", "feature 2")
     figure, axes = _panels(1 + len(models), grid, labels)
-    note = "true utility not known"
+    shown, outcomes, note = _sample(compared, outcomes, most_pairs)
     if utility is not None:
         drawn = _evaluate(utility, items, "the true utility")
         where, note = _levels(drawn, threshold, levels)
         _draw_curves(axes[0], grid, utility, "the true utility", where, _TRUE_LINE)
         note = f"grey, true utility: {note}"
-    _draw_pairs(axes[0], ends, outcomes)
-    _title(axes[0], "training pairs", note)
+    _draw_pairs(axes[0], np.asarray(shown), outcomes)
+    _title(axes[0], title, note)
     for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
         who = f"model {name!r}"
         drawn = _evaluate(model.utility, items, who)
@@ -133,7 +141,7 @@ def draw_level_curves(
 
 
 def _plane(pairs: Pairs) -> np.ndarray:
-    """Return the pairs as an array (n, 2, 2): pair, side, coordinate."""
+    """Give the items that are compared, as an array of shape (N, 2)."""
     got = "items without features"
     if pairs.items is not None:
         got = f"items with {pairs.items.n_features} feature(s)"
@@ -143,7 +151,17 @@ def _plane(pairs: Pairs) -> np.ndarray:
             f"items with exactly 2 features, got {len(pairs)} of {got}. Fit and draw a "
             "model of two of the features."
         )
-    return np.asarray(pairs)
+    return pairs.compact().table.dense()
+
+
+def _sample(
+    pairs: Pairs, outcomes: np.ndarray, most: int | None
+) -> tuple[Pairs, np.ndarray, str]:
+    """Choose the pairs to draw, and say how many of them."""
+    if most is None or len(pairs) <= most:
+        return pairs, outcomes, ""
+    rows = np.sort(np.random.default_rng(0).choice(len(pairs), most, replace=False))
+    return pairs[rows], outcomes[rows], f"{most:,} of {len(pairs):,}, chosen at random"
 
 
 def _check_count(value: object, name: str, least: int) -> None:

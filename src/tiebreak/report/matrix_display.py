@@ -23,9 +23,9 @@ __all__ = ["ResultsMatrixDisplay"]
 
 # Pale enough that dark figures can be read on all of them.
 _LOST, _EVEN, _WON = "#eda27c", "#f4f4f2", "#7db7de"
-_DARK = "#161616"
 _LONGEST = 24
 _WITH_COUNTS = 12  # up to so many items there is room for won-tied-lost in a cell
+_LONGEST_COUNTS = 13
 
 
 class ResultsMatrixDisplay:
@@ -33,7 +33,8 @@ class ResultsMatrixDisplay:
 
     A cell shows the share in percent, a tie counting half; the line at its foot is as
     long as the share of ties. Two who never met have no cell. Up to twelve items,
-    cells also say how often row won, tied and lost. So nothing depends on color.
+    cells also say how often row won, tied and lost, if the numbers are short enough. So
+    nothing depends on color.
 
     Parameters
     ----------
@@ -111,49 +112,43 @@ class ResultsMatrixDisplay:
             spine.set_visible(False)
         self.ax_: Axes = axes
         self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
-        self._draw_cells(axes)
+        self._add_cells(axes)
         return self
 
-    def _draw_cells(self, axes: Axes) -> None:
-        from matplotlib.colors import LinearSegmentedColormap, to_hex
-        from matplotlib.patches import Rectangle
+    def _add_cells(self, axes: Axes) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
+        from tiebreak.report.cells import Cell, Cells
 
         matrix, n = self.matrix, len(self.matrix.items)
+        # Twenty-one shades: more cannot be told apart, and compress less well.
         shade = LinearSegmentedColormap.from_list("points", [_LOST, _EVEN, _WON])
+        shades = shade(np.linspace(0.0, 1.0, 21))
         small = n > _WITH_COUNTS
+        names = [isolate(name) for name in matrix.items]
         self.hovers_: dict[str, str] = {}
-        lines: list[tuple[float, float]] = []
+        cells = []
         games, points = matrix.games, matrix.points
-        for i, j in zip(*np.nonzero(games), strict=True):
-            gid = f"cell-{i}-{j}"
-            # Twenty-one shades: more cannot be told apart, and compress less well.
-            color = to_hex(shade(round(20 * points[i, j]) / 20))
-            cell = Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, facecolor=color, lw=0)
-            cell.set_gid(gid)
-            cell.set_in_layout(False)  # inside the axes, and there may be 900 of them
-            cell.set_clip_on(False)
-            axes.add_artist(cell)  # a patch would move the limits, at a cost
+        for i, j in zip(*(axis.tolist() for axis in np.nonzero(games)), strict=True):
             counts = (matrix.wins[i, j], matrix.ties[i, j], matrix.wins[j, i])
-            won, tied, lost = (count_text(count) for count in counts)
+            won, tied, lost = map(count_text, counts)
+            gid = f"cell-{i}-{j}"
             self.hovers_[gid] = (
-                f"{isolate(matrix.items[i])} against {isolate(matrix.items[j])}: "
-                f"{won} won, {tied} tied, {lost} lost"
+                f"{names[i]} against {names[j]}: {won} won, {tied} tied, {lost} lost"
             )
-            middle = i if small else i - 0.12
-            self._write(axes, j, middle, f"{100 * points[i, j]:.0f}", 7 if small else 9)
-            if not small:
-                self._write(axes, j, i + 0.2, f"{won}-{tied}-{lost}", 6)
-            if counts[1] > 0:
-                reach = 0.42 * counts[1] / games[i, j]
-                foot = i + 0.4
-                lines += [(j - reach, foot), (j + reach, foot), (np.nan, np.nan)]
-        if lines:
-            x, y = np.array(lines).T
-            width = 1.2 if small else 2.0
-            axes.plot(x, y, color=_DARK, linewidth=width, solid_capstyle="butt")
+            share = float(points[i, j])
+            cells.append(
+                Cell(
+                    i,
+                    j,
+                    gid,
+                    f"{100 * share:.0f}",
+                    f"{won}-{tied}-{lost}",
+                    tuple(shades[round(20 * share)]),
+                    float(counts[1] / games[i, j]),
+                )
+            )
+        if max((len(cell.fine) for cell in cells), default=0) > _LONGEST_COUNTS:
+            cells = [cell._replace(fine="") for cell in cells]
+        axes.add_artist(Cells(cells, small=small))
         axes.plot(np.arange(n), np.arange(n), ".", color=GREY, markersize=3, alpha=0.6)
-
-    @staticmethod
-    def _write(axes: Axes, x: float, y: float, text: str, size: float) -> None:
-        written = axes.text(x, y, text, ha="center", va="center", fontsize=size)
-        written.set(color=_DARK, gid="quiet", in_layout=False)

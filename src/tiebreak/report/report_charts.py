@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tiebreak.ratings.pair_facts import plural
 from tiebreak.ratings.results_matrix import ResultsMatrix
 from tiebreak.report.calibration_display import CalibrationDisplay
 from tiebreak.report.figures import figure_settings, figure_svg
 from tiebreak.report.history_display import HistoryDisplay
-from tiebreak.report.markup import clean, element, escape, shorten
+from tiebreak.report.markup import clean, element, escape, paragraph, shorten
 from tiebreak.report.matrix_display import ResultsMatrixDisplay
 from tiebreak.report.report_data import Picture, QualityData
 from tiebreak.report.roc_display import ComparisonROCDisplay
+from tiebreak.report.tuning_display import TuningDisplay
 from tiebreak.report.weights_display import WeightsDisplay
+from tiebreak.selection import TuneResult
 
 __all__ = [
     "calibration_chart",
@@ -25,10 +28,13 @@ __all__ = [
     "matrix_chart",
     "picture_chart",
     "roc_chart",
+    "tuning_chart",
     "weights_chart",
 ]
 
 _MOST_IN_MATRIX = 30
+_MOST_LINES, _MOST_CROWDED = 8, 5
+_CROWDED = 60  # points of a line; fewer such lines can be told apart
 
 
 def _figure(svg: str, caption: str, size: str = "") -> str:
@@ -84,7 +90,7 @@ def matrix_chart(matrix: ResultsMatrix) -> str:
     )
 
 
-def history_chart(history: pl.DataFrame, items: list[Any]) -> str:
+def history_chart(history: pl.DataFrame, items: list[Any], note: str = "") -> str:
     """Draw ratings over time.
 
     Parameters
@@ -93,6 +99,8 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> str:
         Time, item, rating.
     items : list
         What to draw, if it is in the history.
+    note : str, default=""
+        What a point is.
 
     Returns
     -------
@@ -100,7 +108,9 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> str:
         HTML; empty if none of the items has a history.
     """
     known = set(history["item"].unique().to_list())
-    chosen = [item for item in items if item in known][:8]
+    chosen = [item for item in items if item in known]
+    crowded = len(history) > _CROWDED * len(known)
+    chosen = chosen[: _MOST_CROWDED if crowded else _MOST_LINES]
     if not chosen:
         return ""
     with figure_settings():
@@ -114,7 +124,8 @@ def history_chart(history: pl.DataFrame, items: list[Any]) -> str:
             + ", one line each.",
             names=_whole_names(chosen, 24),
         )
-    return _figure(svg, "Each line is named at its right end.", "wide")
+    caption = f"Each line is named at its right end. {note}".strip()
+    return _figure(svg, caption, "wide")
 
 
 def weights_chart(weights: Any) -> str:
@@ -143,7 +154,52 @@ def weights_chart(weights: Any) -> str:
     caption = "A bar to the right: more of it makes an item better; to the left: worse."
     if more:
         caption += f" The largest {len(display.weights)} of {len(weights)} are drawn."
-    return _figure(svg, caption, "wide")
+    return _figure(svg, caption)
+
+
+def tuning_chart(result: TuneResult, notes: Sequence[str] = ()) -> str:
+    """Draw the scores of the combinations that were tried.
+
+    Parameters
+    ----------
+    result : TuneResult
+        What the tuner found.
+    notes : sequence of str
+        What else is to be said of the choice.
+
+    Returns
+    -------
+    str
+        HTML: a sentence, and a chart if anything varied.
+    """
+    display = TuningDisplay(result)
+    best = display.number(result.best_score)
+    less = "less" if display.less_is_better else "more"
+    said = (
+        f"{plural(len(result.table), 'combination')} of settings "
+        f"{'were' if len(result.table) != 1 else 'was'} tried on results that were "
+        f"held out. The best is {display.choice()} ({display.metric}: {best})."
+    )
+    words = paragraph(said, "lead") + "".join(map(paragraph, notes))
+    if not display.settings:
+        return words
+    with figure_settings():
+        display.plot()
+        svg = figure_svg(
+            display.figure_,
+            "tuning",
+            "Scores of the settings that were tried",
+            f"{display.metric} over {' and '.join(display.settings[:2])}. {said}",
+            display.hovers_,
+        )
+    caption = f"The numbers are {display.metric}: {less} is better. "
+    if len(display.settings) > 1:
+        caption += "The darker a cell, the better; the choice is framed."
+    else:
+        caption += "The choice has a ring; bars show how much the parts differ."
+    if len(display.settings) > 2:
+        caption += f" Each cell is the best over {', '.join(display.settings[2:])}."
+    return words + _figure(svg, caption)
 
 
 def picture_chart(picture: Picture, number: int) -> str:

@@ -7,8 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.report.compare_data import CompareData
 from tiebreak.report.markup import as_json, element, paragraph, shorten
-from tiebreak.report.report_data import CompareData
 
 __all__ = ["compare_section"]
 
@@ -34,11 +37,13 @@ def compare_section(compare: CompareData | None) -> str:
     certain = math.isinf(compare.tie)
     content = {
         "names": names,
-        "strengths": [round(float(s), 6) for s in compare.strengths[: len(names)]],
+        "strengths": _rounded(compare.strengths, len(names)),
         "link": compare.link,
         "tie": None if certain else float(compare.tie),  # None: a tie is certain
         "advantage": compare.advantage,
     }
+    if compare.doubts is not None:
+        content["doubts"] = _rounded(compare.doubts, len(names))
     notes = ""
     if len(compare.names) > len(names):
         notes = paragraph(
@@ -71,6 +76,11 @@ def compare_section(compare: CompareData | None) -> str:
         "noscript", paragraph("Comparing two items needs JavaScript in the browser.")
     )
     return notes + inner + fallback + data_block
+
+
+def _rounded(values: NDArray[np.float64], count: int) -> list[float]:
+    """Write numbers so short that probabilities keep eight digits."""
+    return [round(float(value), 8) for value in values[:count]]
 
 
 def _distinct_names(names: Sequence[Any]) -> list[str]:

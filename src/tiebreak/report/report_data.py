@@ -7,100 +7,21 @@ import datetime
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.ratings import BradleyTerry, Elo
 from tiebreak.ratings.pairs_report import PairsReport
 from tiebreak.ratings.results_matrix import ResultsMatrix
-from tiebreak.selection import ForwardResult
+from tiebreak.report.compare_data import CompareData
+from tiebreak.selection import ForwardResult, TuneResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["CompareData", "Picture", "QualityData", "ReportData"]
-
-Link = Literal["davidson", "cumulative", "threshold"]
-_LINK_OF: dict[str | None, Link] = {
-    "davidson": "davidson",
-    "rao-kupper": "cumulative",
-    None: "davidson",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class CompareData:
-    """What the page needs to predict the outcome of any two items.
-
-    With d = strength of right - strength of left (- `advantage`, if left has it):
-
-    * ``"davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : tie : exp(d/2);
-    * ``"cumulative"``: P(right) = 1 / (1 + tie exp(-d)) and P(left) =
-      1 / (1 + tie exp(d));
-    * ``"threshold"``: a tie if abs(d) ≤ tie, else the better one; no probabilities.
-
-    Attributes
-    ----------
-    names : sequence of shape (n,)
-        Names of the items, best first.
-    strengths : ndarray of shape (n,)
-        Their strengths.
-    link : {"davidson", "cumulative", "threshold"}
-        How a difference becomes a prediction.
-    tie : float
-        ν, κ or the threshold.
-    advantage : float or None
-        What playing at home (or first, or with white) adds to left, if it is known.
-    """
-
-    names: Sequence[Any]
-    strengths: NDArray[np.float64]
-    link: Link
-    tie: float
-    advantage: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.link not in ("davidson", "cumulative", "threshold"):
-            raise ValueError(
-                f"link is {self.link!r}; expected 'davidson', 'cumulative' or "
-                "'threshold'."
-            )
-        if len(self.names) != len(self.strengths):
-            raise ValueError(
-                f"There are {len(self.names)} names and {len(self.strengths)} "
-                "strengths; expected one strength for every name."
-            )
-
-    @classmethod
-    def from_model(cls, model: Any) -> Self | None:
-        """Take strengths and tie parameter from a fitted model of named items.
-
-        Parameters
-        ----------
-        model : BradleyTerry, Elo, or another model
-            Fitted.
-
-        Returns
-        -------
-        CompareData or None
-            None if predictions of the model are not a function of differences of
-            strengths alone, as those of Glicko, or if it knows no items by name.
-        """
-        if isinstance(model, BradleyTerry):
-            strengths, link = model.strength_, _LINK_OF[model.ties]
-            advantage = getattr(model, "advantage_", None)
-        elif isinstance(model, Elo):
-            per_point = model.slope_ * math.log(10.0) / model.scale
-            strengths, link = model.rating_ * per_point, "davidson"
-            advantage = model.advantage * per_point or None
-        else:
-            return None
-        best_first = np.argsort(-strengths, kind="stable")
-        names = model.items_[best_first].tolist()
-        return cls(names, strengths[best_first], link, model.tie_, advantage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +132,15 @@ class ReportData:
         Figures about what matters.
     history : polars.DataFrame or None
         Columns ``time`` (or ``period``, ``row``), ``item``, ``rating``; the first 8
-        items of the leaderboard are drawn.
+        items of the leaderboard are drawn, or 5 if their lines have many points.
+    history_note : str
+        What a point of the history is, in words.
+    tuning : TuneResult or None
+        How settings of the model were chosen.
+    tuning_notes : sequence of str
+        What else is to be said of the choice.
+    recognized : sequence of str
+        What the data hold and how they were read, in words.
     checks : PairsReport, dict or None
         What :func:`~tiebreak.check_pairs` found, or its ``to_dict()``.
     warnings : sequence of str
@@ -235,6 +164,10 @@ class ReportData:
     weights: Sequence[tuple[str, float]] | None = None
     pictures: Sequence[Picture] = ()
     history: pl.DataFrame | None = None
+    history_note: str = ""
+    tuning: TuneResult | None = None
+    tuning_notes: Sequence[str] = ()
+    recognized: Sequence[str] = ()
     checks: PairsReport | Mapping[str, Any] | None = None
     warnings: Sequence[str] = ()
     compare: CompareData | None = None
@@ -299,6 +232,13 @@ def plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, Picture):
         return {"title": value.title, "description": value.description}
+    if isinstance(value, TuneResult):
+        return {
+            "scoring": value.scoring,
+            "best_params": plain(value.best_params),
+            "best_score": plain(value.best_score),
+            "table": plain(value.table),
+        }
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, pl.DataFrame):

@@ -13,6 +13,7 @@ from tiebreak.report.report_charts import (
     matrix_chart,
     picture_chart,
     roc_chart,
+    tuning_chart,
     weights_chart,
 )
 from tiebreak.report.report_compare import compare_section
@@ -55,8 +56,9 @@ def page_sections(data: ReportData) -> list[tuple[str, str, str]]:
         ("matrix", "Who beats whom", _matrix(data)),
         ("quality", "How good is it?", _quality(data)),
         ("weights", "What matters", _weights(data)),
+        ("tuning", "How the settings were chosen", _tuning(data)),
         ("history", "Ratings over time", _history(data)),
-        ("checks", "Data checks and warnings", _checks(data)),
+        ("checks", "Data and warnings", _checks(data)),
         ("compare", "Compare any two", compare_section(data.compare)),
         ("reproduce", "How to reproduce this", _reproduce(data)),
     ]
@@ -186,19 +188,32 @@ def _weights(data: ReportData) -> str:
     return chart + "".join(pictures)
 
 
+def _tuning(data: ReportData) -> str:
+    return "" if data.tuning is None else tuning_chart(data.tuning, data.tuning_notes)
+
+
 def _history(data: ReportData) -> str:
     if data.history is None or not len(data.history):
         return ""
-    return history_chart(data.history, data.leaderboard["item"].to_list())
+    items = data.leaderboard["item"].to_list()
+    return history_chart(data.history, items, data.history_note)
 
 
 def _checks(data: ReportData) -> str:
     entries = [("warning", text) for text in data.warnings]
     entries += [(f["level"], f["message"]) for f in data.findings()]
     facts = data.facts()
-    if facts is None and not entries:
+    if facts is None and not entries and not data.recognized:
         return ""
     parts = []
+    if data.recognized:
+        said = "".join(
+            element("li", element("span", escape(text), dir="auto"))
+            for text in data.recognized
+        )
+        parts.append(
+            element("h3", "What was read, and what was done") + element("ul", said)
+        )
     if facts is not None:
         terms = "".join(
             element("div", element("dt", escape(term)) + element("dd", escape(text)))
@@ -219,7 +234,7 @@ def _checks(data: ReportData) -> str:
             for level, message in entries
         )
         parts.append(element("ul", listed, class_="findings"))
-    else:
+    elif facts is not None:
         parts.append(paragraph("Nothing stands in the way of a rating."))
     return "".join(parts)
 
@@ -249,10 +264,7 @@ def _reproduce(data: ReportData) -> str:
     if data.command:
         parts.append(
             paragraph("This command makes the same report from the same data:")
-            + _scrolling(
-                element("pre", element("code", escape(data.command))),
-                "Command, can be scrolled",
-            )
+            + element("pre", element("code", escape(data.command)))
         )
     if data.versions:
         listed = ", ".join(f"{name} {text}" for name, text in data.versions.items())

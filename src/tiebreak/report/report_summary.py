@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from tiebreak.ratings.pair_facts import plural
-from tiebreak.report.markup import element, escape, name_html, paragraph, shorten
+from tiebreak.ratings.leaderboard_text import rating_digits
+from tiebreak.ratings.pair_facts import percent, plural
+from tiebreak.report.markup import clean, element, escape, name_html, paragraph
 from tiebreak.report.report_data import ReportData
-from tiebreak.report.report_table import number_text, rating_digits
+from tiebreak.report.report_table import number_text
 
 __all__ = ["column", "first_screen"]
 
@@ -32,6 +33,8 @@ def first_screen(data: ReportData) -> str:
     cards = []
     if len(data.leaderboard):
         cards += [_best(data), _certainty(data)]
+    else:
+        cards += [_matters(data), _goodness(data)]
     cards.append(_distrust(data))
     sentences = "".join(paragraph(sentence) for sentence in data.summary)
     return element("div", "".join(cards), class_="cards") + element(
@@ -80,7 +83,7 @@ def _best(data: ReportData) -> str:
     ranks = column(board, "rank")
     first = [item for item, rank in zip(board["item"], ranks, strict=True) if rank == 1]
     first = first or board["item"].to_list()[:1]
-    digits = rating_digits(board["rating"])
+    digits = rating_digits(board)
     text = f"Rating {number_text(board['rating'][0], digits)}"
     lower, upper = column(board, "lower")[0], column(board, "upper")[0]
     if lower is not None and upper is not None:
@@ -113,6 +116,49 @@ def _certainty(data: ReportData) -> str:
     return _card(label, f"Rank 1 to {worst:,}", text)
 
 
+def _matters(data: ReportData) -> str:
+    """Say which features count most, where there is no leaderboard to show."""
+    if not data.weights:
+        return ""
+    (first, weight), *rest = sorted(data.weights, key=lambda pair: -abs(pair[1]))[:3]
+    way = "better" if weight >= 0 else "worse"
+    text = f"More of it makes an item {way}."
+    if rest:
+        others = [
+            f"{name_html(name, 40)} (more is {'better' if size >= 0 else 'worse'})"
+            for name, size in rest
+        ]
+        verb = "comes" if len(others) == 1 else "come"
+        text += f" Then {verb} {' and '.join(others)}."
+    return _card("What matters most", name_html(first, 40), text)
+
+
+def _goodness(data: ReportData) -> str:
+    """Say how often held-out results were foretold, and how often without learning."""
+    quality = data.quality
+    if quality is None:
+        return ""
+    rows = {str(row["model"]): row for row in quality.rows}
+    mine, base = rows.get(quality.model, {}), rows.get(str(quality.baseline), {})
+    if mine.get("accuracy") is None:
+        return ""
+    text = "This is how often it named the right outcome of results it had not seen."
+    if base.get("accuracy") is not None:
+        text += (
+            " Always naming the most common outcome is right in "
+            f"{percent(base['accuracy'])}."
+        )
+    loss, trivial = mine.get("log_loss"), base.get("log_loss")
+    if loss is not None and trivial is not None:
+        how = "better" if loss < trivial else "no better"
+        text += (
+            f" Its probabilities are {how} than knowing only how often each outcome "
+            "occurs."
+        )
+    label = "How good is it?"
+    return _card(label, escape(f"{percent(mine['accuracy'])} right"), escape(text))
+
+
 def _distrust(data: ReportData) -> str:
     findings = data.findings()
     problems = [f["message"] for f in findings if f["level"] == "problem"]
@@ -122,12 +168,27 @@ def _distrust(data: ReportData) -> str:
     if not problems and not doubts:
         text = "The data were checked, and nothing in them asks for caution."
         if data.checks is None:
-            text = "Nothing came up, but the data were not checked."
+            text = "Nothing came up. Items that are known by features are not checked."
         return _card(label, "Nothing found", escape(text))
     counts = [plural(len(problems), "problem")] if problems else []
     counts += [plural(len(doubts), "warning")] if doubts else []
-    first = escape(shorten([*problems, *doubts][0], 220))
+    first = escape(_beginning([*problems, *doubts][0]))
     link = element("a", "All checks and warnings", href="#checks")
     text = f"{first} {link}"
     kind = "problem" if problems else "warning"
     return _card(label, escape(" and ".join(counts)), text, kind)
+
+
+def _beginning(text: str, most: int = 200) -> str:
+    """Give the first sentences of a text, as many as there is room for.
+
+    Examples
+    --------
+    >>> _beginning("One item never lost. Try a penalty.", 25)
+    'One item never lost.'
+    """
+    whole = clean(text)
+    if len(whole) <= most:
+        return whole
+    end = whole.rfind(". ", 0, most)
+    return whole[: end + 1] if end > 0 else whole[: most - 1].rstrip() + "…"

@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from tiebreak.ratings.leaderboard_text import rating_digits
 from tiebreak.ratings.pair_facts import count_text
 from tiebreak.report.markup import element, escape, name_html
 
-__all__ = ["MOST_ROWS", "leaderboard_table", "number_text", "rating_digits"]
+__all__ = ["MOST_ROWS", "leaderboard_table", "number_text"]
 
 MOST_ROWS = 1000
 _LONGEST_GROUP = 12
@@ -20,27 +21,7 @@ _COLUMNS = [
     *("group", "wins", "ties", "losses"),
 ]
 _NOTHING = "–"
-
-
-def rating_digits(ratings: pl.Series) -> int:
-    """Choose how many decimals ratings need.
-
-    Parameters
-    ----------
-    ratings : polars.Series
-        All ratings.
-
-    Returns
-    -------
-    int
-        None for ratings like Elo's, three for utilities within one unit.
-    """
-    finite = ratings.cast(pl.Float64).drop_nulls()
-    finite = finite.filter(finite.is_finite())
-    if not len(finite):
-        return 0
-    span = float(finite.max()) - float(finite.min())  # type: ignore[arg-type]
-    return 0 if span >= 50 else 1 if span >= 10 else 2 if span >= 1 else 3
+_MARGIN = 0.25  # of the axis of intervals, beyond the ratings
 
 
 def number_text(value: float | None, digits: int) -> str:
@@ -87,7 +68,7 @@ def leaderboard_table(board: pl.DataFrame, level: float) -> str:
     str
         HTML.
     """
-    digits = rating_digits(board["rating"])
+    digits = rating_digits(board)
     shown = board.head(MOST_ROWS)
     missing = [
         pl.lit(None).alias(name) for name in _COLUMNS if name not in board.columns
@@ -158,16 +139,22 @@ def _count(value: float | None) -> str:
 
 
 class _Scale:
-    """Places of ratings on a common axis from 0 to 100."""
+    """Places of ratings on a common axis from 0 to 100.
+
+    It holds all ratings. Intervals may reach a quarter beyond them; what is longer ends
+    at the edge, because an item of which nothing is known would make all others dots.
+    """
 
     def __init__(self, board: pl.DataFrame) -> None:
-        columns = [
-            board[name].cast(pl.Float64) for name in ("lower", "rating", "upper")
-        ]
-        values = pl.concat([column.rename("x") for column in columns]).drop_nulls()
-        values = values.filter(values.is_finite())
-        self.low = float(values.min()) if len(values) else 0.0  # type: ignore[arg-type]
-        high = float(values.max()) if len(values) else 1.0  # type: ignore[arg-type]
+        values = {}
+        for name in ("lower", "rating", "upper"):
+            column = board[name].cast(pl.Float64)
+            values[name] = column.filter(column.is_finite()).to_list()
+        ratings = values["rating"] or [0.0, 1.0]
+        worst, best = min(ratings), max(ratings)
+        margin = _MARGIN * (best - worst) if best > worst else math.inf
+        self.low = max(min([worst, *values["lower"]]), worst - margin)
+        high = min(max([best, *values["upper"]]), best + margin)
         self.span = (high - self.low) or 1.0
 
     def place(self, value: float) -> str:

@@ -66,7 +66,7 @@ class WeightsDisplay:
             Itself.
         """
         n = len(self.weights)
-        axes = new_axes(ax, 6.4, 0.9 + 0.26 * n)
+        axes = new_axes(ax, 5.4, 0.8 + 0.26 * n)
         place, size = np.arange(n), np.array([weight for _, weight in self.weights])
         colors = [BLUE if weight >= 0 else ORANGE for weight in size]
         axes.barh(place, size, color=colors, height=0.66)

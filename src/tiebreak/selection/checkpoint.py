@@ -12,7 +12,11 @@ import numpy as np
 
 from tiebreak.data.atomic import atomic_path
 
-__all__ = ["CellScore", "Checkpoint"]
+__all__ = ["CellScore", "Checkpoint", "OtherSearchError"]
+
+
+class OtherSearchError(ValueError):
+    """A checkpoint that another search has left."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Checkpoint:
                 "name another file."
             ) from None
         if signature != self.signature:
-            raise ValueError(
+            raise OtherSearchError(
                 f"{self.path} belongs to another search (other model, grid, metric or "
                 "data); remove it or name another file."
             )

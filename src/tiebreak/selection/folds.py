@@ -71,7 +71,7 @@ def evaluate_folds(
     Returns
     -------
     ForwardResult
-        As of :func:`evaluate_forward`; ``period`` numbers raters, or rows.
+        As of :func:`evaluate_forward`; ``period`` numbers raters, groups or rows.
     """
     named = name_models(models)
     pairs, outcome, weight = check_comparisons(X, y, sample_weight)
@@ -94,7 +94,8 @@ def evaluate_folds(
             splitter.split(pairs[present], outcome[present], together)
         )
     ]
-    place = np.arange(len(pairs), dtype=np.int64)
+    # Rows of one query, or of one rater, may depend on each other.
+    place = np.arange(len(pairs), dtype=np.int64) if labels is None else labels
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
     numbers = [(block.number, block.number) for block in blocks]

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-__all__ = ["ForwardColumns"]
+__all__ = ["ForwardColumns", "fit_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +100,59 @@ class ForwardColumns:
         dict
             Keyword arguments for the method.
         """
-        taken = {}
+        taken: dict[str, Any] = {}
         for name in names:
             values = getattr(self, name)
             if isinstance(values, Mapping):
                 values = values.get(model)
-            if values is None or not _takes(method, name):
+            keys = _keys(method, name)
+            if values is None or not keys:
                 continue
             if not isinstance(values, Real):
                 values = _safe_indexing(values, rows)
-            taken[name] = values
+            taken |= dict.fromkeys(keys, values)
         return taken
+
+
+def fit_names(model: Any, column: str) -> list[str]:
+    """Give the names under which the fit of a model takes a column.
+
+    Parameters
+    ----------
+    model : estimator
+        The model.
+    column : str
+        Such as ``"sample_weight"``.
+
+    Returns
+    -------
+    list of str
+        Empty if it does not take the column. A pipeline gives weights to every step
+        that takes them.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from tiebreak import LogisticCompare, OnItems
+    >>> fit_names(LogisticCompare(), "sample_weight")
+    ['sample_weight']
+    >>> model = make_pipeline(OnItems(StandardScaler()), LogisticCompare())
+    >>> fit_names(model, "sample_weight")
+    ['onitems__sample_weight', 'logisticcompare__sample_weight']
+    """
+    return _keys(model.fit, column)
+
+
+def _keys(method: Any, name: str) -> list[str]:
+    if _takes(method, name):
+        return [name]
+    pipeline = getattr(method, "__self__", None)
+    if name != "sample_weight" or not isinstance(pipeline, Pipeline):
+        return []
+    return [
+        f"{step}__{name}" for step, part in pipeline.steps if _takes(part.fit, name)
+    ]
 
 
 def _takes(method: Any, name: str) -> bool:

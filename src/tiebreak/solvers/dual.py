@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import MatrixRows
-from tiebreak.kernels.threads import one_blas_thread
 from tiebreak.solvers.active_set import ActiveSetSolver
 from tiebreak.solvers.box_qp import BoxQP, BoxSolution, DualState
 from tiebreak.solvers.interior_point import interior_point

@@ -21,7 +21,8 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from tiebreak.kernels.threads import one_blas_thread
+from tiebreak.data.threads import one_blas_thread
+from tiebreak.solvers.conjugate_gradients import conjugate_gradients
 
 __all__ = ["NewtonSolution", "SmoothObjective", "minimize_newton"]
 
@@ -127,7 +128,7 @@ def minimize_newton(
     n_iter, gap_before = 0, math.inf
     while True:
         if dense:
-            with one_blas_thread():  # see kernels.threads: more only wait
+            with one_blas_thread():  # see data.threads: more only wait
                 step = _solve_dense(objective.hessian(), -gradient)
         else:
             step = _solve_by_products(objective, -gradient, tol)
@@ -194,24 +195,14 @@ def _solve_by_products(
 ) -> Vector:
     """Solve by conjugate gradients, preconditioned by the diagonal."""
     inverse = 1.0 / np.maximum(objective.hessian_diagonal(), np.finfo(float).tiny)
-    x = np.zeros_like(right_side)
-    residual = right_side.copy()
-    z = inverse * residual
-    direction = z
-    size = float(residual @ z)
     # Accurate enough that the decrement is known to a few digits and convergence
     # stays fast; the last Newton step then corrects what is left.
-    goal = max(1e-6, tol) ** 2 * size
-    for _ in range(10 * len(x)):
-        if size <= goal or size == 0.0:
-            break
-        image = objective.hessian_product(direction)
-        bend = float(direction @ image)
-        if bend <= 0.0:
-            break
-        x += (size / bend) * direction
-        residual -= (size / bend) * image
-        z = inverse * residual
-        size, before = float(residual @ z), size
-        direction = z + (size / before) * direction
-    return x
+    goal = max(1e-6, tol) ** 2 * float(right_side @ (inverse * right_side))
+    step, _ = conjugate_gradients(
+        objective.hessian_product,
+        right_side,
+        lambda residual: inverse * residual,
+        lambda residual, z: float(residual @ z) <= goal,
+        10 * len(right_side),
+    )
+    return step

@@ -37,7 +37,8 @@ def test_an_unknown_outcome_is_named_by_line_and_all_are_counted(refuse):
     assert message == (
         "7 rows cannot be read, so nothing was read. unknown outcomes: line 3 "
         "('lefft'), line 4 ('lefft'), line 5 ('lefft'), line 6 ('lefft'), line 7 "
-        "('lefft') and 2 more."
+        "('lefft') and 2 more. An outcome is the name of one of the two, or a word "
+        "such as left, tie, right or draw."
     )
 
 

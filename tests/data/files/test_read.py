@@ -7,7 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiebreak.data.files import FileError, NeedsAnswer, ReadOptions, read_file
+from tiebreak.data.files import (
+    FileError,
+    NeedsAnswer,
+    ReadOptions,
+    Wanted,
+    read_file,
+)
 
 
 @pytest.fixture
@@ -67,6 +73,9 @@ def test_parquet_is_seen_by_its_content(tmp_path):
     result = read_file(path)
     assert result.format == "parquet"
     assert sorted(result.pairs.names.tolist()) == ["1", "2", "3"]
+    assert "Left out, because of lists, structures or bytes in them: 'tags'." in said(
+        result
+    )
 
 
 def test_matches_with_scores_have_an_advantage_and_a_date(save):
@@ -258,12 +267,25 @@ def test_a_table_of_numbers_is_graded_by_its_last_column(save):
     assert result.grades.tolist() == [3.5, 6, 9]
     assert result.items.feature_names == ("cement", "age", "kind=x", "kind=y")
     assert result.items.values.tolist() == [[1, 2, 1, 0], [4, 5, 0, 1], [7, 8, 1, 0]]
-    assert "the last one, strength, is taken as the grade (--grade names" in said(
-        result
-    )
+    assert "the last one, strength, is taken as the grade" in said(result)
+    assert result.questions == ["--grade names another column as the grade."]
     other = read_file(path, ReadOptions(grade="age"))
     assert other.grades.tolist() == [2, 5, 8]
     assert "the last one" not in said(other)
+
+
+def test_graded_rows_are_brought_to_the_features_of_a_model(save):
+    path = save("qid,grade,b,kind,a\nq,2,1,x,5\nr,0,3,y,6\nq,1,-1,x,7\n")
+    wanted = Wanted(4, ("a", "kind=z", "kind=y", "kind=x"))
+    result = read_file(path, wanted=wanted)
+    assert result.items.feature_names == wanted.names
+    assert result.items.values.tolist() == [[5, 0, 0, 1], [6, 0, 1, 0], [7, 0, 0, 1]]
+    assert "the model was not fitted on them: b." in said(result)
+    with pytest.raises(FileError, match=r"was not fitted on: line 3 \('y'\)"):
+        read_file(path, wanted=Wanted(1, ("kind=x",)))
+    lines = save("2 qid:3 1:0.5 3:2\n0 qid:3 2:1\n")
+    numbered = Wanted(4, tuple(f"feature {j}" for j in (1, 2, 3, 4)))
+    assert read_file(lines, wanted=numbered).items.values.shape == (2, 4)
 
 
 def test_a_first_column_of_text_is_people_or_items(save):
@@ -386,3 +408,39 @@ def test_names_of_columns_cannot_break_a_sentence(save):
     with pytest.raises(FileError) as caught:
         read_file(save(header + ",Bo,tie\n"), options)
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda i: str(np.datetime64("2024-01-01T00:00:00") + i), "M"),
+        (lambda i: f"{i}.5", "f"),
+        (lambda i: str(7 * i), "i"),
+        # Dates at the beginning, and with hours behind them: all are read as times.
+        (
+            lambda i: (
+                "2024-02-01" if i < 3 else f"{np.datetime64('2024-02-01T10:00') + i}"
+            ),
+            "M",
+        ),
+    ],
+)
+def test_times_that_all_differ_are_read_in_parts(save, monkeypatch, make, kind):
+    monkeypatch.setattr("tiebreak.data.files.beside._PART", 8)
+    times = [make(i) for i in range(30)]
+    path = save("left,right,outcome,when\n" + "".join(f"a,b,tie,{t}\n" for t in times))
+    found = read_file(path, ReadOptions(period="when")).columns["period"]
+    monkeypatch.setattr("tiebreak.data.files.beside._PART", 1 << 16)
+    expected = read_file(path, ReadOptions(period="when")).columns["period"]
+    assert found.dtype.kind == kind
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_times_whose_parts_differ_are_read_together(save, monkeypatch):
+    monkeypatch.setattr("tiebreak.data.files.beside._PART", 8)
+    # Numbers of eight digits that look like dates in the first part only.
+    times = [20240101 + i for i in range(8)] + [20249900 + i for i in range(8)]
+    path = save("left,right,outcome,date\n" + "".join(f"a,b,tie,{t}\n" for t in times))
+    found = read_file(path, ReadOptions(period="date")).columns["period"]
+    assert found.tolist() == times

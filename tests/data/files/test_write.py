@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tiebreak import Pairs
 from tiebreak.data.files import (
-    FileError,
+    WriteError,
     neutralize_formulas,
     read_file,
     write_comparisons,
@@ -92,9 +92,9 @@ def test_formulas_are_neutralized_in_text_only():
 
 def test_what_cannot_be_written_leaves_no_file(tmp_path):
     pairs = Pairs(None, ["a"], ["b"])
-    with pytest.raises(FileError, match=r"must end with \.csv, \.tsv or \.parquet"):
+    with pytest.raises(WriteError, match=r"must end with \.csv, \.tsv or \.parquet"):
         write_comparisons(tmp_path / "table.txt", pairs, [0])
-    with pytest.raises(FileError, match="cannot be written: No such file"):
+    with pytest.raises(WriteError, match="cannot be written: No such file"):
         write_comparisons(tmp_path / "none" / "table.csv", pairs, [0])
     with pytest.raises(ValueError, match="rater has 2 values but there are 1"):
         write_comparisons(tmp_path / "t.csv", pairs, [0], {"rater": ["x", "y"]})

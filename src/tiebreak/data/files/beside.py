@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.data.columns import as_column
+from tiebreak.data.distinct import find_distinct
 from tiebreak.data.files.errors import BrokenRows, FileError, list_places, shorten
 from tiebreak.data.files.recognized import flag
-from tiebreak.data.files.table import Columns, Table, Text
+from tiebreak.data.files.table import Columns, Table
+from tiebreak.data.files.text_column import Text, number_text
 from tiebreak.data.periods import readable_period
 
 __all__ = ["Beside", "as_periods", "read_beside"]
@@ -25,6 +29,9 @@ _ISO = re.compile(
     r"\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?)?"
 )
 _COMPACT = re.compile(r"(?:1[6-9]|20|21)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
+_YEAR_FIRST = re.compile(r"(\d{4})[./](\d{1,2})[./](\d{1,2})")
+_YEAR_LAST = re.compile(r"(\d{1,2})([./])(\d{1,2})[./](\d{4})")
+_PART = 1 << 16
 _UTC = re.compile(r"(?: ?UTC|Z|[+-]00:?00)$")
 
 
@@ -111,19 +118,41 @@ def _weight(columns: Columns, column: str) -> _Read:
 
 
 def _period(columns: Columns, column: str) -> _Read:
-    text = columns.text[column]
-    missing = np.flatnonzero(text.missing)
+    series = columns.raw[column]
+    missing = np.flatnonzero(series.is_null().to_numpy())
     if len(missing):
         return missing, "no value", None, ""
-    periods = as_periods(text, column)
+    periods = _in_parts(series, column)
+    if periods is None:
+        periods = as_periods(number_text(series), column)
     if periods is None:
         why = (
             "its values are neither numbers nor dates such as 2024-05-31, for example "
-            f"{shorten(text.values[0])}, so their order in time is not known"
+            f"{shorten(series[0])}, so their order in time is not known"
         )
         return _NO_ROWS, why, None, ""
     first, last = readable_period(periods.min()), readable_period(periods.max())
     return _NO_ROWS, "", periods, f"{column} is when, from {first} to {last}."
+
+
+def _in_parts(series: pl.Series, column: str) -> NDArray[Any] | None:
+    """Read times that nearly all differ, so that few of them are in memory at once.
+
+    None if they are few, or if parts are read differently, as dates and as numbers:
+    what they are has then to be told from all of them together.
+    """
+    if len(series) <= _PART or 2 * series.head(_PART).n_unique() < _PART:
+        return None
+    found: list[NDArray[Any]] = []
+    for start in range(0, len(series), _PART):
+        # Not as categories, of which polars keeps all that it has ever seen.
+        values = find_distinct(as_column(series.slice(start, _PART), column))
+        part = as_periods(Text(values.codes, values.values), column)
+        if part is None:
+            return None
+        found.append(part)
+    dates = sum(part.dtype.kind == "M" for part in found)
+    return np.concatenate(found) if dates in (0, len(found)) else None
 
 
 def as_periods(text: Text, column: str) -> NDArray[Any] | None:
@@ -150,7 +179,7 @@ def as_periods(text: Text, column: str) -> NDArray[Any] | None:
     found: NDArray[Any]
     if "date" in column.casefold() and all(map(_COMPACT.fullmatch, values)):
         values = [f"{value[:4]}-{value[4:6]}-{value[6:]}" for value in values]
-    plain = [_UTC.sub("", value.replace("/", "-")) for value in values]
+    plain = [_UTC.sub("", value) for value in _year_first(values)]
     try:
         if all(map(_ISO.fullmatch, plain)):
             days = all(len(value) <= len("2024-05-31") for value in plain)
@@ -164,3 +193,31 @@ def as_periods(text: Text, column: str) -> NDArray[Any] | None:
     except ValueError:
         return None
     return found[text.codes]
+
+
+def _year_first(values: list[str]) -> list[str]:
+    """Write dates as 2024-05-31 that are written otherwise, where only one way fits.
+
+    In 31.05.2024 the day comes first. In 31/05/2024 and 05/31/2024 it does not say, but
+    a number above 12 in one of the dates does, for all of them.
+    """
+    if all(found := [*map(_YEAR_FIRST.fullmatch, values)]):
+        return [_iso(year, month, day) for year, month, day in _groups(found)]
+    if not all(found := [*map(_YEAR_LAST.fullmatch, values)]):
+        return [value.replace("/", "-") for value in values]
+    parts = _groups(found)
+    first, second = (max(int(part[place]) for part in parts) for place in (0, 2))
+    dotted = all(part[1] == "." for part in parts)
+    if dotted or (first > 12 >= second):
+        return [_iso(year, month, day) for day, _, month, year in parts]
+    if second > 12 >= first:
+        return [_iso(year, month, day) for month, _, day, year in parts]
+    return values
+
+
+def _groups(found: list[re.Match[str] | None]) -> list[tuple[str, ...]]:
+    return [match.groups() for match in found if match is not None]
+
+
+def _iso(year: str, month: str, day: str) -> str:
+    return f"{year}-{month:0>2}-{day:0>2}"

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.data.files.advantage import read_advantage
 from tiebreak.data.files.beside import read_beside
 from tiebreak.data.files.errors import (
     BrokenRows,
@@ -20,7 +19,8 @@ from tiebreak.data.files.formulas import restore_names
 from tiebreak.data.files.outcomes import Sided, read_outcomes
 from tiebreak.data.files.recognized import ReadOptions, Recognized
 from tiebreak.data.files.roles import Reading, Roles
-from tiebreak.data.files.table import Columns, Table, Text
+from tiebreak.data.files.table import Columns, Table
+from tiebreak.data.files.text_column import Text
 from tiebreak.data.files.vocabulary import spelling
 from tiebreak.data.pairs import Pairs
 
@@ -28,9 +28,6 @@ __all__ = ["read_comparisons"]
 
 SWAP_SEED = 20_240_229
 """Seed of the exchange of sides in files that always name the winner first."""
-
-_TRUE = ("true", "t", "yes", "y", "1", "1.0")
-_FALSE = ("false", "f", "no", "n", "0", "0.0")
 
 
 def read_comparisons(
@@ -70,7 +67,7 @@ def read_comparisons(
         if (column := found.find(role, roles)) is not None:
             roles[role] = column
     likely = _likely_tags(table, roles)
-    text_roles = ("outcome", "rater", "period", "neutral")
+    text_roles = ("outcome", "rater", "neutral")
     columns = table.read(
         text=names + [roles[role] for role in text_roles if role in roles],
         numbers=[
@@ -81,6 +78,7 @@ def read_comparisons(
             ),
             *likely,
         ],
+        raw=[roles["period"]] if "period" in roles else [],
     )
     sentences: list[str] = []
     questions: list[str] = []
@@ -101,7 +99,7 @@ def read_comparisons(
     else:
         y = _read_scores(columns, roles, broken)
     aside = read_beside(table, columns, roles, found.given, broken)
-    favored = _read_advantage(columns, roles, reading.family, broken)
+    favored = read_advantage(columns, roles, reading.family, broken)
     broken.refuse()
     sentences.insert(0, _describe_outcome(names, roles))
     sentences += aside.sentences + favored[1]
@@ -111,7 +109,8 @@ def read_comparisons(
         questions.append("--both-bad drop leaves out the votes that call both bad.")
     pairs, y = _make_pairs(left, right, y, keep)
     extra = {**aside.columns, **favored[0]}
-    extra = {name: column[keep] for name, column in extra.items()}
+    if not keep.all():
+        extra = {name: column[keep] for name, column in extra.items()}
     if winner_first:
         pairs, y = _exchange(pairs, y, sentences)
     tags = {t: columns.numbers[t] for t in likely if _is_tag(columns, t)}
@@ -137,62 +136,11 @@ def _read_scores(
     columns: Columns, roles: dict[str, str], broken: BrokenRows
 ) -> NDArray[np.int8]:
     sides = [columns.numbers[roles[role]] for role in ("left_score", "right_score")]
-    for role, values in zip(("left_score", "right_score"), sides, strict=True):
-        refuse_bad_numbers(broken, columns, roles[role], values, "score")
+    for role in ("left_score", "right_score"):
+        columns.note_bad(roles[role], "score", broken)
     difference = sides[1] - sides[0]
     difference[np.isnan(difference)] = 0  # these rows were noted, and are refused
     return np.sign(difference).astype(np.int8)
-
-
-def refuse_bad_numbers(
-    broken: BrokenRows,
-    columns: Columns,
-    column: str,
-    values: NDArray[np.float64],
-    what: str,
-) -> None:
-    """Note the rows in which a column of numbers holds something else, or nothing."""
-    bad = columns.bad[column]
-    missing = np.setdiff1d(np.flatnonzero(np.isnan(values)), bad)
-    broken.add(f"no {what} in {column}", missing)
-    if len(bad):
-        fault = f"values of {column} that are not finite numbers"
-        broken.add(fault, bad, broken.values(column, bad))
-
-
-def _read_advantage(
-    columns: Columns, roles: dict[str, str], family: str, broken: BrokenRows
-) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """Read by how much the left side is favored; 1 at home, 0 on neutral ground."""
-    if "advantage" in roles:
-        column = roles["advantage"]
-        values = columns.numbers[column]
-        refuse_bad_numbers(broken, columns, column, values, "advantage")
-        return {"advantage": values}, [f"{column} is the advantage of the left side."]
-    if family not in ("home", "white") and "neutral" not in roles:
-        return {}, []
-    side = roles["left"]
-    if "neutral" not in roles:
-        why = "moves first" if family == "white" else "plays at home"
-        favored = np.ones(len(columns.text[side].codes))
-        return {"advantage": favored}, [
-            f"The side in {side} {why}, which is counted as an advantage."
-        ]
-    column = roles["neutral"]
-    text = columns.text[column]
-    words = [value.strip().casefold() for value in text.values]
-    known = np.array([word in _TRUE + _FALSE for word in words] + [False])
-    wrong = np.flatnonzero(~known[text.codes])
-    broken.add(
-        f"values in {column} that are neither true nor false",
-        wrong,
-        [None if c < 0 else text.values[c] for c in text.codes[wrong[:5]]],
-    )
-    neutral = np.array([word in _TRUE for word in words] + [False])[text.codes]
-    return {"advantage": 1.0 - neutral}, [
-        f"The side in {side} plays at home, which is counted as an advantage, except "
-        f"in {plural(int(neutral.sum()), 'row')} where {column} is true."
-    ]
 
 
 def _describe_outcome(names: list[str], roles: dict[str, str]) -> str:

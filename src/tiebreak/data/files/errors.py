@@ -14,6 +14,8 @@ __all__ = [
     "BrokenRows",
     "FileError",
     "NeedsAnswer",
+    "WriteError",
+    "first_of",
     "list_places",
     "plural",
     "printable",
@@ -54,6 +56,10 @@ class NeedsAnswer(FileError):  # noqa: N818 - it is a question more than an erro
     """
 
 
+class WriteError(FileError):
+    """A file that cannot be written."""
+
+
 class BrokenRows:
     """Collects every row that cannot be read, so that all are reported at once.
 
@@ -73,6 +79,7 @@ class BrokenRows:
         self.values = values
         self.rows: list[NDArray[np.int64]] = []
         self.parts: list[str] = []
+        self.advice = ""
 
     def add(
         self,
@@ -103,7 +110,7 @@ class BrokenRows:
             raise FileError(
                 self.path,
                 f"{plural(count, 'row')} cannot be read, so nothing was "
-                f"read. {'; '.join(self.parts)}.",
+                f"read. {'; '.join(self.parts)}.{self.advice}",
             )
 
 
@@ -140,6 +147,18 @@ def list_places(
         ]
     more = len(rows) - len(parts)
     return ", ".join(parts) + (f" and {more:,} more" if more else "")
+
+
+def first_of(names: Sequence[str], most: int = 10) -> str:
+    """List the first names, and count the others.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def plural(count: int, noun: str) -> str:

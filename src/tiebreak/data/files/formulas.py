@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data.files.errors import plural
-from tiebreak.data.files.table import Text
+from tiebreak.data.files.text_column import Text
 
 __all__ = ["neutralize_formulas", "restore_names"]
 

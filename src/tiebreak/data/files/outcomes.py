@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.files.errors import BrokenRows, NeedsAnswer, shorten
-from tiebreak.data.files.table import Table, Text
+from tiebreak.data.files.table import Table
+from tiebreak.data.files.text_column import Text
 from tiebreak.data.outcome import BOTH_BAD_WORDS, OUTCOME_WORDS, Outcome
 from tiebreak.data.reading import Meaning, normalize
 
@@ -102,6 +103,11 @@ def read_outcomes(
         rows = np.flatnonzero(codes == fault)
         values = [outcome.values[outcome.codes[row]] for row in rows[:5]]
         broken.add(text.format(meaning=meaning), rows, values)
+        if fault == _UNKNOWN and len(rows):
+            broken.advice = (
+                " An outcome is the name of one of the two, or a word such as left, "
+                "tie, right or draw."
+            )
     bad_words = [normalize(value) in BOTH_BAD_WORDS for value in outcome.values]
     is_bad = np.array(bad_words or [False])[outcome.codes] & ~missing & (codes == 0)
     return np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8), is_bad
@@ -181,6 +187,14 @@ def _ask_meaning(table: Table, columns: Sided, rows: NDArray[np.int64]) -> None:
     found = np.unique(columns.outcome.codes[rows]).tolist()
     if all(columns.outcome.values[code] in names for code in found):
         winner = f", or --winner {outcome} if it names the winner"
+    values = {columns.outcome.values[code].strip() for code in found}
+    if "2" in values and values <= {"0", "1", "2"}:
+        raise NeedsAnswer(
+            table.path,
+            f"{outcome} holds the numbers {', '.join(sorted(values))} ({examples}). If "
+            f"1 says that {left} won and 2 that {right} did, write left and right "
+            f"instead{winner}.",
+        )
     raise NeedsAnswer(
         table.path,
         f"{outcome} holds numbers in {len(rows):,} rows, and files differ in what they "

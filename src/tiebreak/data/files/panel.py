@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.columns import as_names
-from tiebreak.data.files.comparisons import refuse_bad_numbers
 from tiebreak.data.files.errors import FileError, list_places, plural
+from tiebreak.data.files.formulas import restore_names
 from tiebreak.data.files.recognized import ReadOptions, Recognized
-from tiebreak.data.files.table import Table, Text
+from tiebreak.data.files.table import Table
+from tiebreak.data.files.text_column import Text
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 
@@ -73,9 +74,12 @@ def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> Reco
     for name in (person, item):
         broken.add(f"no value in {name}", np.flatnonzero(columns.text[name].missing))
     values = columns.numbers[grade]
-    refuse_bad_numbers(broken, columns, grade, values, "score")
+    columns.note_bad(grade, "score", broken)
     broken.refuse()
     product = columns.text[item]
+    sentences = [f"{grade} is the score that {person} gave to {item}."]
+    if not table.is_parquet:
+        product, _ = restore_names(product, product, sentences)
     scores = Scores(
         columns.text[person],
         product.codes,
@@ -83,8 +87,7 @@ def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> Reco
         values,
         np.arange(len(values), dtype=np.int64),
     )
-    start = f"{grade} is the score that {person} gave to {item}."
-    return _make(table, options, scores, [start])
+    return _make(table, options, scores, sentences)
 
 
 def read_wide(table: Table, options: ReadOptions, person: str) -> Recognized:

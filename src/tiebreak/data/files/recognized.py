@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -24,6 +25,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "meaning": ("sign", "score"),
     "both_bad": ("tie", "drop"),
 }
+# These say something of the table of items, not of a column of the file.
+_OF_ITEMS = ("items", "item_column")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class ReadOptions:
         What a number in the outcome column means, see `tiebreak.Outcome.parse`.
     both_bad : {"tie", "drop"}
         What to do with votes that call both items bad; ties by default.
+    items : str or path
+        Another file, a table with the features of the items.
+    item_column : str
+        The column of that table that holds the names of the items.
     """
 
     format: str | None = None
@@ -77,8 +84,16 @@ class ReadOptions:
     person: str | None = None
     meaning: Literal["sign", "score"] | None = None
     both_bad: Literal["tie", "drop"] | None = None
+    items: str | os.PathLike[str] | None = None
+    item_column: str | None = None
 
     def __post_init__(self) -> None:
+        if self.item_column is not None and self.items is None:
+            raise ValueError(
+                f"--item-column names {self.item_column!r} in a table of items, but "
+                "there is none; name its file with --items. A column of FILE itself is "
+                "named with --item."
+            )
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in allowed:
@@ -97,7 +112,7 @@ class ReadOptions:
         return {
             role: column
             for role, column in named.items()
-            if column is not None and role not in _CHOICES
+            if column is not None and role not in (*_CHOICES, *_OF_ITEMS)
         }
 
 
@@ -116,7 +131,8 @@ class Recognized:
     questions : list of str
         What was assumed, with the option that says otherwise.
     pairs, y : Pairs, ndarray of int8 of shape (n,)
-        Comparisons without features, and their outcomes.
+        Comparisons, with features if the user named a table of items, and their
+        outcomes; y is None in a file that was read without them.
     columns : dict of str to ndarray of shape (n,)
         ``"advantage"``, ``"rater"``, ``"period"`` and ``"weight"`` of every
         comparison, or ``"weight"`` of every list, where the file has them.
@@ -125,11 +141,11 @@ class Recognized:
     items : ItemTable or None
         Features of the graded rows; None if the rows have none.
     grades : ndarray of float64 of shape (n,)
-        Grades of the rows, higher is better.
+        Grades of the rows, higher is better; None in a file that was read without.
     query, names : ndarray of shape (n,) or None
         Groups and names of the graded rows.
     orders : Orders
-        Lists, best first.
+        Lists, best first, with features if the user named a table of items.
     """
 
     kind: Kind

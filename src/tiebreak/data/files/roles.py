@@ -76,6 +76,12 @@ class Roles:
         self.given: dict[str, str] = {}
         for role, name in options.columns().items():
             column = find_column(name, table.columns)
+            if column is None and find_column(name, table.left_out) is not None:
+                raise FileError(
+                    table.path,
+                    f"{flag(role)} names {name!r}, but that column holds lists, "
+                    "structures or bytes; expected text or numbers.",
+                )
             if column is None:
                 raise FileError(
                     table.path,
@@ -239,6 +245,9 @@ def _long(roles: Roles) -> list[Reading]:
     person = roles.find("person")
     item = roles.find("item")
     rating = roles.given.get("grade") or roles.find("rating")
+    others = [c for c in roles.table.columns if c not in (person, rating)]
+    if item is None and len(others) == 1:
+        item = others[0]  # somebody scored something, and nothing else is there
     if person is None or item is None or rating is None:
         return []
     if len({person, item, rating}) < 3:

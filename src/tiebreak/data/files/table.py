@@ -19,49 +19,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.data.distinct import Distinct, TextColumn, number_keys
 from tiebreak.data.files.errors import BrokenRows, FileError, plural, shorten
 from tiebreak.data.files.records import check_records, read_records
 from tiebreak.data.files.sniff import Sniffed
+from tiebreak.data.files.text_column import Text, number_text
 
-__all__ = ["Columns", "Table", "Text"]
+__all__ = ["Columns", "Table"]
 
 _HEAD = 1000
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
-
-
-@dataclass(frozen=True, eq=False)
-class Text:
-    """A column of text by its distinct values.
-
-    Attributes
-    ----------
-    codes : ndarray of int64 of shape (n,)
-        The number of the value of each row; -1 where there is none.
-    values : list of str
-        The distinct values, in order of first appearance.
-    """
-
-    codes: NDArray[np.int64]
-    values: list[str]
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Which rows have no value, shape (n,)."""
-        return self.codes < 0
-
-    def take(self, rows: NDArray[Any]) -> Text:
-        """Make the column of some rows, and of the values that they hold."""
-        codes = self.codes[rows]
-        keys = codes.astype(np.uint64)
-        new, first = number_keys(keys)
-        values = [self.values[code] for code in codes[first]]
-        return Text(new, values)
-
-    def array(self) -> TextColumn:
-        """Give the column as an array of str, when no value is missing."""
-        _, first = number_keys(self.codes.astype(np.uint64))
-        return TextColumn.of(Distinct(self.codes, first, self.values))
+_UNREADABLE_TYPES = (pl.Binary, pl.Object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +44,33 @@ class Columns:
     bad : dict of str to ndarray of int64
         The rows where a column of numbers holds something else, or NaN, or an
         infinite number.
+    raw : dict of str to polars.Series
+        Columns asked for as text of which most values may be different.
     """
 
     text: dict[str, Text]
     numbers: dict[str, NDArray[np.float64]]
     bad: dict[str, NDArray[np.int64]]
+    raw: dict[str, pl.Series]
+
+    def note_bad(self, column: str, what: str, broken: BrokenRows) -> None:
+        """Note the rows where a column of numbers holds something else, or nothing.
+
+        Parameters
+        ----------
+        column : str
+            The column.
+        what : str
+            What a number in it is called.
+        broken : BrokenRows
+            Where the rows are noted.
+        """
+        bad = self.bad[column]
+        missing = np.setdiff1d(np.flatnonzero(np.isnan(self.numbers[column])), bad)
+        broken.add(f"no {what} in {column}", missing)
+        if len(bad):
+            fault = f"values of {column} that are not finite numbers"
+            broken.add(fault, bad, broken.values(column, bad))
 
 
 class Table:
@@ -94,6 +83,14 @@ class Table:
     sniffed : Sniffed
         What the first look found.
 
+    Attributes
+    ----------
+    columns : list of str
+        Names of the columns.
+    left_out : list of str
+        Columns of a Parquet file that hold lists, structures or bytes, which no cell
+        of a table holds; they are not among `columns`.
+
     Raises
     ------
     FileError
@@ -104,12 +101,16 @@ class Table:
         self.path = path
         self.sniffed = sniffed
         self.is_parquet = sniffed.format == "parquet"
+        self.left_out: list[str] = []
         self._frame = self._scan_parquet() if self.is_parquet else self._scan_csv()
         if len(self.columns) < 2:
+            expected = "columns separated by a comma, a semicolon or a tab"
+            if self.is_parquet:
+                expected = "two at least" + " that hold no lists" * bool(self.left_out)
             raise FileError(
                 path,
                 f"the file has one column only ({shorten(self.columns[0])}); expected "
-                "columns separated by a comma, a semicolon or a tab.",
+                f"{expected}.",
             )
         self._check_form()
         head = self._collect([self._col(c) for c in self.columns], _HEAD)
@@ -131,9 +132,12 @@ class Table:
             ) from None
         self.columns = schema.names()
         self._types = dict(schema)
-        nested = [name for name, kind in schema.items() if kind.is_nested()]
-        if nested:
-            self.columns = [name for name in self.columns if name not in nested]
+        self.left_out = [
+            name
+            for name, kind in schema.items()
+            if kind.is_nested() or kind in _UNREADABLE_TYPES
+        ]
+        self.columns = [c for c in self.columns if c not in set(self.left_out)]
         if not self.columns:
             raise FileError(self.path, "the file has no columns of text or numbers.")
         return frame.rename(self._inner(schema.names()))
@@ -179,7 +183,8 @@ class Table:
             raise FileError(
                 self.path,
                 f"line 1 names {plural(len(repeated), 'column')} twice: "
-                f"{', '.join(map(shorten, repeated))}; every name must be different.",
+                f"{', '.join(map(shorten, repeated))}; the first line must name the "
+                "columns, and each otherwise.",
             )
         return names
 
@@ -225,6 +230,11 @@ class Table:
                     break
         return [f"line {found[record]}" for record in records.tolist()]
 
+    def say_left_out(self) -> str:
+        """Say which columns hold what no cell of a table holds."""
+        listed = ", ".join(map(shorten, self.left_out))
+        return f"Left out, because of lists, structures or bytes in them: {listed}."
+
     def broken(self) -> BrokenRows:
         """Make the collector of rows that cannot be read."""
         return BrokenRows(self.path, self.places, self.values)
@@ -237,13 +247,19 @@ class Table:
     def _records(self) -> Iterator[tuple[int, bytes]]:
         return read_records(self.path, self.sniffed.gzipped)
 
-    def read(self, text: Sequence[str] = (), numbers: Sequence[str] = ()) -> Columns:
+    def read(
+        self,
+        text: Sequence[str] = (),
+        numbers: Sequence[str] = (),
+        raw: Sequence[str] = (),
+    ) -> Columns:
         """Read columns.
 
         Parameters
         ----------
-        text, numbers : sequence of str
-            Columns to be read as text, and as numbers; one may be both.
+        text, numbers, raw : sequence of str
+            Columns to be read as text, as numbers, and as text that is not numbered;
+            one may be several.
 
         Returns
         -------
@@ -255,14 +271,20 @@ class Table:
             If the file is not a table throughout.
         """
         text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
-        wanted = [self._as_text(c).alias(f"text {i}") for i, c in enumerate(text)]
+        wanted = [
+            self._as_text(c).cast(pl.Categorical).alias(f"text {i}")
+            for i, c in enumerate(text)
+        ]
+        wanted += [self._as_text(c).alias(f"raw {i}") for i, c in enumerate(raw)]
         for i, column in enumerate(numbers):
             value, bad = self._as_number(column)
             wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
         frame = self._without_blank(self._collect(wanted))
-        result = Columns({}, {}, {})
+        result = Columns({}, {}, {}, {})
+        for i, column in enumerate(raw):
+            result.raw[column] = frame.drop_in_place(f"raw {i}")
         for i, column in enumerate(text):
-            result.text[column] = _number_text(frame.drop_in_place(f"text {i}"))
+            result.text[column] = number_text(frame.drop_in_place(f"text {i}"))
         for i, column in enumerate(numbers):
             faulty = frame.drop_in_place(f"bad {i}").to_numpy()
             result.bad[column] = np.flatnonzero(faulty)
@@ -283,8 +305,7 @@ class Table:
         elif kind != pl.String:
             value = value.cast(pl.String)
         empty = value.str.strip_chars() == ""
-        value = pl.when(empty).then(None).otherwise(value)
-        return value.cast(pl.Categorical)
+        return pl.when(empty).then(None).otherwise(value)
 
     def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
         value, kind = self._col(column), self._types[column]
@@ -332,21 +353,6 @@ class Table:
             check_records(self.path, self.sniffed, len(self.columns))
         what = "Parquet file" if self.is_parquet else "table"
         raise FileError(self.path, f"the {what} is damaged ({reason}).")
-
-
-def _number_text(series: pl.Series) -> Text:
-    """Number the distinct values of a categorical column."""
-    physical = series.to_physical()
-    missing = series.is_null().to_numpy()
-    keys = physical.fill_null(0).to_numpy().astype(np.uint64)
-    rows = np.flatnonzero(~missing) if missing.any() else None
-    codes, first = number_keys(keys if rows is None else keys[rows])
-    kept = series.gather(first if rows is None else rows[first]).cast(pl.String)
-    if rows is not None:
-        filled = np.full(len(series), -1, dtype=np.int64)
-        filled[rows] = codes
-        codes = filled
-    return Text(codes, kept.to_list())
 
 
 def _is_number(text: str) -> bool:

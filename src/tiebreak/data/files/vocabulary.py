@@ -110,12 +110,18 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "query": ("query", "qid", "query_id", "queryid", "group", "group_id", "topic",
               "topic_id", "session_id", "race", "race_id"),
     "grade": ("grade", "relevance", "label", "rel", "rating", "target"),
+    "name": ("item", "name", "item_name", "product", "product_name", "model",
+             "model_name", "team", "team_name", "player", "player_name", "sample",
+             "sample_name", "stimulus", "option", "candidate", "alternative", "wine",
+             "movie", "joke", "doc", "document", "id", "item_id", "product_id",
+             "model_id", "team_id", "player_id", "sample_id", "movie_id", "doc_id",
+             "document_id"),
 }  # fmt: skip
 """For each role the names that its column usually has.
 
 ``points`` are the points of the left side alone, a number that needs a meaning;
 ``rating`` is what a ``person`` gives to an ``item``; ``grade`` belongs to a ``query``,
-or to the whole table.
+or to the whole table; ``name`` is the item in a table that has one row for each.
 """
 
 

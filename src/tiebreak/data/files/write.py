@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import as_column
-from tiebreak.data.files.errors import FileError
+from tiebreak.data.files.errors import WriteError
 from tiebreak.data.files.formulas import neutralize_formulas
 from tiebreak.data.messages import list_rows
 from tiebreak.data.pairs import Pairs
 from tiebreak.data.reading import normalize
 
-__all__ = ["write_comparisons"]
+__all__ = ["check_ending", "write_comparisons", "write_table"]
+
+_ENDINGS = (".csv", ".tsv", ".parquet")
 
 _WORDS = (
     ("left", "tie", "right"),
@@ -52,7 +54,7 @@ def write_comparisons(
 
     Raises
     ------
-    FileError
+    WriteError
         If the file cannot be written, or its name has another ending.
     ValueError
         If the columns do not match.
@@ -62,11 +64,51 @@ def write_comparisons(
     In CSV and TSV, text that a spreadsheet would run as a formula gets an apostrophe
     in front, which `read_file` takes away again.
     """
+    path = check_ending(path)
+    write_table(path, _make_frame(pairs, y, {} if columns is None else columns))
+
+
+def check_ending(path: str | os.PathLike[str]) -> Path:
+    """Refuse a file to be written whose name does not tell its format.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    WriteError
+        If its name ends otherwise than with ``.csv``, ``.tsv`` or ``.parquet``.
+    """
     path = Path(path)
+    if path.suffix.lower() not in _ENDINGS:
+        raise WriteError(path, "the name must end with .csv, .tsv or .parquet.")
+    return path
+
+
+def write_table(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
+    """Write a table, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, whose ending tells the format, as in `write_comparisons`.
+    frame : polars.DataFrame
+        The table. In CSV and TSV, text that a spreadsheet would run as a formula gets
+        an apostrophe in front.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written, or its name has another ending.
+    """
+    path = check_ending(path)
     ending = path.suffix.lower()
-    if ending not in (".csv", ".tsv", ".parquet"):
-        raise FileError(path, "the name must end with .csv, .tsv or .parquet.")
-    frame = _make_frame(pairs, y, {} if columns is None else columns)
     if ending != ".parquet":
         frame = frame.with_columns([neutralize_formulas(c) for c in frame])
     try:
@@ -78,7 +120,7 @@ def write_comparisons(
                 frame.write_csv(temporary, separator=separator)
     except OSError as error:
         reason = error.strerror or str(error).partition("\n")[0]
-        raise FileError(path, f"cannot be written: {reason}.") from None
+        raise WriteError(path, f"cannot be written: {reason}.") from None
 
 
 def _make_frame(pairs: Pairs, y: ArrayLike, columns: Mapping[str, Any]) -> pl.DataFrame:

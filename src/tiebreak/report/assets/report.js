@@ -65,6 +65,11 @@
       option.value = name;
       find("names").append(option);
     }
+    // What right is ahead by; less where strengths are little known.
+    const difference = (i, j, edge) => {
+      const d = model.strengths[j] - model.strengths[i] - edge;
+      return model.doubts ? d / Math.sqrt(1 + model.doubts[i] + model.doubts[j]) : d;
+    };
     const logistic = (x) => 1 / (1 + Math.exp(-x));
 
     // Probabilities of left, tie and right for d = right - left.
@@ -103,7 +108,7 @@
         return;
       }
       const edge = advantage && advantage.checked ? model.advantage : 0;
-      const chances = probabilities(model.strengths[j] - model.strengths[i] - edge);
+      const chances = probabilities(difference(i, j, edge));
       const likely = chances.indexOf(Math.max(...chances));
       verdict.textContent = likely === 1
         ? `A tie between ${named(left)} and ${named(right)} is the most likely outcome.`

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from tiebreak.kernels import threads
+from tiebreak.data import threads
 
 
 def doubled(queue):
@@ -20,7 +20,7 @@ def test_maps_in_order():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_makes_its_own_threads(monkeypatch):
-    monkeypatch.setattr(threads, "_n_threads", lambda: 2)
+    monkeypatch.setattr(threads, "n_threads", lambda: 2)
     threads._pool.cache_clear()
     threads.in_threads(lambda task: task, range(4))  # the parent's pool exists now
     context = multiprocessing.get_context("fork")

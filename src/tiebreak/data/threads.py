@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["chunks", "in_threads", "one_blas_thread", "scratch"]
+__all__ = ["chunks", "in_threads", "n_threads", "one_blas_thread", "scratch"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -37,7 +37,8 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 @cache
-def _n_threads() -> int:
+def n_threads() -> int:
+    """Give the number of cores that this process may use, at most 8."""
     if hasattr(os, "sched_getaffinity"):
         return min(len(os.sched_getaffinity(0)), 8)
     return min(os.cpu_count() or 1, 8)
@@ -48,7 +49,7 @@ def in_threads(
 ) -> list[Result]:
     """Map a function over tasks in as many threads as the process has cores."""
     tasks = list(tasks)
-    workers = min(_n_threads(), len(tasks))
+    workers = min(n_threads(), len(tasks))
     with one_blas_thread():
         if workers < 2:
             return list(map(function, tasks))
@@ -58,7 +59,7 @@ def in_threads(
 @cache
 def _pool() -> ThreadPoolExecutor:
     # Threads that stay keep their scratch arrays; new ones would fault in every page.
-    return ThreadPoolExecutor(_n_threads(), thread_name_prefix="tiebreak")
+    return ThreadPoolExecutor(n_threads(), thread_name_prefix="tiebreak")
 
 
 if hasattr(os, "register_at_fork"):
@@ -83,7 +84,7 @@ def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:
 
 def chunks(n: int, size: int) -> list[slice]:
     """Cut n rows into slices of at most ``size``, equally many for every thread."""
-    workers = _n_threads()
+    workers = n_threads()
     n_slices = workers * max(1, -(-n // (workers * size)))
     size = max(1, -(-n // n_slices))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command from its start to its files: seconds, and memory of the whole process."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.measure import in_child, run_command
+from benchmarks.rating_cases import MILLION, make_votes
+from benchmarks.rows import Row
+
+
+def write_votes(path: Path, n: int, *, dated: bool = False) -> Path:
+    """Write simulated votes on 200 items as CSV; with judges and days, if asked for."""
+    pairs, y = make_votes(n, 200)
+    names, words = pl.Series(pairs.names), pl.Series(["model_a", "tie", "model_b"])
+    columns = {
+        "model_a": names.gather(pairs.left),
+        "model_b": names.gather(pairs.right),
+        "winner": words.gather(y.astype("int64") + 1),
+    }
+    if dated:
+        judges = pl.Series([f"user {i}" for i in range(300_000)])
+        columns["judge"] = judges.gather(np.arange(n) * 7919 % 300_000)
+        days = np.datetime64("2023-07-01") + np.arange(n) * 365 // n
+        columns["date"] = pl.Series(days)
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+def start_of_the_command() -> Iterator[Row]:
+    """``tiebreak --help``, which must not wait for solvers."""
+    runs = [run_command("--help") for _ in range(7)]
+    seconds = statistics.median(run.seconds for run in runs)
+    processor = statistics.median(run.processor for run in runs)
+    yield Row(
+        "tiebreak --help",
+        f"{seconds:.2f} s",
+        "≤ 0.5 s",
+        seconds <= 0.5,
+        f"{processor:.2f} s of a processor",
+    )
+
+
+def rank_a_million() -> Iterator[Row]:
+    """A million comparisons of 200 items, from the file to the report."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_votes(Path(folder) / "votes.csv", MILLION)
+        out = Path(folder) / "out"
+        runs = [run_command("rank", path, "--out", out, "-q") for _ in range(3)]
+        size = (out / "report.html").stat().st_size
+    best = min(runs)
+    yield Row(
+        "tiebreak rank, 10⁶ comparisons of 200 items, with report",
+        f"{best.seconds:.1f} s",
+        "≤ 10 s",
+        best.seconds <= 10,
+        f"{best.processor:.1f} s of a processor, {best.peak:.0f} MB; the report has "
+        f"{size / 1e3:.0f} kB",
+    )
+
+
+def rank_ten_million() -> Iterator[Row]:
+    """Ten million comparisons of 200 items within 2 GB, imports included."""
+    for dated, what in ((False, ""), (True, ", with 300,000 judges and days")):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "votes.csv"
+            # Not here: the peak of a child begins with the memory of its parent.
+            in_child("write_votes", path=str(path), n=10 * MILLION, dated=dated)
+            out = Path(folder) / "out"
+            run = run_command("rank", path, "--out", out, "-q")
+        yield Row(
+            f"tiebreak rank, 10⁷ comparisons{what}: memory of the process",
+            f"{run.peak:.0f} MB",
+            "≤ 2000 MB",
+            run.peak <= 2000,
+            f"{run.seconds:.0f} s, {run.processor:.0f} s of a processor",
+        )
+
+
+CASES = (start_of_the_command, rank_a_million, rank_ten_million)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""A loss of utilities with a penalty on the weights that make them.
+
+.. math:: f(x) = \tfrac12 ‖x‖^2 + C\, L(A x),
+
+with A of shape (n, q): features of items, or a factor of their kernel matrix. Strongly
+convex with constant 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.threads import chunks, in_threads
+
+__all__ = ["LinearObjective", "UtilityLoss", "back_product", "forward_product"]
+
+Floats = NDArray[np.float64]
+
+# Up to this many columns the Hessian is sketched from a sample of the rows.
+_SKETCH_COLUMNS = 400
+_SKETCH_ROWS = 1000
+# Up to this many columns it may be formed, where diagonal preconditioning needs more
+# products per step than this.
+_DENSE_COLUMNS = 5000
+_PATIENCE = 50
+# A product with fewer entries than this is not worth dividing among threads.
+_LEAST_ENTRIES = 200_000
+
+
+class UtilityLoss(Protocol):
+    """A smooth convex loss of the utilities of n rows."""
+
+    def expand(self, u: Floats) -> tuple[float, Floats]:
+        """Give the loss and its gradient; the Hessian then speaks of u."""
+        ...
+
+    def hessian_product(self, v: Floats) -> Floats:
+        """Give the Hessian at the last expanded point times v."""
+        ...
+
+    def hessian_diagonal(self) -> Floats:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        ...
+
+    def sketch(self, A: Any, n_rows: int) -> Floats:
+        """Estimate AᵀHA at the last expanded point from about `n_rows` rows."""
+        ...
+
+
+class LinearObjective:
+    """½‖x‖² + C L(A x): value, gradient and products with the Hessian.
+
+    Parameters
+    ----------
+    A : ndarray or csr_array of shape (n, q)
+        The design.
+    loss : UtilityLoss
+        L.
+    C : float
+        Factor of the loss.
+
+    Attributes
+    ----------
+    max_products : int
+        Products per step after which conjugate gradients had better stop.
+    in_utility : ndarray of shape (n,)
+        The gradient of L at the last expanded point.
+    """
+
+    convexity = 1.0
+
+    def __init__(self, A: Any, loss: UtilityLoss, C: float) -> None:
+        self.A, self.loss, self.C = A, loss, C
+        self.n_variables = A.shape[1]
+        self._kept: Callable[[Floats], Floats] | None = None
+        self.max_products = 20 + 2 * self.n_variables
+        if _SKETCH_COLUMNS < self.n_variables <= _DENSE_COLUMNS:
+            self.max_products = _PATIENCE
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give f and its gradient at x; the Hessian then speaks of x."""
+        value, self.in_utility = self.loss.expand(forward_product(self.A, x))
+        gradient = x + self.C * back_product(self.A, self.in_utility)
+        return 0.5 * float(x @ x) + self.C * value, gradient
+
+    def hessian_product(self, v: Floats) -> Floats:
+        """Give the Hessian at the last expanded point times v."""
+        bent = self.loss.hessian_product(forward_product(self.A, v))
+        return v + self.C * back_product(self.A, bent)
+
+    def preconditioner(self, n_products: int) -> Callable[[Floats], Floats]:
+        """Give r to M⁻¹ r for an M near the Hessian at the last expanded point.
+
+        With few columns M is the Hessian of a sample of the rows, and conjugate
+        gradients need one to three products whatever the correlation and the scale of
+        the features. With more, M is diagonal until that proves too slow; then the
+        Hessian is formed once, and serves the steps that follow too.
+
+        Parameters
+        ----------
+        n_products : int
+            How many products the step before needed.
+        """
+        if self.n_variables <= _SKETCH_COLUMNS:
+            return self._solver(max(_SKETCH_ROWS, 8 * self.n_variables))
+        if n_products >= _PATIENCE and self.n_variables <= _DENSE_COLUMNS:
+            self._kept = self._solver(self.A.shape[0])
+            self.max_products = 2 * _PATIENCE
+        if self._kept is not None:
+            return self._kept
+        squares = self.A.multiply(self.A) if sp.issparse(self.A) else self.A**2
+        diagonal = 1.0 + self.C * (squares.T @ self.loss.hessian_diagonal())
+        return lambda r: r / diagonal
+
+    def _solver(self, n_rows: int) -> Callable[[Floats], Floats]:
+        """Solve with the Hessian of about so many rows."""
+        M = self.C * self.loss.sketch(self.A, n_rows)
+        M.flat[:: len(M) + 1] += 1.0
+        diagonal = np.maximum(M.diagonal(), 1.0)
+        try:
+            factor = la.cho_factor(M, lower=True, check_finite=False, overwrite_a=True)
+        except la.LinAlgError:
+            # Entries of very different sizes: rounding made M indefinite.
+            return lambda r: r / diagonal
+        return lambda r: np.asarray(la.cho_solve(factor, r, check_finite=False))
+
+
+def forward_product(A: Any, x: Floats) -> Floats:
+    """Give A x, dense rows divided among threads."""
+    if sp.issparse(A) or A.size < _LEAST_ENTRIES:
+        return np.asarray(A @ x)
+    out = np.empty(A.shape[0])
+
+    def fill(rows: slice) -> None:
+        np.dot(A[rows], x, out=out[rows])
+
+    in_threads(fill, chunks(A.shape[0], A.shape[0]))
+    return out
+
+
+def back_product(A: Any, g: Floats) -> Floats:
+    """Give Aᵀ g, dense rows divided among threads."""
+    if sp.issparse(A) or A.size < _LEAST_ENTRIES:
+        return np.asarray(A.T @ g)
+    parts = in_threads(lambda rows: g[rows] @ A[rows], chunks(A.shape[0], A.shape[0]))
+    return np.sum(parts, axis=0)

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``--items``: features from a second file, in the commands that take it."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.cli.test_commands import run
+from tiebreak import LogisticCompare, Pairs, load
+from tiebreak.cli import convert_command
+from tiebreak.cli.choose import BY_BOTH, BY_FEATURE, choose_model, models_for
+from tiebreak.cli.held_out import columns_for, foretell_held_out
+from tiebreak.cli.item_utilities import item_utilities
+from tiebreak.cli.knowledge import as_comparisons
+from tiebreak.data.files import ReadOptions, read_file
+
+NAMES = np.array(["Ada", "Bo", "=cmd", "<b>Cy</b>", "Dée", "a,b"])
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write votes with weights, and a table of their items and of two more."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(8, 2))
+    left = rng.integers(0, 6, 240)
+    right = (left + rng.integers(1, 6, 240)) % 6
+    u = X @ [1, -0.5]
+    d = u[right] - u[left] + rng.logistic(size=240)
+    outcome = np.where(np.abs(d) < 0.5, "tie", np.where(d > 0, "right", "left"))
+    votes = pl.DataFrame(
+        {
+            "left": NAMES[left],
+            "right": NAMES[right],
+            "outcome": outcome,
+            "weight": rng.integers(1, 4, 240),
+        }
+    )
+    votes.write_csv(tmp_path / "votes.csv")
+    items = pl.DataFrame(
+        {
+            "item": [*NAMES, "New", "Newer"],
+            "x": X[:, 0],
+            "z": X[:, 1] * 100,
+            "organic": ["yes", "no"] * 4,
+        }
+    )
+    items.write_csv(tmp_path / "items.csv")
+    return tmp_path / "votes.csv", tmp_path / "items.csv"
+
+
+@pytest.fixture
+def known(files):
+    return as_comparisons(read_file(files[0], ReadOptions(items=files[1])))
+
+
+def test_knowledge_has_all_items_of_the_table(known):
+    assert known.item_names.tolist() == [*NAMES, "New", "Newer"]
+    assert known.items.feature_names == ("x", "z", "organic")
+    assert known.compared.tolist() == [True] * 6 + [False] * 2
+    assert known.by_name.names.tolist() == NAMES.tolist()
+    assert not known.by_name.has_features
+    sides = known.by_name.names[known.by_name.left]
+    assert sides.tolist() == known.pairs.names[known.pairs.left].tolist()
+
+
+def test_knowledge_of_graded_rows_and_of_names(tmp_path):
+    path = tmp_path / "graded.csv"
+    path.write_text("query,item,grade,x\nq,a,1,5\nq,b,2,6\nr,a,0,7\nr,b,1,8\n")
+    graded = as_comparisons(read_file(path))
+    assert graded.item_names.tolist() == ["a", "b", "a", "b"]
+    assert graded.pairs.names is None and graded.by_name is None
+    path.write_text("left,right,outcome\nAda,Bo,left\n")
+    named = as_comparisons(read_file(path))
+    assert named.items is None
+    assert named.by_name is named.pairs
+    assert named.item_names.tolist() == ["Ada", "Bo"]
+
+
+def test_the_default_learns_from_features_and_names(known):
+    choice = choose_model("auto", known, None)
+    assert choice.name == "logistic-names"
+    assert "features and names" in choice.reason
+    assert list(models_for(known)) == [*BY_BOTH, *BY_FEATURE]
+    with pytest.raises(ValueError, match="names only; leave --items out"):
+        choose_model("elo", known, None)
+    assert choose_model("elo", known, None, by_name_too=True).name == "elo"
+
+
+def test_a_choice_is_refused_in_words(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("home,away,winner\nAda,Bo,Ada\n")
+    named = as_comparisons(read_file(path))
+    for asked in ("logistic", "logistic-names"):
+        with pytest.raises(ValueError, match=r"only names\. 'logistic.*' is for oth"):
+            choose_model(asked, named, None)
+    assert "does not use the advantage" in choose_model("elo", named, None).reason
+    assert "advantage" not in choose_model("bradley-terry", named, None).reason
+    path.write_text("query,grade,x\nq,1,5\nq,2,6\n")
+    graded = as_comparisons(read_file(path))
+    assert choose_model("auto", graded, None).name == "logistic"
+    with pytest.raises(ValueError, match="'logistic-names' is for others"):
+        choose_model("logistic-names", graded, None)
+
+
+def test_a_pipeline_is_fitted_with_the_weights(known):
+    model = choose_model("logistic", known, None).model
+    fitted = model.fit(known.pairs, known.y, **columns_for(model, known.columns))
+    weight = known.columns["sample_weight"].astype(int)
+    rows = np.repeat(np.arange(len(weight)), weight)
+    again = choose_model("logistic", known, None).model
+    again.fit(known.pairs[rows], known.y[rows])
+    np.testing.assert_allclose(fitted[-1].coef_, again[-1].coef_, rtol=1e-6)
+    plain = choose_model("logistic", known, None).model.fit(known.pairs, known.y)
+    assert np.abs(plain[-1].coef_ - fitted[-1].coef_).max() > 1e-3
+
+
+def test_held_out_rows_are_weighted_in_training_too(known):
+    model = choose_model("logistic", known, None).model
+    result = foretell_held_out({"logistic": model}, known)
+    assert len(result.row) == 240
+    first = result.row[result.split == 0]
+    train = np.setdiff1d(np.arange(240), first)
+    weight = known.columns["sample_weight"]
+    steps = columns_for(model, {"sample_weight": weight[train]})
+    expected = model.fit(known.pairs[train], known.y[train], **steps)
+    np.testing.assert_allclose(
+        result.proba["logistic"][result.split == 0],
+        expected.predict_proba(known.pairs[first]),
+        atol=1e-9,
+    )
+
+
+def test_rank_then_evaluate_then_predict(files, known, tmp_path):
+    votes, items = files
+    out = tmp_path / "out"
+    done = run("rank", votes, "--items", items, "--out", out)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "items.csv has 8 items, named by item, with 3 features" in text
+    assert "In organic, yes and no became 1 and 0." in text
+    assert "2 items of the table are in no comparison" in text
+    assert "Model: logistic-names, items have features and names" in text
+    model = load(out / "model.tiebreak")
+    names = known.pairs.names
+    found = item_utilities(model, known.items, names)
+    # The same model by hand: scaled features of the compared items, and the weights.
+    X = known.items.values
+    seen = X[:6]
+    scaled = (X - seen.mean(axis=0)) / seen.std(axis=0)
+    pairs = Pairs(scaled, known.pairs.left, known.pairs.right, names=names)
+    weight = known.columns["sample_weight"]
+    expected = LogisticCompare(identity=1.0).fit(pairs, known.y, sample_weight=weight)
+    np.testing.assert_allclose(found, expected.utility(scaled, names), atol=1e-6)
+
+    saved = out / "model.tiebreak"
+    done = run("evaluate", saved, votes, "--items", items, "--json")
+    assert done.returncode == 0, done.stderr
+    right = expected.predict(pairs) == known.y
+    accuracy = np.average(right, weights=weight)
+    assert json.loads(done.stdout)["model"]["accuracy"] == pytest.approx(accuracy)
+
+    asked = tmp_path / "asked.csv"
+    asked.write_text("left,right\nNewer,New\nAda,New\n")
+    done = run("predict", saved, asked, "--items", items, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "rated by features alone: 'New', 'Newer'" in " ".join(answer["recognized"])
+    difference = [row["difference"] for row in answer["predictions"]]
+    assert difference == pytest.approx([found[6] - found[7], found[6] - found[0]])
+
+
+def test_compare_has_models_of_names_and_of_features(files):
+    models = "logistic-names,logistic,bradley-terry"
+    done = run("compare", files[0], "--items", files[1], "--models", models, "--json")
+    assert done.returncode == 0, done.stderr
+    table = json.loads(done.stdout)["table"]
+    assert [row["model"] for row in table] == [*models.split(","), "shares"]
+    assert {row["n_test"] for row in table} == {240}
+
+
+def test_convert_writes_the_features_of_both_sides(files, tmp_path, known):
+    out = tmp_path / "wide.csv"
+    convert_command.run(files[0], out, ReadOptions(items=files[1]), quiet=True)
+    found = pl.read_csv(out)
+    assert found.columns[-6:] == [
+        "x of left", "x of right", "z of left", "z of right",
+        "organic of left", "organic of right",
+    ]  # fmt: skip
+    rows = np.asarray(known.pairs)
+    np.testing.assert_allclose(found["z of right"], rows[:, 1, 1])
+    assert "'=cmd" in found["left"].to_list()
+    again = read_file(out)
+    assert again.y.tolist() == known.y.tolist()
+
+
+def test_a_bad_table_is_one_line_and_nothing_is_written(files, tmp_path):
+    files[1].write_text("item,x\nAda,1\nBo,\nBo,2\n")
+    out = tmp_path / "out"
+    done = run("rank", files[0], "--items", files[1], "--out", out)
+    assert done.returncode == 3
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    for word in (str(files[1]), "2 rows", "no value in x: line 3", "line 4 ('Bo')"):
+        assert word in lines[0]
+    assert not out.exists()

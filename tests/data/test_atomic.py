@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are written whole or not at all, and folders of them."""
+
+import os
+import signal
+import stat
+
+import pytest
+
+from tiebreak.data.atomic import (
+    abandon,
+    atomic_folder,
+    atomic_path,
+    check_folder,
+    made_folder,
+)
+
+
+def write(folder, text, names=("a", "b")):
+    for name in names:
+        (folder / name).write_text(text)
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def test_a_folder_is_made_with_its_parents_and_filled(tmp_path):
+    out = tmp_path / "one" / "two"
+    with atomic_folder(out, ["a", "b"]) as temporary:
+        write(temporary, "new")
+        assert [path.is_dir() for path in out.iterdir()] == [True]
+    assert contents(out) == {"a": "new", "b": "new"}
+
+
+def test_files_are_replaced_together_and_keep_their_mode_and_neighbors(tmp_path):
+    write(tmp_path, "old", ["a", "other"])
+    (tmp_path / "a").chmod(0o640)
+    with atomic_folder(tmp_path, ["a", "b"]) as temporary:
+        write(temporary, "new")
+    assert contents(tmp_path) == {"a": "new", "b": "new", "other": "old"}
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, OSError])
+def test_an_error_leaves_the_old_files_or_nothing(tmp_path, error):
+    write(tmp_path, "old")
+    with pytest.raises(error), atomic_folder(tmp_path, ["a", "b"]) as temporary:
+        write(temporary, "new", ["a"])
+        raise error
+    assert contents(tmp_path) == {"a": "old", "b": "old"}
+    out = tmp_path / "one" / "two"
+    with pytest.raises(error), atomic_folder(out, ["a", "b"]) as temporary:
+        write(temporary, "new")
+        raise error
+    assert not (tmp_path / "one").exists()
+
+
+def test_a_file_that_was_not_written_is_an_error_and_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError) as caught,
+        atomic_folder(tmp_path, ["a", "b"]) as temporary,
+    ):
+        write(temporary, "new", ["a"])
+    assert caught.value.filename == str(tmp_path / "b")
+    assert contents(tmp_path) == {}
+
+
+def test_a_renaming_that_fails_puts_back_those_before_it(tmp_path, monkeypatch):
+    write(tmp_path, "old", ["b", "c"])
+    real = os.replace
+
+    def fail_at_c(source, target):
+        if os.path.basename(target) == "c" and ".tiebreak-old" not in str(source):
+            raise OSError(28, "No space left on device", str(source))
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", fail_at_c)
+    with (
+        pytest.raises(OSError, match="No space") as caught,
+        atomic_folder(tmp_path, ["a", "b", "c"]) as temporary,
+    ):
+        write(temporary, "new", "abc")
+    assert caught.value.filename == str(tmp_path / "c")
+    assert contents(tmp_path) == {"b": "old", "c": "old"}
+
+
+def test_a_signal_waits_until_all_files_are_in_place(tmp_path, monkeypatch, request):
+    real = os.replace
+
+    def signal_first(source, target):
+        signal.raise_signal(signal.SIGINT)
+        real(source, target)
+
+    # A shell that starts us in the background lets us ignore interrupts.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, usual))
+    before = signal.getsignal(signal.SIGTERM)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        atomic_folder(tmp_path, ["a", "b"]) as temporary,
+    ):
+        write(temporary, "new")
+        monkeypatch.setattr(os, "replace", signal_first)
+    assert contents(tmp_path) == {"a": "new", "b": "new"}
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_places_that_cannot_be_written_to_are_known_at_once(tmp_path):
+    write(tmp_path, "old")
+    with pytest.raises(NotADirectoryError, match="Is not a folder"):
+        check_folder(tmp_path / "a", ["x"])
+    with pytest.raises(NotADirectoryError):
+        check_folder(tmp_path / "a" / "deep", ["x"])
+    (tmp_path / "x").mkdir()
+    with pytest.raises(FileExistsError, match="not a regular file"):
+        check_folder(tmp_path, ["x"])
+    (tmp_path / "x").rmdir()
+    if os.geteuid() != 0:
+        (tmp_path / "a").chmod(0o444)
+        with pytest.raises(PermissionError, match="write-protected"):
+            check_folder(tmp_path, ["a"])
+    check_folder(tmp_path / "new" / "folder", ["x"])
+    assert contents(tmp_path) == {"a": "old", "b": "old"}
+
+
+def test_a_made_folder_goes_if_it_stays_empty(tmp_path):
+    out = tmp_path / "one" / "two"
+    with made_folder(out):
+        assert out.is_dir()
+    assert list(tmp_path.iterdir()) == []
+    with made_folder(out):
+        write(out, "kept", ["a"])
+    assert contents(out) == {"a": "kept"}
+
+
+def test_abandon_removes_what_is_unfinished_and_only_that(tmp_path):
+    write(tmp_path, "old")
+    with (
+        pytest.raises(FileNotFoundError),
+        atomic_folder(tmp_path / "new", ["a"]) as folder,
+        atomic_path(tmp_path / "a") as file,
+    ):
+        write(folder, "half", ["a"])
+        file.write_text("half")
+        abandon()
+        assert contents(tmp_path) == {"a": "old", "b": "old"}
+    abandon()
+    assert contents(tmp_path) == {"a": "old", "b": "old"}
+
+
+def test_an_error_in_one_file_names_the_file(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError) as caught,
+        atomic_path(tmp_path / "none" / "a") as file,
+    ):
+        file.write_text("x")
+    assert caught.value.filename == str(tmp_path / "none" / "a")
+    # An error about another file keeps its name.
+    with pytest.raises(FileNotFoundError) as caught, atomic_path(tmp_path / "a"):
+        (tmp_path / "b").read_text()
+    assert caught.value.filename == str(tmp_path / "b")

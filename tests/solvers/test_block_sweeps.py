@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.solvers.test_block_dual import OWN, SHARED, fresh, random_problem
+from tiebreak.kernels import CachedRows, DifferenceRows, LinearRows
+from tiebreak.solvers import solve_block_qp
+from tiebreak.solvers.block_sweeps import BlockSweeps, _flat_table, sweep_pairs
+
+
+def sweep_pairs_plain(X, weights, s, bounds, y, row, loading, up, down):
+    """The naive twin: every step is exact for its two variables."""
+    for i, j in zip(up, down, strict=True):
+        e_i = y[i] - loading[i] @ weights @ X[row[i]]
+        e_j = y[j] - loading[j] @ weights @ X[row[j]]
+        room = min(bounds[1, i] - s[i], s[j] - bounds[0, j])
+        if e_i - e_j <= 0 or room <= 0:
+            continue
+        difference = X[row[i]] - X[row[j]]
+        curve = (loading[i] @ loading[i]) * (difference @ difference)
+        move = min(room, (e_i - e_j) / max(curve, 1e-12))
+        s[i] += move
+        s[j] -= move
+        weights += move * np.outer(loading[i], difference)
+
+
+@pytest.mark.parametrize("kind", [SHARED, OWN])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "CSR"])
+def test_a_sweep_is_exact_steps_one_after_the_other(rng, kind, convert):
+    X, q = random_problem(rng, 25, p=6, C=0.5, kind=kind, share=0.8)
+    X *= rng.random(X.shape) < 0.6
+    X[3] = 0.0
+    X[7] = X[8]
+    bounds, loading = np.stack([q.lower, q.upper]), q.loading[q.block]
+    for _ in range(3):
+        s = rng.uniform(q.lower, q.upper)
+        up = rng.integers(0, q.size, 60)
+        down = np.array([rng.choice(np.flatnonzero(q.block == q.block[i])) for i in up])
+        weights = (q.collect(s, 25) @ X).copy()
+        expected, plain = s.copy(), weights.copy()
+        given = (q.linear, q.row, loading, up, down)
+        sweep_pairs_plain(X, plain, expected, bounds, *given)
+        assert sweep_pairs(_flat_table(convert(X)), weights, s, bounds, *given) > 9
+        assert_allclose(s, expected, atol=1e-12)
+        assert_allclose(weights, plain, atol=1e-10)
+        assert (s >= q.lower).all()
+        assert (s <= q.upper).all()
+
+
+def test_pairs_are_of_one_block_and_the_worst_violation_comes_first(rng):
+    X, q = random_problem(rng, 40, p=3, C=1.0, n_blocks=4)
+    state = fresh(LinearRows(X), q)
+    state.s[:] = np.where(rng.random(q.size) < 0.5, q.upper + q.lower, 0.0)
+    e = rng.normal(size=q.size)
+    up, down = BlockSweeps(LinearRows(X), state)._pairs(e)
+    assert len(np.unique(up)) == len(up)
+    assert len(np.unique(down)) == len(down)
+    assert_array_equal(q.block[up], q.block[down])
+    assert (state.s[up] < q.upper[up]).all()
+    assert (state.s[down] > q.lower[down]).all()
+    violation = e[up] - e[down]
+    assert (violation > 0).all()
+    assert (np.diff(violation) <= 0).all()
+    assert violation[0] == pytest.approx(state.violation(e), abs=1e-12)
+
+
+def test_sweeps_reach_what_the_whole_solver_reaches(rng):
+    X, q = random_problem(rng, 100, p=100, C=0.2, share=0.9)
+    state = fresh(LinearRows(X), q)
+    assert BlockSweeps(LinearRows(X), state).run(1e-8, 10**9, 10**5) <= 1e-8
+    reference = solve_block_qp(CachedRows(DifferenceRows(X), 1e8), q, tol=1e-10)
+    levels, _, dual, gap = state.certificate()
+    assert gap <= 1e-7
+    assert dual == pytest.approx(reference.dual, rel=1e-8)
+    assert_allclose(levels, reference.levels, atol=1e-5)
+
+
+def test_sweeps_go_on_from_where_others_have_moved_the_point(rng):
+    X, q = random_problem(rng, 80, p=60, C=0.3)
+    rows = LinearRows(X)
+    state = fresh(rows, q)
+    sweeps = BlockSweeps(rows, state)
+    sweeps.run(1e-9, 10**9, 2)
+    assert sweeps.n_rounds == 2
+    state.s *= 0.5
+    state.f *= 0.5
+    assert sweeps.run(1e-6, 10**9, 10**4) <= 1e-6
+    assert_allclose(state.f[0], X @ (X.T @ np.bincount(q.row, state.s)), atol=1e-9)
+    assert_allclose(q.totals(state.s), np.zeros(3), atol=1e-12)
+    assert state.certificate()[3] <= 1e-5
