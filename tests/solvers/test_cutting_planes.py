@@ -62,10 +62,21 @@ def assert_consistent(planes):
     assert not planes._program.weight[k:].any()
 
 
+def tangents_with_weight(n_planes):
+    """In many dimensions all tangents at small points have weight."""
+    planes = CuttingPlanes(30, 30, n_planes + 1)
+    for u in 0.3 * np.eye(30)[:n_planes]:
+        planes.add(2 * u, 1.0 - float(u @ u), 2 * u)
+    return planes
+
+
 def test_making_room_changes_no_bound(rng):
-    for n_planes, q in ((7, 2), (7, 20), (30, 3)):
-        _, planes = random_planes(rng, n_planes, n_planes + 1, q=q, n=25)
+    n_planes = 7
+    few, many = tangents_with_weight(n_planes), random_planes(rng, 7, 8, q=2)[1]
+    for planes in (few, many):
         x, bound = planes.maximize(1.0, 1e-12)
+        n_heavy = (planes.weight > 0).sum()
+        assert n_heavy == n_planes if planes is few else n_heavy < 5
         planes._shrink()
         assert_consistent(planes)
         assert len(planes) < n_planes + 1
@@ -88,13 +99,9 @@ def test_a_bound_is_never_given_up(rng, monkeypatch):
     assert_allclose(again, x)
 
 
-def test_planes_with_weight_become_one(rng):
-    # In many dimensions all tangents at small points have weight.
-    A, q = np.eye(30), 30
-    planes = CuttingPlanes(q, 30, 8)
-    before = 0.0
-    for i in range(30):
-        u = 0.3 * np.eye(30)[i]
+def test_planes_with_weight_become_one():
+    A, planes, before = np.eye(30), CuttingPlanes(30, 30, 8), 0.0
+    for u in 0.3 * np.eye(30):
         planes.add(2 * u, 1.0 - float(u @ u), 2 * u)
         x, bound = planes.maximize(1.0, 1e-12)
         assert len(planes) <= 8

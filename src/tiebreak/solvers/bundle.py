@@ -339,7 +339,7 @@ class Bundle:
         """Learn a plane from R at a point."""
         a = back_product(self.A, g)
         # Far away R and g·u are large and nearly equal; the plane stays below R.
-        rounding = _EPS * (risk + float(np.abs(g) @ np.abs(u)))
+        rounding = 4.0 * _EPS * (risk + float(np.abs(g) @ np.abs(u)))
         self.planes.add(a, risk - float(g @ u) - rounding, g)
         return _Point(x, u, risk, g, a)
 
