@@ -5,6 +5,9 @@
 # the list knows come last, because compiled dependencies follow with a delay.
 PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3 python
 
+# Processes that share the tests; 0 runs them in one, which a debugger needs.
+JOBS ?= auto
+
 override VENV := .venv
 override PY := $(VENV)/bin/python
 
@@ -20,7 +23,7 @@ demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the 
 	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo
 
 test: lint ## run the linters, the type checker and all tests
-	@$(PY) -m pytest
+	@$(PY) -m pytest --numprocesses $(JOBS) --dist worksteal
 
 lint: $(VENV)/.installed-test ## check style, types and layers
 	@$(PY) -m ruff check .

@@ -2,7 +2,6 @@
 """The real command in a process of its own, on good files and bad."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -11,18 +10,6 @@ import polars as pl
 import pytest
 
 from tiebreak import BradleyTerry, Pairs, load, save
-
-
-def run(*words, cwd=None, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "tiebreak", *map(str, words)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1"} | environment,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -42,11 +29,11 @@ def votes(tmp_path):
     return path, Pairs(None, names[left], names[right]), y
 
 
-def test_rank_writes_what_it_says(votes, tmp_path):
+def test_rank_writes_what_it_says(run, votes, tmp_path):
     path, pairs, y = votes
     out = tmp_path / "out"
     done = run("rank", path, "--out", out)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert "left and right are compared" in done.stdout
     assert "Model: bradley-terry" in done.stdout
     assert "held-out results" in done.stdout
@@ -68,22 +55,22 @@ def test_rank_writes_what_it_says(votes, tmp_path):
     assert "<b>Cy</b>" not in page
 
 
-def test_rank_as_json_and_quiet(votes, tmp_path):
+def test_rank_as_json_and_quiet(run, votes, tmp_path):
     path, *_ = votes
     done = run("rank", path, "--out", tmp_path / "a", "--json", "--model", "glicko")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["model"] == "glicko"
     assert len(found["leaderboard"]) == 5
     assert done.stderr == ""
     quiet = run("rank", path, "--out", tmp_path / "b", "-q", "--bootstrap", 50)
-    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+    assert (quiet.code, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
-def test_compare_evaluate_and_convert(votes, tmp_path):
+def test_compare_evaluate_and_convert(run, votes, tmp_path):
     path, pairs, y = votes
     done = run("compare", path, "--models", "bradley-terry, elo", "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
     assert [row["model"] for row in found["table"]] == [
         "bradley-terry",
@@ -94,38 +81,38 @@ def test_compare_evaluate_and_convert(votes, tmp_path):
     assert "compared with bradley-terry" in run("compare", path).stdout
     for name in ("a.csv", "b.parquet"):
         done = run("convert", path, tmp_path / name)
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.stderr
         again = json.loads(run("check", tmp_path / name, "--json").stdout)
         assert again["n_comparisons"] == 300
     save(BradleyTerry().fit(pairs, y), tmp_path / "model")
     done = run("evaluate", tmp_path / "model", tmp_path / "a.csv", "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     accuracy = (BradleyTerry().fit(pairs, y).predict(pairs) == y).mean()
     assert json.loads(done.stdout)["model"]["accuracy"] == pytest.approx(accuracy)
     assert "accuracy" in run("evaluate", tmp_path / "model", path).stdout
     strange = tmp_path / "strange.csv"
     strange.write_text("left,right,outcome\nAda,Zoe,left\n")
     done = run("evaluate", tmp_path / "model", strange)
-    assert done.returncode == 4
+    assert done.code == 4
     assert "'Zoe'" in done.stderr
 
 
-def test_check_says_what_the_data_support(tmp_path):
+def test_check_says_what_the_data_support(run, tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("left,right,outcome\nAda,Bo,left\nBo,Cy,left\nCy,Bo,left\n")
     done = run("check", path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert "'Ada'" in done.stdout
     found = json.loads(run("check", path, "--json").stdout)
     assert "undefeated" in {finding["code"] for finding in found["findings"]}
 
 
-def test_undefeated_items_get_a_penalty_and_a_word(tmp_path):
+def test_undefeated_items_get_a_penalty_and_a_word(run, tmp_path):
     path = tmp_path / "few.csv"
     rows = ["Ada,Bo,left", "Bo,Cy,left", "Cy,Bo,left", "Ada,Cy,left", "Bo,Cy,tie"] * 3
     path.write_text("\n".join(["left,right,outcome", *rows]))
     done = run("rank", path, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert "penalty alpha = 0.1" in " ".join(done.stdout.split())
 
 
@@ -142,12 +129,12 @@ def test_undefeated_items_get_a_penalty_and_a_word(tmp_path):
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(
-    tmp_path, text, options, code, words
+    run, tmp_path, text, options, code, words
 ):
     path, out = tmp_path / "bad.csv", tmp_path / "out"
     path.write_text(text)
     done = run("rank", path, "--out", out, *options)
-    assert done.returncode == code, done.stderr
+    assert done.code == code, done.stderr
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().splitlines()
     assert len(last) == 1
@@ -156,26 +143,26 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert not out.exists()
 
 
-def test_files_that_are_none(tmp_path):
+def test_files_that_are_none(run, tmp_path):
     for path in (tmp_path / "missing.csv", tmp_path):
         done = run("rank", path)
-        assert done.returncode == 3
+        assert done.code == 3
         assert str(path) in done.stderr
         assert "Traceback" not in done.stderr
 
 
-def test_a_place_that_cannot_be_written_to(votes, tmp_path):
+def test_a_place_that_cannot_be_written_to(run, votes, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     done = run("rank", votes[0], "--out", blocked / "out")
-    assert done.returncode == 5
+    assert done.code == 5
     assert "Cannot write" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_help_is_quick_and_shows_examples():
+def test_help_is_quick_and_shows_examples(run):
     done = run("rank", "--help")
-    assert done.returncode == 0
+    assert done.code == 0
     assert "tiebreak rank matches.csv" in done.stdout
     assert "--both-bad" in done.stdout
     assert "FILE" in done.stdout
@@ -188,7 +175,7 @@ def test_help_is_quick_and_shows_examples():
         [sys.executable, "-c", code % slow], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "[]"
-    assert run("dance").returncode == 2
+    assert run("dance").code == 2
 
 
 @pytest.mark.parametrize(
@@ -200,16 +187,16 @@ def test_help_is_quick_and_shows_examples():
         "sushi/sushi3a.5000.10.order",
     ],
 )
-def test_real_files_need_no_options(data_dir, tmp_path, name):
+def test_real_files_need_no_options(run, data_dir, tmp_path, name):
     done = run("rank", data_dir / name, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert (tmp_path / "out" / "report.html").stat().st_size < 1_000_000
 
 
-def test_chess_asks_the_one_question(data_dir, tmp_path):
+def test_chess_asks_the_one_question(run, data_dir, tmp_path):
     path = data_dir / "chess_kaggle2010" / "games.csv.gz"
     done = run("check", path)
-    assert done.returncode == 3
+    assert done.code == 3
     assert "--meaning score" in done.stderr
     found = json.loads(run("check", path, "--meaning", "score", "--json").stdout)
     assert "65,053" in " ".join(found["recognized"])

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.test_commands import run
 from tiebreak import LogisticCompare, Pairs, load
 from tiebreak.cli import convert_command
 from tiebreak.cli.choose import BY_BOTH, BY_FEATURE, choose_model, models_for
@@ -132,11 +131,11 @@ def test_held_out_rows_are_weighted_in_training_too(known):
     )
 
 
-def test_rank_then_evaluate_then_predict(files, known, tmp_path):
+def test_rank_then_evaluate_then_predict(run, files, known, tmp_path):
     votes, items = files
     out = tmp_path / "out"
     done = run("rank", votes, "--items", items, "--out", out)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert "items.csv has 8 items, named by item, with 3 features" in text
     assert "In organic, yes and no became 1 and 0." in text
@@ -156,7 +155,7 @@ def test_rank_then_evaluate_then_predict(files, known, tmp_path):
 
     saved = out / "model.tiebreak"
     done = run("evaluate", saved, votes, "--items", items, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     right = expected.predict(pairs) == known.y
     accuracy = np.average(right, weights=weight)
     assert json.loads(done.stdout)["model"]["accuracy"] == pytest.approx(accuracy)
@@ -164,17 +163,17 @@ def test_rank_then_evaluate_then_predict(files, known, tmp_path):
     asked = tmp_path / "asked.csv"
     asked.write_text("left,right\nNewer,New\nAda,New\n")
     done = run("predict", saved, asked, "--items", items, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     answer = json.loads(done.stdout)
     assert "rated by features alone: 'New', 'Newer'" in " ".join(answer["recognized"])
     difference = [row["difference"] for row in answer["predictions"]]
     assert difference == pytest.approx([found[6] - found[7], found[6] - found[0]])
 
 
-def test_compare_has_models_of_names_and_of_features(files):
+def test_compare_has_models_of_names_and_of_features(run, files):
     models = "logistic-names,logistic,bradley-terry"
     done = run("compare", files[0], "--items", files[1], "--models", models, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     table = json.loads(done.stdout)["table"]
     assert [row["model"] for row in table] == [*models.split(","), "shares"]
     assert {row["n_test"] for row in table} == {240}
@@ -195,11 +194,11 @@ def test_convert_writes_the_features_of_both_sides(files, tmp_path, known):
     assert again.y.tolist() == known.y.tolist()
 
 
-def test_a_bad_table_is_one_line_and_nothing_is_written(files, tmp_path):
+def test_a_bad_table_is_one_line_and_nothing_is_written(run, files, tmp_path):
     files[1].write_text("item,x\nAda,1\nBo,\nBo,2\n")
     out = tmp_path / "out"
     done = run("rank", files[0], "--items", files[1], "--out", out)
-    assert done.returncode == 3
+    assert done.code == 3
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1
     for word in (str(files[1]), "2 rows", "no value in x: line 3", "line 4 ('Bo')"):

@@ -11,7 +11,6 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.cli.test_commands import run
 from tiebreak import (
     BradleyTerry,
     Elo,
@@ -52,7 +51,7 @@ def last_line(done):
     return lines[0]
 
 
-def test_pairs_of_names(results, tmp_path):
+def test_pairs_of_names(run, results, tmp_path):
     pairs, y = results
     model = BradleyTerry().fit(pairs, y)
     save(model, tmp_path / "model")
@@ -68,7 +67,7 @@ def test_pairs_of_names(results, tmp_path):
     frame.write_csv(tmp_path / "asked.csv")
 
     done = run("predict", tmp_path / "model", tmp_path / "asked.csv")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert "Not looked at: outcome." in done.stdout
     assert "5 more rows are not shown" in done.stdout
     assert "[red]Bo[/red]" in done.stdout
@@ -77,7 +76,7 @@ def test_pairs_of_names(results, tmp_path):
     assert "🍣" * 40 not in done.stdout
 
     done = run("predict", tmp_path / "model", tmp_path / "asked.csv", "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
     rows = found["predictions"]
     assert found["n"] == len(rows) == 25
@@ -90,7 +89,7 @@ def test_pairs_of_names(results, tmp_path):
     np.testing.assert_allclose(difference, model.decision_function(asked), atol=1e-12)
 
 
-def test_names_that_the_model_has_not_seen(results, tmp_path):
+def test_names_that_the_model_has_not_seen(run, results, tmp_path):
     pairs, y = results
     save(BradleyTerry().fit(pairs, y), tmp_path / "model")
     save(Elo(unseen="prior").fit(pairs, y), tmp_path / "elo")
@@ -98,11 +97,11 @@ def test_names_that_the_model_has_not_seen(results, tmp_path):
     asked.write_text("a,b\nAda,Zoe\nYves,'=cmd\nZoe,Yves\n")
     options = ("--left", "a", "--right", "b", "--out", out)
     done = run("predict", tmp_path / "model", asked, *options)
-    assert done.returncode == 4
+    assert done.code == 4
     assert "has not seen 2 items: 'Zoe', 'Yves'" in last_line(done)
     assert not out.exists()
     done = run("predict", tmp_path / "elo", asked, *options)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     assert "2 items new to the model, rated as newcomers: 'Zoe', 'Yves'" in done.stdout
     written = pl.read_csv(out)
     assert written.columns == [
@@ -113,7 +112,7 @@ def test_names_that_the_model_has_not_seen(results, tmp_path):
     assert written["right"].to_list() == ["Zoe", "'=cmd", "Yves"]
 
 
-def test_an_advantage_counts_where_the_model_knows_it(results, tmp_path):
+def test_an_advantage_counts_where_the_model_knows_it(run, results, tmp_path):
     pairs, y = results
     home = np.ones(len(y))
     model = BradleyTerry().fit(pairs, np.where(y == 0, -1, y), advantage=home)
@@ -121,7 +120,7 @@ def test_an_advantage_counts_where_the_model_knows_it(results, tmp_path):
     asked, out = tmp_path / "asked.csv", tmp_path / "out.parquet"
     asked.write_text("home,away,neutral\nAda,=cmd,no\nAda,=cmd,yes\n")
     done = run("predict", tmp_path / "model", asked, "--out", out, "-q")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.code, done.stdout, done.stderr) == (0, "", "")
     found = pl.read_parquet(out)
     difference = found["difference"].to_numpy()
     assert difference[1] - difference[0] == pytest.approx(model.advantage_)
@@ -154,7 +153,7 @@ def wines(tmp_path):
     return model, pairs
 
 
-def test_items_with_features(wines, tmp_path):
+def test_items_with_features(run, wines, tmp_path):
     model, _ = wines
     asked = tmp_path / "items.csv"
     asked.write_text(
@@ -162,7 +161,7 @@ def test_items_with_features(wines, tmp_path):
         "s,Ada,10,1,0\nt,Ada,10,1,0\ns,New,10,1,x\ns,Newer,10,1,x\nt,Other,-5,0,1\n"
     )
     done = run("predict", tmp_path / "model", asked, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.stderr
     found = json.loads(done.stdout)
     rows = found["predictions"]
     assert list(rows[0]) == ["query", "item", "utility", "rank"]
@@ -183,7 +182,7 @@ def test_items_with_features(wines, tmp_path):
     assert "was not fitted on them: grade" in text
 
 
-def test_a_model_file_that_is_none_is_one_line(wines, tmp_path):
+def test_a_model_file_that_is_none_is_one_line(run, wines, tmp_path):
     asked = tmp_path / "items.csv"
     asked.write_text("item,sugar,alcohol\nAda,10,1\n")
     whole = (tmp_path / "model").read_bytes()
@@ -205,7 +204,7 @@ def test_a_model_file_that_is_none_is_one_line(wines, tmp_path):
                     continue
             target.writestr(name, content)
     done = run("predict", tmp_path / "hostile", asked)
-    assert done.returncode == 3
+    assert done.code == 3
     assert f"{tmp_path / 'hostile'}: the model in this file is damaged" in last_line(
         done
     )

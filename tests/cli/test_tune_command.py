@@ -2,7 +2,6 @@
 """``--tune``: chosen as by a plain loop, honest, and resumed after an interruption."""
 
 import json
-import os
 import signal
 import time
 
@@ -12,7 +11,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from tests.cli.processes import Processes
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.cli.choose import BY_BOTH, BY_FEATURE, BY_NAME
 from tiebreak.cli.grids import GRIDS, grid_for
@@ -161,17 +159,6 @@ def test_a_checkpoint_of_another_search_is_begun_anew(tmp_path):
 
 
 # The command
-
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
-
-
-@pytest.fixture(scope="module")
-def processes(tmp_path_factory):
-    """Give what runs commands."""
-    started = Processes(tmp_path_factory.mktemp("processes"))
-    yield started
-    started.close()
 
 
 def write(path, known):

@@ -156,6 +156,24 @@ def test_newton_steps_leave_a_point_untouched_that_they_cannot_settle(rng):
     assert_array_equal(state.f, before[1])
 
 
+@pytest.mark.parametrize("kind", [SHARED, OWN])
+def test_a_newton_system_restores_the_balance_and_finds_the_levels(rng, kind):
+    """Six free variables of three blocks; with three features alone M is singular."""
+    X, q = random_problem(rng, 20, p=3, C=1.0, kind=kind)
+    rows = FactorRows(X.T)
+    state = fresh(rows, q)
+    state.s[:] = 0.5 * (q.lower + q.upper)
+    first = q.starts[:-1]
+    free = np.sort(np.concatenate([first, first + np.array([3, 5, 7])]))
+    features = explicit(X, q)[0][free]
+    e, wanted = rng.normal(size=6), np.array([0.3, -0.2, 0.1])
+    step, levels = BlockActiveSet(rows, state)._solve(free, e, wanted)
+    size = np.abs(step).max()
+    assert_allclose(np.bincount(q.block[free], step), wanted, atol=1e-6 * size)
+    seen = features @ (features.T @ step) + levels[q.block[free]]
+    assert_allclose(seen, e, atol=1e-5 * size)
+
+
 def test_large_programs_with_few_features_go_through_the_barrier(rng):
     X, q = random_problem(rng, 500, p=4, C=0.1, n_blocks=4)
     solution = solve_block_qp(FactorRows(X.T), q, tol=1e-6)
@@ -234,7 +252,8 @@ def test_a_budget_of_one_iteration_says_that_it_did_not_suffice(rng):
 def test_what_rounding_does_not_allow_ends_without_a_long_search(rng):
     X, q = random_problem(rng, 500, p=3, C=1e7, noise=2.0)
     solution = solve_block_qp(FactorRows(X.T), q, tol=1e-12)
-    assert solution.n_iter < 2000
+    # A few passes of some hundred rounds without progress, and not all of max_iter.
+    assert solution.n_iter < 5000
     assert solution.gap < 1e-6
 
 

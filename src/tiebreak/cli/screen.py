@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.status import Status
+from rich.live import Live
+from rich.spinner import Spinner
 from rich.text import Text
 
 from tiebreak.cli.endings import ignore_pipe
@@ -107,21 +108,26 @@ class Steps:
     def __init__(self, shown: bool) -> None:
         console = Console(stderr=True)
         self.shown = shown and console.is_terminal
-        self._status = Status("", console=console) if self.shown else None
+        self._spinner = Spinner("dots", style="green")
+        self._live = Live(
+            self._spinner, console=console, transient=True, refresh_per_second=12.5
+        )
 
     def __call__(self, step: str) -> None:
         """Say the next step."""
-        if self._status is not None:
-            self._status.update(Text(f"{step} …"))
+        if self.shown:
+            self._spinner.update(text=Text(f"{step} …"))
+            # At once: a step may be over before the next turn of the spinner.
+            self._live.refresh()
 
     def __enter__(self) -> Steps:
-        if self._status is not None:
-            self._status.start()
+        if self.shown:
+            self._live.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._status is not None:
-            self._status.stop()
+        if self.shown:
+            self._live.stop()
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -3,10 +3,12 @@
 
 1. Where the matrix has a thin factor and the program is large, the interior-point
    method comes first: its cost is linear in the number of variables.
-2. Otherwise working-set rounds do (:mod:`tiebreak.solvers.block_rounds`). When they
-   have spent their budget of steps, Newton steps on the free variables try to settle
-   the active set. Where they cannot and there is a thin factor, or the matrix is small,
-   the interior-point method starts afresh and they try again; else the rounds go on.
+2. Otherwise rounds do: sweeps through the features of a linear kernel
+   (:mod:`tiebreak.solvers.block_sweeps`), or working sets of any other
+   (:mod:`tiebreak.solvers.block_rounds`). When they have spent their budget of steps,
+   Newton steps on the free variables try to settle the active set. Where they cannot
+   and there is a thin factor, or the matrix is small, the interior-point method starts
+   afresh and they try again; else the rounds go on.
 3. Where the free variables are few, one or two Newton steps make the result exact.
 4. The result counts only after ``f = K c`` was computed afresh in double precision: the
    violation of the optimality conditions and the relative duality gap must both be

@@ -163,9 +163,9 @@ def text_lines(path: Path, gzipped: bool) -> Iterator[tuple[int, str]]:
 
 
 def _first_bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise FileError(path, "this is a directory; name a file in it.")
     try:
+        if path.is_dir():
+            raise FileError(path, "this is a directory; name a file in it.")
         if not path.exists():
             raise FileError(path, "there is no such file.")
         if not path.is_file():
