@@ -11,6 +11,8 @@ from tiebreak.losses.grade_exponential import (
     add_exponential_sums_naive,
 )
 from tiebreak.losses.grade_kernels import (
+    add_partner_rows,
+    add_partner_rows_naive,
     add_partner_sums,
     add_partner_sums_naive,
     sort_groups,
@@ -46,9 +48,9 @@ def test_split_and_sums(rng, tree):
     m, T = len(tree.rows), len(tree.nodes)
     u = np.round(rng.normal(size=m) * 4) / 4
     results = []
-    for split, add in (
-        (split_nodes, add_partner_sums),
-        (split_nodes_naive, add_partner_sums_naive),
+    for split, add, add_rows in (
+        (split_nodes, add_partner_sums, add_partner_rows),
+        (split_nodes_naive, add_partner_sums_naive, add_partner_rows_naive),
     ):
         order = np.zeros((tree.n_levels + 1, m), dtype=np.int32)
         bound = np.zeros((tree.n_levels, m), dtype=np.int32)
@@ -61,7 +63,11 @@ def test_split_and_sums(rng, tree):
         add(tree.nodes, 0, T, order, bound, x, spare, worse, better)
         add(tree.nodes, 0, T, order, bound, x, spare, both, both)
         assert_allclose(both, worse + better)
-        results.append((order, bound, worse, better))
+        rows = np.zeros((m, 2))
+        columns = np.column_stack([x, x**2])
+        add_rows(tree.nodes, order, bound, columns, np.empty((m + 1, 2)), rows)
+        assert_allclose(rows[:, 0], both)
+        results.append((order, bound, worse, better, rows))
     for fast, slow in zip(*results, strict=True):
         assert_allclose(fast, slow)
 

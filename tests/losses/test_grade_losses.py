@@ -12,7 +12,7 @@ from tiebreak.losses import (
     GradeHinge,
     GradeSquaredHinge,
     GradeTree,
-    grade_tree,
+    grade_tasks,
 )
 
 LOSSES = {
@@ -96,12 +96,12 @@ def test_threads_equal_serial(rng, monkeypatch, name):
         image = loss.hessian_product(v) if name != "hinge" else gradient
         return value, gradient, image, loss.tree._stages
 
-    monkeypatch.setattr(grade_tree, "n_threads", lambda: 1)
+    monkeypatch.setattr(grade_tasks, "n_threads", lambda: 1)
     serial = run()
     assert sum(map(len, serial[3])) == 1
-    monkeypatch.setattr(grade_tree, "n_threads", lambda: 4)
+    monkeypatch.setattr(grade_tasks, "n_threads", lambda: 4)
     monkeypatch.setattr(threads, "n_threads", lambda: 4)
-    monkeypatch.setattr(grade_tree, "_LEAST_TASK", 100)
+    monkeypatch.setattr(grade_tasks, "_LEAST_TASK", 100)
     parallel = run()
     assert len(parallel[3]) > 1
     for one, other in zip(serial[:3], parallel[:3], strict=True):

@@ -38,6 +38,8 @@ ONE_PAIR = {
     ("MaxMarginCompare", 0): "All comparisons are ties",
     ("MaxMarginCompare(qp)", 1): "no ties among the comparisons",
     ("MaxMarginCompare(qp)", 0): "All comparisons are ties",
+    ("MaxMarginCompare(soft)", 1): "no ties among the comparisons",
+    ("MaxMarginCompare(soft)", 0): "All comparisons are ties",
     ("LogisticCompare", 0): "All comparisons are ties",
 }
 

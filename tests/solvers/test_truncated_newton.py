@@ -91,7 +91,8 @@ def test_a_warm_start_needs_no_step(rng):
 
 def test_steps_that_are_too_long_are_shortened(rng):
     bowl = Bowl(5 * rng.normal(size=(30, 4)))
-    found = minimize_truncated(bowl, np.full(4, 3.0), tol=1e-10)
+    # Where cosh is an exponential a Newton step goes no further than one.
+    found = minimize_truncated(bowl, np.full(4, 3.0), tol=1e-10, max_iter=1000)
     assert found.converged
     truth = minimize(bowl.expand, np.zeros(4), jac=True, method="BFGS")
     assert found.value <= truth.fun + 1e-8 * abs(truth.fun)

@@ -19,7 +19,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["add_partner_sums", "plant_nodes", "sort_groups", "split_nodes"]
+__all__ = [
+    "add_partner_rows",
+    "add_partner_sums",
+    "plant_nodes",
+    "sort_groups",
+    "split_nodes",
+]
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -298,3 +304,68 @@ def add_partner_sums_naive(
             for better in range(mid, bound[level, worse]):
                 over_better[halves[worse]] += x[halves[better]]
                 over_worse[halves[better]] += x[halves[worse]]
+
+
+@njit(cache=True, nogil=True)
+def add_partner_rows(
+    nodes: Ints,
+    order: Ints,
+    bound: Ints,
+    X: Floats,
+    spare: Floats,
+    out: Floats,
+) -> None:
+    """Add to the row of every item the sum of the rows of its partners, in place.
+
+    It is ``add_partner_sums`` for many columns at once, of all nodes.
+
+    Parameters
+    ----------
+    nodes, order, bound
+        As ``split_nodes`` left them.
+    X : ndarray of shape (n, q)
+        A row for each slot.
+    spare : ndarray of shape (n + 1, q)
+        Scratch.
+    out : ndarray of shape (n, q)
+        Sums over partners of lower and of higher grade, by slot.
+    """
+    q = X.shape[1]
+    for t in range(len(nodes)):
+        lo, mid, hi, level = nodes[t, 0], nodes[t, 1], nodes[t, 2], nodes[t, 3]
+        halves, ends = order[level + 1], bound[level]
+        spare[mid] = 0.0
+        for k in range(mid, hi):
+            row, total, after = X[halves[k]], spare[k], spare[k + 1]
+            for c in range(q):
+                after[c] = total[c] + row[c]
+        for k in range(lo, mid):
+            row, total = out[halves[k]], spare[ends[k]]
+            for c in range(q):
+                row[c] += total[c]
+        spare[mid] = 0.0
+        for k in range(mid - 1, lo - 1, -1):
+            row, total, after = X[halves[k]], spare[k + 1], spare[k]
+            for c in range(q):
+                after[c] = total[c] + row[c]
+        for k in range(mid, hi):
+            row, total = out[halves[k]], spare[ends[k]]
+            for c in range(q):
+                row[c] += total[c]
+
+
+def add_partner_rows_naive(
+    nodes: Ints,
+    order: Ints,
+    bound: Ints,
+    X: Floats,
+    spare: Floats,
+    out: Floats,
+) -> None:
+    """Do what ``add_partner_rows`` does by visiting every pair of partners."""
+    for lo, mid, _, level in nodes:
+        halves = order[level + 1]
+        for worse in range(lo, mid):
+            for better in range(mid, bound[level, worse]):
+                out[halves[worse]] += X[halves[better]]
+                out[halves[better]] += X[halves[worse]]

@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.losses.grade_tree import GradeTree
+from tiebreak.losses.linear_objective import inner_products
 
 __all__ = ["GradeHinge", "GradeSquaredHinge"]
 
@@ -169,12 +170,21 @@ class GradeSquaredHinge:
         ndarray of shape (q, q)
             Symmetric and positive semidefinite; exact if all rows are used.
         """
-        if self._sample is None or len(self._sample[0]) > 2 * n_rows:
-            self._sample = self.tree.sample(n_rows)
-        rows, tree = self._sample
-        part = A[rows].toarray() if sp.issparse(A) else A[rows]
-        loss = GradeSquaredHinge(tree)
-        loss.expand(self._u[rows])
-        bent = np.column_stack([loss.hessian_product(column) for column in part.T])
-        sketch = (self.tree.total / max(tree.total, 1.0)) * (part.T @ bent)
+        tree, loss, rows = self.tree, self, self.tree.rows
+        if n_rows < len(rows):
+            if self._sample is None or len(self._sample[0]) > 2 * n_rows:
+                self._sample = tree.sample(n_rows)
+            rows, tree = self._sample
+            loss = GradeSquaredHinge(tree)
+            loss.expand(self._u[rows])
+            rows = rows[tree.rows]
+        part = np.asarray(A[rows].toarray() if sp.issparse(A) else A[rows])
+        part -= part.mean(axis=0)
+        heavy = tree.weight[:, None]
+        bent = loss._degree[:, None] * part
+        bent -= tree.partner_rows(heavy * part)
+        bent *= 2.0 * heavy * np.reshape(tree.scale, (-1, 1))
+        sketch = inner_products(part, bent)
+        if tree is not self.tree:
+            sketch *= self.tree.total / max(tree.total, 1.0)
         return 0.5 * (sketch + sketch.T)

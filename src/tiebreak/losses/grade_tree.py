@@ -10,18 +10,18 @@ node, in O(n log k) after a sort of the utilities, for any real grades and weigh
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.threads import in_threads, n_threads
 from tiebreak.losses.grade_kernels import (
+    add_partner_rows,
     add_partner_sums,
     plant_nodes,
     sort_groups,
     split_nodes,
 )
+from tiebreak.losses.grade_tasks import parts_around, plan_stages, run_tasks
 
 __all__ = ["GradeTree"]
 
@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 
 # NumPy's own sort is the faster one for groups larger than this.
 _LARGE_GROUP = 2048
-# Fewer slots than this are not worth handing to a thread.
-_LEAST_TASK = 20_000
 
 
 class GradeTree:
@@ -114,7 +112,7 @@ class GradeTree:
         self._order[0] = np.arange(m)
         self._bound = np.empty((self.n_levels, m), dtype=np.int32)
         self._spare = np.empty(m)
-        self._stages = _stages(self.nodes, self._roots, self.starts)
+        self._stages = plan_stages(self.nodes, self._roots, self.starts)
 
     def _plant(self, y: Floats) -> None:
         change = np.append(y[1:] != y[:-1], False)
@@ -284,6 +282,22 @@ class GradeTree:
         self._add_sums(x, out, out)
         return out
 
+    def partner_rows(self, X: Floats) -> Floats:
+        """Sum the rows of all partners of each slot, as last arranged.
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, q)
+            A row for each slot.
+
+        Returns
+        -------
+        ndarray of shape (m, q)
+        """
+        out, spare = np.zeros(X.shape), np.empty((len(X) + 1, X.shape[1]))
+        add_partner_rows(self.nodes, self._order, self._bound, X, spare, out)
+        return out
+
     def _add_sums(self, x: Floats, over_worse: Floats, over_better: Floats) -> None:
         def add(first: int, last: int) -> None:
             add_partner_sums(
@@ -302,15 +316,15 @@ class GradeTree:
 
     def _each_stage(self, work: Callable[[int, int], None]) -> None:
         for tasks in self._stages:
-            _run(lambda task: work(*task), tasks)
+            run_tasks(lambda task: work(*task), tasks)
 
     def _sort(self, s: Floats) -> None:
         """Sort the slots of each group by utility, from where they stood last."""
         starts, order = self.starts, self._order[0]
         large = np.flatnonzero(np.diff(starts) > _LARGE_GROUP)
-        tasks = _parts_around(large, starts)
+        tasks = parts_around(large, starts)
         spare = np.empty(len(order) if tasks else 0, dtype=np.int32)
-        _run(lambda task: sort_groups(order, s, starts, *task, spare), tasks)
+        run_tasks(lambda task: sort_groups(order, s, starts, *task, spare), tasks)
         for g in large:
             lo, hi = starts[g], starts[g + 1]
             order[lo:hi] = lo + np.argsort(s[lo:hi])
@@ -325,71 +339,3 @@ def _by_group_and_grade(group: NDArray[np.int64], y: Floats) -> NDArray[np.int64
     grade = np.empty(len(y), dtype=np.int64)
     grade[order] = np.cumsum(new)
     return np.argsort(group * (grade[order[-1]] + 1) + grade)
-
-
-def _run(work: Callable[[tuple[int, int]], None], tasks: list[tuple[int, int]]) -> None:
-    """Run tasks at the same time; a single one right here, which is cheaper."""
-    if len(tasks) == 1:
-        work(tasks[0])
-    else:
-        in_threads(work, tasks)
-
-
-def _even_parts(
-    starts: NDArray[np.int64], first: int, last: int
-) -> list[tuple[int, int]]:
-    """Divide groups `first` to `last` so that every thread gets as many slots."""
-    if first >= last:
-        return []
-    n = int(starts[last] - starts[first])
-    parts = min(n_threads(), max(1, n // _LEAST_TASK))
-    wanted = starts[first] + np.arange(1, parts) * (n // parts)
-    inner = first + np.searchsorted(starts[first : last + 1], wanted)
-    edges = np.unique([first, *inner, last])
-    return [(int(a), int(b)) for a, b in pairwise(edges)]
-
-
-def _parts_around(
-    large: NDArray[np.int64], starts: NDArray[np.int64]
-) -> list[tuple[int, int]]:
-    """Divide all groups but the large ones."""
-    edges = [-1, *large.tolist(), len(starts) - 1]
-    return [
-        part
-        for before, after in pairwise(edges)
-        for part in _even_parts(starts, before + 1, after)
-    ]
-
-
-def _stages(
-    nodes: NDArray[np.int32], roots: NDArray[np.int64], starts: NDArray[np.int64]
-) -> list[list[tuple[int, int]]]:
-    """Divide the work so that a node comes before those within it, in even parts.
-
-    A node too large for one thread is a task of its own, and its two halves belong to
-    the next stage. All others go together with everything below them.
-
-    Returns
-    -------
-    list of lists of (first, last)
-        Ranges of nodes; those of one stage may run at the same time.
-    """
-    share = max(_LEAST_TASK, -(-int(starts[-1]) // n_threads()))
-    large = np.flatnonzero(np.diff(starts) > share)
-    small = [(int(roots[a]), int(roots[b])) for a, b in _parts_around(large, starts)]
-    stages = [small]
-    todo = [(int(roots[g]), int(roots[g + 1]), 0) for g in large]
-    while todo:
-        first, last, stage = todo.pop()
-        if first == last:
-            continue
-        if len(stages) == stage:
-            stages.append([])
-        lo, mid, hi = (int(edge) for edge in nodes[first, :3])
-        if hi - lo <= share:
-            stages[stage].append((first, last))
-            continue
-        stages[stage].append((first, first + 1))
-        second = first + 1 + int(np.sum(nodes[first + 1 : last, 0] < mid))
-        todo += [(first + 1, second, stage + 1), (second, last, stage + 1)]
-    return [tasks for tasks in stages if tasks]

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from tiebreak.data.threads import chunks, in_threads
 
-__all__ = ["LinearObjective", "UtilityLoss", "back_product", "forward_product"]
+__all__ = [
+    "LinearObjective",
+    "UtilityLoss",
+    "back_product",
+    "forward_product",
+    "inner_products",
+]
 
 Floats = NDArray[np.float64]
 
@@ -151,3 +157,16 @@ def back_product(A: Any, g: Floats) -> Floats:
         return np.asarray(A.T @ g)
     parts = in_threads(lambda rows: g[rows] @ A[rows], chunks(A.shape[0], A.shape[0]))
     return np.sum(parts, axis=0)
+
+
+def inner_products(A: Floats, B: Floats) -> Floats:
+    """Give Aᵀ B of two tall matrices, columns of a large product divided by threads."""
+    if A.shape[1] <= _SKETCH_COLUMNS:
+        return np.asarray(A.T @ B)
+    out = np.empty((A.shape[1], B.shape[1]))
+
+    def fill(columns: slice) -> None:
+        out[:, columns] = A.T @ B[:, columns]
+
+    in_threads(fill, chunks(B.shape[1], B.shape[1]))
+    return out

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.losses.linear_objective import inner_products
+
 __all__ = ["ListedSquaredHinge"]
 
 Floats = NDArray[np.float64]
@@ -88,7 +90,7 @@ class ListedSquaredHinge:
             difference = difference.toarray()
         share = len(self._shuffled) / len(chosen)
         bent = difference * (share * self._bend[chosen])[:, None]
-        return difference.T @ bent
+        return inner_products(difference, bent)
 
     def _gather(self, in_difference: Floats) -> Floats:
         return self._sum(self.better, in_difference) - self._sum(

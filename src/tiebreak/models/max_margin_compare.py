@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maximum-margin comparison of separable data: the linear and the quadratic program."""
+"""Maximum-margin comparison: the linear and the quadratic program.
+
+Boundary convention: a difference of exactly ``threshold_`` is a tie.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -11,18 +15,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import ItemTable, check_comparisons
+from tiebreak.data import Pairs, check_comparisons
 from tiebreak.data.features import remember_features
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, check_positive
+from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.pair_program import PairProgram, TrainingItems
+from tiebreak.models.soft_lp import solve_soft_lp
 from tiebreak.solvers import maximize_lp, solve_box_qp
 
 __all__ = ["MaxMarginCompare"]
 
 
-class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
-    """Linear comparison of the largest margin, and a test of separability.
+class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
+    """Comparison of the largest margin, and a test of separability.
 
     With d = x(right) - x(left), the linear program (``program="lp"``) is
 
@@ -39,10 +45,31 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     whose solution is reported as w = -u/β and μ = -1/β; it is feasible for the linear
     program, so its margin is never larger.
 
+    With ``C`` the linear program allows violations, and takes kernels. The utility is
+    Σ a_j k(z_j, x) over the distinct training items z, and
+
+        minimize over a, β   ‖a‖₁ + C Σ_i w_i Σ (1 - label (β + difference))₊,
+
+    a sum over comparisons: wins and losses have label 1 and the difference y d of
+    utilities, ties have label -1 and both differences d and -d. It is
+    :class:`SVMCompare` with the 1-norm of the coefficients in place of the norm of the
+    function, so that few items carry the utility.
+
     Parameters
     ----------
     program : {"lp", "qp"}, default="lp"
         Which margin to maximize.
+    C : float, optional
+        Cost of a violated margin, for ``"lp"``. None: no violation is allowed, and the
+        kernel is linear.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
+        Kernel between items, where ``C`` is given; as in :class:`SVMCompare`.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
     tol : float, default=1e-6
         Relative duality gap of the quadratic program.
     max_iter : int, default=10000
@@ -52,14 +79,23 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     ----------
     coef_ : ndarray of shape (n_features,)
         w, scaled so that a difference of 1 is the border of a tie. Without ties the
-        hard-margin w, whose smallest difference is 1.
+        hard-margin w, whose smallest difference is 1. With ``C`` and the linear kernel
+        Σ a_j z_j, not scaled.
+    item_coef_, support_items_ : ndarray
+        The a_j that are not zero and their items, for other kernels. With a precomputed
+        kernel ``item_coef_`` has all of them.
     margin_ : float
         μ. Not positive when the comparisons are not separable. Without ties
-        1 / ‖w‖, the distance of the closest difference from zero.
+        1 / ‖w‖, the distance of the closest difference from zero. With ``C`` the
+        smallest distance of a difference from the border, negative on the wrong side,
+        in units of ``threshold_`` if that is not zero.
     separable_ : bool
-        Whether a linear utility with a threshold explains every comparison.
+        Whether a linear utility with a threshold explains every comparison; with
+        ``C`` whether the one that was found does.
     threshold_ : float
-        1, or 0 when there are no ties.
+        1, or 0 when there are no ties; with ``C`` max(0, -β).
+    intercept_ : float
+        β, with ``C``.
     objective_ : float
         Optimal value of the program.
     gap_ : float
@@ -76,14 +112,18 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     Not separable is a result and not an error: ``separable_`` is False, ``margin_`` is
     the optimum of the linear program (not positive), ``coef_`` its solution, and a
     warning says so. Without ties the linear program is unbounded, so the hard-margin
-    ranking machine is solved instead, with threshold 0. The w of the linear
+    ranking machine is solved instead, with threshold 0; with ``C`` the same program
+    without β. The w of the linear
     program need not be unique: compare margins, not weights. Features are not scaled;
     the two programs agree more often after scaling.
+
+    The program with ``C`` needs the kernel between all distinct items and a simplex
+    solution with as many rows: it is for some thousand of them at most.
 
     References
     ----------
     Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines",
-    section 3.1.
+    section 3.1, and section 6 for the program with ``C``.
 
     Examples
     --------
@@ -97,9 +137,23 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
 
     def __init__(
-        self, program: str = "lp", *, tol: float = 1e-6, max_iter: int = 10_000
+        self,
+        program: str = "lp",
+        *,
+        C: float | None = None,
+        kernel: str | Callable[..., np.ndarray] = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
     ) -> None:
         self.program = program
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.tol = tol
         self.max_iter = max_iter
 
@@ -115,28 +169,56 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Outcomes.
         sample_weight : array-like of shape (n,), optional
-            Comparisons of weight zero are left out; other weights change nothing,
-            because every comparison must be on its side of the margin.
+            Comparisons of weight zero are left out. With ``C`` a weight of 2 is the
+            same as a second row; without it other weights change nothing, because
+            every comparison must be on its side of the margin.
 
         Returns
         -------
         MaxMarginCompare
             The fitted model.
         """
-        if self.program not in ("lp", "qp"):
-            raise ValueError(
-                f"program={self.program!r} is not known; expected 'lp' or 'qp'."
-            )
-        check_positive(self, "tol", "max_iter")
+        self._check_parameters()
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         if pairs.items is None:
             raise TypeError(
                 "MaxMarginCompare needs features; these Pairs have none (items=None)."
             )
-        pairs, outcome = pairs[weight > 0].compact(), outcome[weight > 0]
+        present = weight > 0
+        pairs, outcome = pairs[present], outcome[present]
+        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+            pairs = pairs.compact()
         self._forget()
         remember_features(self, pairs.table)
         self.classes_ = OUTCOMES.copy()
+        if self.C is None:
+            self._fit_hard(pairs, outcome)
+        else:
+            self._fit_soft(pairs, outcome, weight[present])
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.program not in ("lp", "qp"):
+            raise ValueError(
+                f"program={self.program!r} is not known; expected 'lp' or 'qp'."
+            )
+        check_positive(self, "tol", "max_iter")
+        if self.C is not None:
+            check_positive(self, "C")
+            if self.program == "qp":
+                raise ValueError(
+                    f"MaxMarginCompare(program='qp', C={self.C:g}): the quadratic "
+                    "program with violations is SVMCompare(C=...); use that, or "
+                    "program='lp'."
+                )
+        elif not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise ValueError(
+                f"MaxMarginCompare(kernel={self.kernel!r}) needs C, the cost of a "
+                "violated margin; without it the kernel is 'linear'. Try C=1.0."
+            )
+
+    def _fit_hard(self, pairs: Pairs, outcome: np.ndarray) -> None:
+        """Allow no violation, and find out whether that is possible."""
         self.threshold_ = 1.0 if (outcome == 0).any() else 0.0
         values = pairs.values
         d = values[pairs.right] - values[pairs.left]
@@ -146,7 +228,56 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             # Rows of equal weight: a weight would change the bound, not the optimum.
             self._quadratic_program(pairs, outcome, float(w @ w) / margin**2)
         self._report(outcome)
-        return self
+
+    def _fit_soft(self, pairs: Pairs, outcome: np.ndarray, weight: np.ndarray) -> None:
+        """Allow violations, at a cost of C each."""
+        items = TrainingItems.read(
+            pairs, self.kernel, self.gamma, self.degree, self.coef0
+        )
+        given = np.arange(len(outcome))
+        program = PairProgram(pairs, outcome, weight, items, given, 2e8)
+        assert self.C is not None
+        lp = solve_soft_lp(program, self.C)
+        self.objective_, self.gap_ = lp.objective, lp.gap
+        self._keep_expansion(items, lp.item_coef)
+        self.intercept_ = lp.intercept if outcome.any() else -1.0
+        self.threshold_ = max(0.0, -self.intercept_)
+        d = lp.difference
+        beyond = np.concatenate(
+            [
+                d[program.right_better > 0] - self.threshold_,
+                -d[program.left_better > 0] - self.threshold_,
+                self.threshold_ - np.abs(d[program.tied > 0]),
+            ]
+        )
+        self.margin_ = float(beyond.min() / (self.threshold_ or 1.0))
+        self.separable_ = self.margin_ > 0
+        self._report_soft(program, d)
+
+    def _report_soft(self, program: PairProgram, difference: np.ndarray) -> None:
+        wins = program.right_better.sum() + program.left_better.sum()
+        if wins == 0:
+            warn_user("All comparisons are ties: the utility is zero everywhere.")
+        elif not difference.any():
+            warn_user(
+                f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
+                "utility: C is too small to pay for any coefficient, or the features "
+                "explain nothing. Try a larger C.",
+                ThresholdWarning,
+            )
+        elif not program.tied.any():
+            warn_user(
+                "There are no ties among the comparisons, so the model only orders, "
+                "with threshold_ = 0."
+            )
+        elif self.intercept_ >= 0:
+            warn_user(
+                f"intercept_ = {self.intercept_:.3g} is not negative, so no tie will "
+                "ever be predicted: ties are few or C is small. The utilities are "
+                "fine; ThresholdCompare(MaxMarginCompare(...)) learns a threshold for "
+                "them, or try a larger C.",
+                ThresholdWarning,
+            )
 
     def _linear_program(
         self, d: np.ndarray | sp.csr_array, y: np.ndarray
@@ -231,6 +362,3 @@ class MaxMarginCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "margin_")
-
-    def _utility(self, table: ItemTable) -> np.ndarray:
-        return np.asarray(table.values @ self.coef_).ravel()

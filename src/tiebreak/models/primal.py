@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data.messages import warn_user
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.base import check_positive
@@ -168,8 +169,9 @@ def solve_primal(
     -------
     PrimalSolution
     """
-    # Overflows end in a gap that is not finite, which is refused.
-    with np.errstate(over="ignore", invalid="ignore"):
+    # Overflows end in a gap that is not finite, which is refused. Large products are
+    # divided among our own threads; in small ones those of BLAS would only wait.
+    with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         if isinstance(loss, GradeHinge):
             solution = _solve_kinked(model, A, loss, C, last)
         else:

@@ -42,10 +42,11 @@ def maximize_lp(
     A: np.ndarray | sp.sparray,
     upper: np.ndarray,
     *,
+    lower: np.ndarray | None = None,
     col_lower: np.ndarray,
     col_upper: np.ndarray,
 ) -> LPSolution:
-    """Maximize ``costᵀx`` subject to ``A x ≤ upper`` and bounds on x.
+    """Maximize ``costᵀx`` subject to ``lower ≤ A x ≤ upper`` and bounds on x.
 
     Parameters
     ----------
@@ -55,6 +56,8 @@ def maximize_lp(
         Rows.
     upper : ndarray of shape (m,)
         Right side.
+    lower : ndarray of shape (m,), optional
+        Left side; None: there is none.
     col_lower, col_upper : ndarray of shape (n,)
         Bounds on x; infinite where there is none.
 
@@ -69,7 +72,8 @@ def maximize_lp(
     lp.sense_ = highspy.ObjSense.kMaximize
     lp.col_cost_ = np.asarray(cost, dtype=np.float64)
     lp.col_lower_, lp.col_upper_ = _bounded(col_lower), _bounded(col_upper)
-    lp.row_lower_ = np.full(m, -highspy.kHighsInf)
+    lower = np.full(m, -np.inf) if lower is None else lower
+    lp.row_lower_ = _bounded(lower)
     lp.row_upper_ = _bounded(upper)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
@@ -89,10 +93,12 @@ def maximize_lp(
         return LPSolution(x, row_dual, np.nan, np.inf, status)
     objective = float(cost @ x)
     reduced = cost - matrix.T @ row_dual
-    # A reduced cost belongs to the bound it pushes against; without one it is zero.
+    # A multiplier belongs to the bound it pushes against; without one it is zero.
     ends = np.where(reduced > 0, col_upper, col_lower)
     ends = np.where(np.isfinite(ends), ends, x)
-    dual = float(upper @ row_dual + reduced @ ends)
+    sides = np.where(row_dual > 0, upper, lower)
+    sides = np.where(np.isfinite(sides), sides, matrix @ x)
+    dual = float(sides @ row_dual + reduced @ ends)
     gap = abs(objective - dual) / max(1.0, abs(objective))
     return LPSolution(x, row_dual, objective, gap, status)
 
