@@ -149,7 +149,8 @@ class OrdinalProgram:
         utility = solution.fitted[0][self.code]
         largest = float(self.rows.diagonal()[self.code].max())
         rounding = 1e-13 * largest * float(np.abs(solution.coef[0]).sum())
-        return bool(np.ptp(utility) <= rounding)
+        # Much less than the margin of one; the bound on rounding may be far too large.
+        return bool(np.ptp(utility) <= min(rounding, 1e-6))
 
     def row_coef(self, problem: BlockQP, solution: BlockSolution) -> Floats:
         """Coefficients of the rows, shape (n,): w = Σ coef Φ(x).
