@@ -16,8 +16,12 @@ from sklearn.model_selection import ParameterGrid
 
 from benchmarks.command_cases import CASES as COMMAND_CASES
 from benchmarks.grade_cases import CASES as GRADE_CASES
+from benchmarks.l1_cases import CASES as ONE_NORM_CASES
+from benchmarks.least_squares_cases import CASES as SQUARES_CASES
 from benchmarks.measure import in_child, interleaved, slope
+from benchmarks.order_cases import CASES as ORDER_CASES
 from benchmarks.problems import Libsvm, fit_ours, make_problem
+from benchmarks.pursuit_cases import CASES as PURSUIT_CASES
 from benchmarks.rating_cases import CASES as RATING_CASES
 from benchmarks.rows import Row
 from tiebreak import SVMCompare, metrics, tune
@@ -170,5 +174,9 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         *RATING_CASES,
         *COMMAND_CASES,
         *GRADE_CASES,
+        *SQUARES_CASES,
+        *ONE_NORM_CASES,
+        *PURSUIT_CASES,
+        *ORDER_CASES,
     )
 }

@@ -2,6 +2,7 @@
 """The examples run on real data and say what they promise to say."""
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,12 @@ def test_examples_run(data_dir, name, said):
     assert done.returncode == 0, done.stderr[-2000:]
     for words in said:
         assert words in done.stdout
+
+
+def test_the_ordering_example_has_theirs_beside_ours(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    example = runpy.run_path(str(EXAMPLES / "ordering.py"))
+    example["main"](1, 2, 30)
+    said = capsys.readouterr().out
+    for words in ("li/num", "nl/bin", "Order SVM", "0.982", "ERR"):
+        assert words in said

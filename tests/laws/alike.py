@@ -105,7 +105,7 @@ def slack(model: Any, data: Data) -> float:
     """
     solved = getattr(model, "ranker_", model)
     solved = solved.steps[-1][1] if hasattr(solved, "steps") else solved
-    if not hasattr(solved, "dual_coef_"):
+    if not hasattr(solved, "gap_"):
         return data.atol
     gap = 2.0 * solved.gap_ * solved.objective_
     return data.atol + data.diameter * math.sqrt(gap)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.linear_model import LinearRegression
+
 from tests.laws.cases import (
     GAUSS,
     LINEAR,
@@ -33,7 +35,19 @@ from tests.laws.graded import (
     make_graded,
 )
 from tests.laws.graded_alike import GradedData
-from tiebreak import OrdinalSVM, RankSVM, SwapSVM
+from tiebreak import (
+    CoRankingPursuit,
+    ExpectedRankRegression,
+    L1Ranker,
+    MatchingPursuit,
+    OrderSVM,
+    OrdinalSVM,
+    RankBoost,
+    RankingPursuit,
+    RankRLS,
+    RankSVM,
+    SwapSVM,
+)
 
 __all__ = ["CASES", "MODELS", "law_applies", "make_data"]
 
@@ -77,6 +91,31 @@ DRAWN = {
     )
 }
 
+SQUARES = {
+    "increasing_grades": "how far grades are apart matters",
+    "idle_groups": "equal grades ask for equal utilities",
+    "number_of_pairs": "pairs of equal grades are pairs too",
+}
+
+PURSUIT = SQUARES | {"certificate": "takes greedy steps, and claims no optimum"}
+LINEAR_COLUMNS = {"translation": "columns x_i·x move with the origin"}
+SINGLE_GRADES = {
+    law: "fits the grades themselves, whatever the groups are"
+    for law in ("groups_are_sums", "groups_matter", "grades_within_groups")
+} | {"score_of_training": "grades differ more between groups than inside"}
+
+BOOSTED = {"certificate": "has rounds, not a tolerance"}
+MAJORITY = {
+    "number_of_pairs": "each two items are one pair",
+    "groups_are_sums": "a share of lists, which more of them need not change",
+}
+REGRESSION = {
+    "refit_after_pairs": "does not take comparisons",
+    "certificate": "the regressor has its own",
+    "number_of_pairs": "learns from items and positions, not from pairs",
+    "groups_are_sums": "rows of weight √2 are not two lists",
+}
+
 NO_PAIRS = {"refit_after_pairs": "does not take comparisons"}
 OF_ITEMS = (
     NO_PAIRS
@@ -94,6 +133,25 @@ OF_ITEMS = (
         )
     }
 )
+
+OF_CUTS = NO_PAIRS | {
+    "number_of_pairs": "learns from items and cuts of lists, not from pairs"
+}
+OF_CUT_ROWS = OF_CUTS | {
+    "weight_two": "a second row takes a place of its own and moves those below it",
+    "groups_are_sums": "the weight of a row multiplies its terms, not those of pairs",
+}
+
+# Vertices of the same polyhedron, of which HiGHS knows the sides to 1e-10.
+PROGRAM: dict[str, Any] = {"atol": 1e-7}
+# One group of so many grades is what slacks per item pay for, with a warning.
+ONE_FOR_ALL = {
+    law: "as one group the slacks pay for all pairs, which is another test's business"
+    for law in ("groups_matter", "score_needs_groups")
+}
+PER_ITEM = ONE_FOR_ALL | {
+    "groups_are_sums": "slacks are of items, so twice is a weight of 2, not √2"
+}
 
 ALL = (*TABLES, *LISTS)
 
@@ -189,6 +247,21 @@ MODELS = [
         ),
         without=DRAWN,
     ),
+    GradedModel("L1Ranker", lambda: L1Ranker(1.5, tol=1e-9), ALL, **PROGRAM),
+    GradedModel(
+        "L1Ranker(item)",
+        lambda: L1Ranker(0.3, "item", tol=1e-9),
+        (DENSE, SPARSE, ORDERS),
+        without=PER_ITEM,
+        **PROGRAM,
+    ),
+    GradedModel(
+        "L1Ranker(item-weighted)",
+        lambda: L1Ranker(1.5, "item-weighted", tol=1e-9),
+        (DENSE, PANDAS, ORDERS),
+        without=ONE_FOR_ALL,
+        **PROGRAM,
+    ),
     GradedModel(
         "SwapSVM(linear)",
         lambda: SwapSVM(kernel="linear", **TIGHT),
@@ -210,6 +283,158 @@ MODELS = [
         GAUSS,
         same_as=lambda: SwapSVM(gamma=GAUSSIAN, **TIGHT),
         without=NO_PAIRS,
+    ),
+    GradedModel(
+        "RankRLS(linear)",
+        lambda: RankRLS(kernel="linear"),
+        ALL,
+        LINEAR,
+        without=SQUARES,
+    ),
+    GradedModel("RankRLS(rbf)", lambda: RankRLS(), ALL, GAUSS, without=SQUARES),
+    GradedModel(
+        "RankRLS(poly, mean)",
+        lambda: RankRLS(0.5, **POLYNOMIAL, per_group="mean"),
+        (DENSE, SPARSE, ORDERS),
+        POLY,
+        without=SQUARES | MEAN | NOT_INVARIANT,
+    ),
+    GradedModel(
+        "RankRLS(precomputed)",
+        lambda: RankRLS(kernel="precomputed"),
+        (GRAM, GRAM_ORDERS),
+        GAUSS,
+        same_as=lambda: RankRLS(gamma=GAUSSIAN),
+        without=SQUARES,
+    ),
+    GradedModel(
+        "RankRLS(cg)",
+        lambda: RankRLS(0.5, solver="cg", tol=1e-16),
+        (DENSE, PANDAS, ORDERS),
+        GAUSS,
+        without=SQUARES,
+    ),
+    GradedModel("RankingPursuit(rbf)", lambda: RankingPursuit(5), ALL, without=PURSUIT),
+    GradedModel(
+        "RankingPursuit(linear, plain)",
+        lambda: RankingPursuit(3, kernel="linear", backfit=False),
+        (DENSE, SPARSE, ORDERS),
+        without=PURSUIT | LINEAR_COLUMNS,
+    ),
+    GradedModel(
+        "RankingPursuit(prefit, mean)",
+        lambda: RankingPursuit(6, prefit=True, per_group="mean"),
+        (DENSE, PANDAS, ORDERS),
+        without=PURSUIT | MEAN,
+    ),
+    GradedModel(
+        "RankingPursuit(two kernels)",
+        lambda: RankingPursuit(5, kernel=["rbf", {"kernel": "poly", "degree": 2}]),
+        (DENSE, PANDAS, ORDERS),
+        without=PURSUIT | NOT_INVARIANT,
+    ),
+    GradedModel(
+        "RankingPursuit(precomputed)",
+        lambda: RankingPursuit(5, kernel="precomputed"),
+        (GRAM, GRAM_ORDERS),
+        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN),
+        without=PURSUIT
+        | {"refit_after_pairs": "the linear kernel of these pairs has two columns"},
+    ),
+    GradedModel(
+        "RankingPursuit(callable)",
+        lambda: RankingPursuit(5, kernel=gaussian),
+        (DENSE,),
+        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN),
+        without=PURSUIT | FUNCTION,
+    ),
+    GradedModel(
+        "MatchingPursuit(rbf)",
+        lambda: MatchingPursuit(5),
+        (DENSE, SPARSE, PANDAS, ORDERS),
+        without=PURSUIT | NO_PAIRS | SINGLE_GRADES,
+    ),
+    GradedModel(
+        "MatchingPursuit(precomputed)",
+        lambda: MatchingPursuit(5, kernel="precomputed"),
+        (GRAM, GRAM_ORDERS),
+        same_as=lambda: MatchingPursuit(5, gamma=GAUSSIAN),
+        without=PURSUIT | NO_PAIRS | SINGLE_GRADES,
+    ),
+    GradedModel(
+        "CoRankingPursuit",
+        lambda: CoRankingPursuit(4, nu=0.1),
+        (DENSE, SPARSE, PANDAS, ORDERS),
+        without=PURSUIT | NO_PAIRS | LINEAR_COLUMNS,
+    ),
+    GradedModel(
+        "CoRankingPursuit(functions, shared)",
+        lambda: CoRankingPursuit(
+            8,
+            views=[{"gamma": 0.2}, {"gamma": 0.8}],
+            nu=0.01,
+            objective="functions",
+            indices="shared",
+        ),
+        (DENSE, PANDAS, ORDERS),
+        without=PURSUIT | NO_PAIRS,
+    ),
+    GradedModel("RankBoost(feature)", lambda: RankBoost(20), ALL, without=BOOSTED),
+    GradedModel(
+        "RankBoost(stump)",
+        lambda: RankBoost(20, weak="stump"),
+        ALL,
+        without=BOOSTED,
+    ),
+    GradedModel(
+        "RankBoost(majority)",
+        lambda: RankBoost(20, weak="stump", feedback="majority"),
+        (DENSE, SPARSE, ORDERS),
+        without=BOOSTED | MAJORITY,
+    ),
+    GradedModel(
+        "ExpectedRankRegression",
+        lambda: ExpectedRankRegression(LinearRegression(tol=1e-14)),
+        ALL,
+        atol=1e-8,
+        without=REGRESSION,
+    ),
+    GradedModel(
+        "OrderSVM(linear)",
+        lambda: OrderSVM(kernel="linear", **TIGHT),
+        TABLES,
+        LINEAR,
+        without=OF_CUT_ROWS,
+    ),
+    GradedModel(
+        "OrderSVM(linear, lists)",
+        lambda: OrderSVM(kernel="linear", **TIGHT),
+        LISTS,
+        LINEAR,
+        without=OF_CUTS,
+    ),
+    GradedModel(
+        "OrderSVM(rbf)",
+        lambda: OrderSVM(0.5, coupling=0.3, **TIGHT),
+        (DENSE, PANDAS),
+        GAUSS,
+        without=OF_CUT_ROWS,
+    ),
+    GradedModel(
+        "OrderSVM(precomputed)",
+        lambda: OrderSVM(kernel="precomputed", **TIGHT),
+        (GRAM,),
+        GAUSS,
+        same_as=lambda: OrderSVM(gamma=GAUSSIAN, **TIGHT),
+        without=OF_CUT_ROWS,
+    ),
+    GradedModel(
+        "OrderSVM(precomputed, lists)",
+        lambda: OrderSVM(kernel="precomputed", **TIGHT),
+        (GRAM_ORDERS,),
+        GAUSS,
+        same_as=lambda: OrderSVM(gamma=GAUSSIAN, **TIGHT),
+        without=OF_CUTS,
     ),
     GradedModel(
         "OrdinalSVM(linear)",
@@ -259,6 +484,11 @@ def _draws_from_lists(model: GradedModel, shape: Shape) -> bool:
     return shape.lists and "drawn" in model.name
 
 
+def _has_other_grades(model: GradedModel, shape: Shape) -> bool:
+    """Positions in lists are other grades, where more than their order matters."""
+    return shape.lists and "increasing_grades" in model.without
+
+
 # Laws that speak of something that not every shape has.
 NEEDS: dict[str, Callable[[GradedModel, Shape], bool]] = {
     "feature_names": lambda model, shape: shape.named,
@@ -270,6 +500,7 @@ NEEDS: dict[str, Callable[[GradedModel, Shape], bool]] = {
     "same_as_dense": lambda model, shape: (
         (shape is not DENSE or bool(model.same_as))
         and not _draws_from_lists(model, shape)
+        and not _has_other_grades(model, shape)
     ),
     "number_types": lambda model, shape: shape.features,
     "memory_layout": lambda model, shape: shape is DENSE,

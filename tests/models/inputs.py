@@ -8,10 +8,14 @@ import numpy as np
 import pytest
 
 from tiebreak import (
+    L1Ranker,
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
     Pairs,
+    RankBoost,
+    RankingPursuit,
+    RankRLS,
     RankSVM,
     SVMCompare,
     ThresholdCompare,
@@ -27,6 +31,12 @@ MODELS = {
     "SVMCompare(linear)": lambda: SVMCompare(C=10.0, kernel="linear"),
     "RankSVM": lambda: RankSVM(C=10.0),
     "RankSVM(both)": lambda: RankSVM(C=10.0, kernel="linear", ties="both"),
+    "L1Ranker": lambda: L1Ranker(0.1),
+    "RankingPursuit": lambda: RankingPursuit(2),
+    "RankRLS": lambda: RankRLS(0.1),
+    "RankRLS(linear)": lambda: RankRLS(0.1, kernel="linear"),
+    "RankBoost": lambda: RankBoost(30),
+    "RankBoost(stump)": lambda: RankBoost(30, weak="stump"),
     "MaxMarginCompare": MaxMarginCompare,
     "MaxMarginCompare(qp)": lambda: MaxMarginCompare("qp"),
     "MaxMarginCompare(soft)": lambda: MaxMarginCompare(C=1e3, kernel="rbf"),

@@ -22,11 +22,15 @@ from tests.models.inputs import (
     refused,
 )
 from tiebreak import (
+    L1Ranker,
     MajorityCompare,
     MaxMarginCompare,
     Orders,
     Outcome,
     Pairs,
+    RankBoost,
+    RankingPursuit,
+    RankRLS,
     RankSVM,
     ThresholdCompare,
 )
@@ -167,7 +171,15 @@ def test_what_is_no_comparison(make, X):
         "Pairs\\(items, left, right\\)",
         "\\(n, 2, n_features",
     ]
-    if not isinstance(make(), RankSVM | ThresholdCompare):  # these take items as well
+    takes_items = (
+        L1Ranker,
+        RankBoost,
+        RankingPursuit,
+        RankRLS,
+        RankSVM,
+        ThresholdCompare,
+    )
+    if not isinstance(make(), takes_items):
         refused(TypeError, [*words, type(X).__name__], make().fit, X, Y)
     refused(TypeError, words, fitted(make).decision_function, X)
 
@@ -272,7 +284,7 @@ def test_items_without_features(make):
     pairs = Pairs(None, ["a", "b", "c", "a"], ["b", "c", "a", "c"])
     y = [1, 0, -1, 1]
     model = make()
-    if isinstance(model, MaxMarginCompare):
+    if isinstance(model, L1Ranker | MaxMarginCompare | RankBoost | RankingPursuit):
         refused(TypeError, ["needs features", "items=None"], model.fit, pairs, y)
         return
     if "rbf" in model.get_params().values() or "ranker__kernel" in model.get_params():

@@ -232,8 +232,12 @@ def test_every_trusted_transformer_was_tried():
         for part in [whole, *getattr(whole, "named_steps", {}).values()]
     }
     trusted = {name for name in TRUSTED if name.startswith("sklearn.")}
-    # KernelCenterer is tried as a part of KernelPCA.
-    assert trusted - tried == {"sklearn.preprocessing._data.KernelCenterer"}
+    # KernelCenterer is tried as a part of KernelPCA, and LinearRegression as that of
+    # ExpectedRankRegression, under the laws.
+    assert trusted - tried == {
+        "sklearn.linear_model._base.LinearRegression",
+        "sklearn.preprocessing._data.KernelCenterer",
+    }
 
 
 def test_every_estimator_of_tiebreak_is_trusted():

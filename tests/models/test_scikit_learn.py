@@ -23,15 +23,26 @@ from sklearn.utils import estimator_checks, get_tags
 from tests.models.inputs import curved_pairs
 from tiebreak import (
     BradleyTerry,
+    CoRankingPursuit,
     Elo,
+    ExpectedRankRegression,
     Glicko,
     Glicko2,
+    HedgeOrder,
+    L1Ranker,
+    L1RankerCV,
     LogisticCompare,
     MajorityCompare,
+    MatchingPursuit,
     MaxMarginCompare,
     OnItems,
+    OrderSVM,
     OrdinalSVM,
     Pairs,
+    PlackettLuce,
+    RankBoost,
+    RankingPursuit,
+    RankRLS,
     RankSVM,
     SVMCompare,
     SwapSVM,
@@ -46,6 +57,7 @@ PAIR_MODELS = [
     Elo(),
     Glicko(),
     Glicko2(),
+    PlackettLuce(),
     MaxMarginCompare(),
     MajorityCompare(),
     ThresholdCompare(RankSVM()),
@@ -68,18 +80,87 @@ class GradeItems(OfItems, OrdinalSVM):
     pass
 
 
+class OrderItems(OfItems, OrderSVM):
+    pass
+
+
 class SwapItems(OfItems, SwapSVM):
     pass
 
 
+class FewFeatures(OfItems, L1Ranker):
+    pass
+
+
+class ChosenFeatures(OfItems, L1RankerCV):
+    pass
+
+
+class SquareItems(OfItems, RankRLS):
+    pass
+
+
+class PursueItems(OfItems, RankingPursuit):
+    pass
+
+
+class MatchItems(OfItems, MatchingPursuit):
+    pass
+
+
+class AgreeItems(OfItems, CoRankingPursuit):
+    pass
+
+
+class BoostItems(OfItems, RankBoost):
+    pass
+
+
+class RegressItems(OfItems, ExpectedRankRegression):
+    pass
+
+
+class VoteItems(OfItems, HedgeOrder):
+    """Has no utility, so that there is nothing to predict of items."""
+
+    @property
+    def predict(self):
+        raise AttributeError("predict is of comparisons")
+
+
 ITEM_MODELS = [
+    RankBoost(),
+    BoostItems(20),
+    BoostItems(20, weak="stump"),
+    BoostItems(20, weak="stump", feedback="majority"),
+    ExpectedRankRegression(),
+    RegressItems(),
+    VoteItems(),
+    VoteItems(preference="naive_bayes"),
     RankSVM(),
     RankItems(loss="squared_hinge"),
     RankItems(loss="squared_hinge", kernel="linear", per_group="mean"),
     RankItems(kernel="linear", tol=1e-9),
     RankItems(loss="squared_hinge", pairs_per_item=3, random_state=0),
+    RankRLS(),
+    SquareItems(),
+    SquareItems(kernel="linear", per_group="mean"),
+    SquareItems(solver="cg", tol=1e-16),
+    RankingPursuit(),
+    PursueItems(3),
+    PursueItems(3, kernel=["rbf", "linear"], backfit=False),
+    MatchItems(3, prefit=True),
+    AgreeItems(3),
+    AgreeItems(3, views=["rbf", "poly"], objective="functions", indices="shared"),
     SwapSVM(),
     SwapItems(kernel="linear", tol=1e-9),
+    OrderSVM(),
+    OrderItems(kernel="linear", tol=1e-9),
+    L1Ranker(),
+    FewFeatures(0.1),
+    FewFeatures(0.01, "item"),
+    FewFeatures(0.01, "item-weighted", None, adjacent=True),
+    ChosenFeatures(n_alphas=4, cv=2),
     OrdinalSVM(),
     GradeItems(tol=1e-9),
     GradeItems(kernel="linear", tol=1e-9),
@@ -124,11 +205,30 @@ DRAWN = dict.fromkeys(
     ],
     "a second row draws partners of its own",
 )
+PLACES = dict.fromkeys(
+    [
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ],
+    "a second row takes a place of its own in the list",
+)
 
 
 def expected_failures(estimator):
-    if type(estimator) in (RankSVM, SwapSVM, OrdinalSVM):
+    if type(estimator) in (
+        ExpectedRankRegression,
+        L1Ranker,
+        RankBoost,
+        RankingPursuit,
+        RankRLS,
+        RankSVM,
+        SwapSVM,
+        OrderSVM,
+        OrdinalSVM,
+    ):
         return OF_PAIRS
+    if isinstance(estimator, OrderSVM):
+        return PLACES
     return DRAWN if getattr(estimator, "pairs_per_item", None) else {}
 
 
@@ -161,7 +261,12 @@ def check_id(value):
     ],
     ids=check_id,
 )
-@pytest.mark.filterwarnings("ignore:OrdinalSVM gives all training items the same")
+@pytest.mark.filterwarnings("ignore:.* gives all training items the same")
+@pytest.mark.filterwarnings("ignore:OrderSVM.* the lists have .* cuts")
+@pytest.mark.filterwarnings("ignore:OrderItems.* the lists have .* cuts")
+@pytest.mark.filterwarnings("ignore:.*Pursuit stopped after")
+@pytest.mark.filterwarnings("ignore:L1Ranker dropped every feature")
+@pytest.mark.filterwarnings("ignore:Features have very different scales")
 def test_check_estimator(estimator, check):
     check(estimator)
 
@@ -183,13 +288,28 @@ def test_tags_say_what_a_model_fits():
     assert fits(RankSVM(kernel="precomputed")) == (True, True, False, True)
     assert fits(RankSVM(kernel=lambda A, B: A @ B.T)) == (True, True, False, True)
     assert fits(ThresholdCompare(RankSVM())) == (False, True, False, True)
-    for model in (SwapSVM, OrdinalSVM):
+    for model in (SwapSVM, OrderSVM, OrdinalSVM):
         assert fits(model()) == (True, False, False, True)
         assert fits(model(kernel="precomputed")) == (True, False, True, True)
     assert get_tags(RankSVM()).target_tags.required
 
 
-ALL_MODELS = [*PAIR_MODELS, RankSVM(), SwapSVM(), OrdinalSVM()]
+ALL_MODELS = [
+    *PAIR_MODELS,
+    ExpectedRankRegression(),
+    HedgeOrder(),
+    RankBoost(),
+    RankingPursuit(),
+    MatchingPursuit(),
+    CoRankingPursuit(),
+    RankRLS(),
+    RankSVM(),
+    SwapSVM(),
+    OrderSVM(),
+    OrdinalSVM(),
+    L1Ranker(),
+    L1RankerCV(),
+]
 
 
 @pytest.mark.parametrize("name", WITHOUT_DATA)

@@ -40,6 +40,7 @@ ONE_PAIR = {
     ("MaxMarginCompare(qp)", 0): "All comparisons are ties",
     ("MaxMarginCompare(soft)", 1): "no ties among the comparisons",
     ("MaxMarginCompare(soft)", 0): "All comparisons are ties",
+    ("RankingPursuit", 1): "stopped after 1 of n_basis=2",
     ("LogisticCompare", 0): "All comparisons are ties",
 }
 
@@ -50,7 +51,9 @@ def test_one_comparison(name, outcome):
     pairs = Pairs(ITEMS, [0], [1])
     model = MODELS[name]()
     said = ONE_PAIR.get((name, abs(outcome)))
-    if outcome == 0 and name in ("RankSVM", "ThresholdCompare"):
+    orders_only = ("RankSVM", "RankRLS", "RankRLS(linear)", "ThresholdCompare")
+    boosted = ("RankBoost", "RankBoost(stump)")
+    if outcome == 0 and name in (*orders_only, *boosted, "L1Ranker", "RankingPursuit"):
         words = ["all 1 comparisons are ties", "Try SVMCompare"]
         refused(ValueError, words, model.fit, pairs, [0])
         return
@@ -186,7 +189,10 @@ def test_extreme_c(make, C):
     assert getattr(model, "converged_", True)
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "MajorityCompare"])
+# One learns nothing, and the 1-norm drops features that are small beside its price.
+@pytest.mark.parametrize(
+    "name", [name for name in MODELS if name not in ("MajorityCompare", "L1Ranker")]
+)
 @pytest.mark.parametrize("scale", [1e6, 1e3, 1e-3, 1e-9])
 def test_extreme_scales(name, scale):
     pairs, y = easy(scale)

@@ -205,13 +205,15 @@ def convert(
     to: Annotated[
         Path,
         typer.Argument(
-            metavar="OUT", help="A .csv, .tsv or .parquet file.", readable=False
+            metavar="OUT",
+            help="A .csv, .tsv or .parquet file; for lists .soc, .soi, .toc or .toi.",
+            readable=False,
         ),
     ],
     reading: ReadOptions,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Write the comparisons that a FILE holds as a plain table."""
+    """Write what a FILE holds as a plain table, or its lists as a PrefLib file."""
     from tiebreak.cli.convert_command import run
 
     run(file, to, reading, quiet=quiet)

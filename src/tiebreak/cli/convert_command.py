@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``tiebreak convert``: comparisons as a plain table."""
+"""``tiebreak convert``: comparisons as a plain table, lists as a PrefLib file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tiebreak.cli.knowledge import Knowledge, as_comparisons
+from tiebreak.cli.lists import as_lists
 from tiebreak.cli.screen import Screen
 from tiebreak.data.files import (
+    PREFLIB_ENDINGS,
     ReadOptions,
+    WriteError,
     check_ending,
     read_file,
     write_comparisons,
+    write_preflib,
 )
 
 __all__ = ["run"]
@@ -32,7 +36,10 @@ def run(file: Path, to: Path, reading: ReadOptions, *, quiet: bool) -> None:
     quiet : bool
         Whether to say nothing.
     """
-    check_ending(to)
+    if to.suffix.lower() in PREFLIB_ENDINGS:
+        _write_lists(file, to, reading, quiet=quiet)
+        return
+    _check_table_ending(to)
     read = read_file(file, reading)
     known = as_comparisons(read)
     if known.by_name is None:
@@ -46,6 +53,25 @@ def run(file: Path, to: Path, reading: ReadOptions, *, quiet: bool) -> None:
     write_comparisons(to, known.pairs, known.y, columns | _features(known))
     written = f"{len(known.y):,} comparisons written to {to}."
     Screen(quiet=quiet).say([*read.sentences, *known.notes, written])
+
+
+def _check_table_ending(to: Path) -> None:
+    try:
+        check_ending(to)
+    except WriteError as error:
+        raise WriteError(
+            to,
+            f"{error.reason[:-1]}; or, for ranked lists, with .soc, .soi, .toc or "
+            ".toi.",
+        ) from None
+
+
+def _write_lists(file: Path, to: Path, reading: ReadOptions, *, quiet: bool) -> None:
+    read = read_file(file, reading)
+    orders, weight, notes = as_lists(read)
+    write_preflib(to, orders, weight, title=file.name)
+    written = f"{len(orders):,} lists written to {to}."
+    Screen(quiet=quiet).say([*read.sentences, *notes, written])
 
 
 def _features(known: Knowledge) -> dict[str, NDArray[Any]]:

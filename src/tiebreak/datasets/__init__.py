@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     )
     from tiebreak.datasets.jester import JesterRatings, load_jester
     from tiebreak.datasets.norms import NormPairs, SquaredNorm, make_norms
+    from tiebreak.datasets.orders_artificial import (
+        ArtificialOrders,
+        PolynomialUtility,
+        make_orders,
+    )
     from tiebreak.datasets.real import cache_dir, data_path
     from tiebreak.datasets.registry import REGISTRY
     from tiebreak.datasets.separable import (
@@ -59,6 +64,7 @@ __all__ = [
     "REGISTRY",
     "UCI_TABLES",
     "ArenaVotes",
+    "ArtificialOrders",
     "ChessGames",
     "CrowdVotes",
     "DataFile",
@@ -70,6 +76,7 @@ __all__ = [
     "JesterRatings",
     "LinearUtility",
     "NormPairs",
+    "PolynomialUtility",
     "RegressionTable",
     "SeparablePairs",
     "Served",
@@ -95,6 +102,7 @@ __all__ = [
     "load_uci",
     "load_worldcup2022",
     "make_norms",
+    "make_orders",
     "make_separable",
 ]
 
@@ -106,6 +114,7 @@ _HOMES = {
     "graded": ("GradedQueries", "load_lightgbm_rank", "load_mq2008"),
     "jester": ("JesterRatings", "load_jester"),
     "norms": ("NormPairs", "SquaredNorm", "make_norms"),
+    "orders_artificial": ("ArtificialOrders", "PolynomialUtility", "make_orders"),
     "real": ("cache_dir", "data_path"),
     "registry": ("REGISTRY",),
     "separable": ("LinearUtility", "SeparablePairs", "make_separable"),

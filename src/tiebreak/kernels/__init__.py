@@ -2,6 +2,7 @@
 """How items resemble each other: kernel functions, pair rows and thin factors."""
 
 from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
+from tiebreak.kernels.dictionary import KernelDictionary, MatrixDictionary
 from tiebreak.kernels.functions import KERNEL_NAMES, KernelFunction, make_kernel
 from tiebreak.kernels.item_rows import (
     ItemRows,
@@ -24,8 +25,10 @@ __all__ = [
     "ItemKernel",
     "ItemPairRows",
     "ItemRows",
+    "KernelDictionary",
     "KernelFunction",
     "LinearRows",
+    "MatrixDictionary",
     "MatrixRows",
     "NystroemMap",
     "PivotedFactor",

@@ -6,22 +6,19 @@ Boundary convention: a utility exactly at a threshold belongs to the higher grad
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, is_pairs
-from tiebreak.data.messages import warn_user
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_program import read_grades
-from tiebreak.models.kernel_utility import KernelUtility
-from tiebreak.models.ordinal_program import OrdinalProgram
-from tiebreak.solvers import BlockQP, BlockSolution, solve_block_qp
+from tiebreak.models.threshold_machine import ThresholdMachine
+from tiebreak.models.threshold_program import ThresholdProgram, distinct_items
+from tiebreak.solvers import BlockSolution
 
 __all__ = ["OrdinalSVM"]
 
@@ -29,7 +26,7 @@ __all__ = ["OrdinalSVM"]
 _MAX_GRADES = 50
 
 
-class OrdinalSVM(KernelUtility, BaseEstimator):
+class OrdinalSVM(ThresholdMachine, BaseEstimator):
     """Ordinal regression: a utility, and thresholds that cut it into grades.
 
     With r grades and z_ij = +1 if the grade of item i is above threshold j, else -1, it
@@ -178,55 +175,8 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
         Self
             The fitted model.
         """
-        program = self._read(X, y, qid, sample_weight)
-        problem = program.problem(self.C)
-        solution = self._solve(program, problem)
-        self._unpack(program, problem, solution)
+        self._solve(self._read(X, y, qid, sample_weight))
         return self
-
-    def path(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        Cs: Iterable[float] = (),
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Iterator[Self]:
-        """Fit for several values of C, sharing kernel rows and warm starts.
-
-        Parameters
-        ----------
-        X, y, qid, sample_weight
-            As in ``fit``.
-        Cs : iterable of float
-            Values of C; ascending values make the best use of warm starts.
-
-        Returns
-        -------
-        iterator of fitted models
-            One for each C, in the order given: the same as a model fitted with that C,
-            within ``tol``. This model itself is not fitted.
-        """
-        Cs = list(Cs)
-        if not Cs:
-            raise ValueError("a path needs at least one value of C, got none.")
-        template = clone(self)
-        program = template._read(X, y, qid, sample_weight)
-        return template._follow(program, Cs)
-
-    def _follow(self, program: OrdinalProgram, Cs: list[float]) -> Iterator[Self]:
-        """Fit copies of this model for one C after the other."""
-        last: tuple[BlockQP, BlockSolution] | None = None
-        for C in Cs:
-            model = copy.copy(self)
-            model.C = C
-            check_positive(model, "C")
-            problem = program.problem(C)
-            solution = model._solve(program, problem, last)
-            model._unpack(program, problem, solution)
-            last = problem, solution
-            yield model
 
     def predict_grade(self, X: Any) -> NDArray[np.float64]:
         """Grade of items: where their utility lies between the thresholds.
@@ -244,17 +194,13 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
         utility = self.utility(X)
         return self.grades_[np.searchsorted(self.thresholds_, utility, side="right")]
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "thresholds_")
-
     def _read(
         self,
         X: Any,
         y: ArrayLike | None,
         qid: ArrayLike | None,
         sample_weight: ArrayLike | None,
-    ) -> OrdinalProgram:
+    ) -> ThresholdProgram:
         check_positive(self, "C", "tol", "max_iter", "cache_size")
         if is_pairs(X) or isinstance(X, Orders):
             raise TypeError(
@@ -267,63 +213,21 @@ class OrdinalSVM(KernelUtility, BaseEstimator):
         _check_groups(grades.group[present])
         y = grades.y[present]
         _check_number_of_grades(y)
-        return OrdinalProgram.read(
-            self, grades.items, y, weight[present], present, 1e6 * self.cache_size
+        self.grades_, grade = np.unique(y, return_inverse=True)
+        n_blocks = len(self.grades_) - 1
+        is_above = grade > np.arange(n_blocks)[:, None]
+        return ThresholdProgram.of_sides(
+            distinct_items(self, grades, present),
+            np.where(is_above, 1, -1).astype(np.int8),
+            weight[present],
+            present,
+            np.ones((n_blocks, 1)),
+            1e6 * self.cache_size,
         )
 
-    def _solve(
-        self,
-        program: OrdinalProgram,
-        problem: BlockQP,
-        last: tuple[BlockQP, BlockSolution] | None = None,
-    ) -> BlockSolution:
-        largest = float(program.rows.diagonal().max())
-        with np.errstate(over="ignore", invalid="ignore"):
-            # What the directions may be multiplied with, twice, in the solver.
-            sizes = problem.size * float((problem.upper - problem.lower).max())
-            fits = np.isfinite(largest * sizes * sizes)
-        if not fits:
-            raise ValueError(
-                "OrdinalSVM: the objective overflows, so there is no solution in "
-                "floating-point numbers. The largest kernel value of an item with "
-                f"itself is {largest:.3g} and C={self.C:g}. Scale the features first, "
-                "for example with StandardScaler, or try a smaller C or smaller "
-                "weights."
-            )
-        solution = solve_block_qp(
-            program.rows, problem, tol=self.tol, max_iter=self.max_iter, last=last
-        )
-        if program.is_flat(solution):
-            warn_user(
-                "OrdinalSVM gives all training items the same utility, so it puts "
-                f"nothing in order: with C={self.C:g} no feature explains the grades "
-                "well enough. Try a larger C, scaled features or another kernel."
-            )
-        if not solution.converged:
-            warn_user(
-                f"OrdinalSVM stopped after {solution.n_iter} iterations with a "
-                f"relative duality gap of {solution.gap:.2g} and a violation of "
-                f"{solution.violation:.2g}; asked for tol={self.tol:g}. The result is "
-                "kept. Try a larger max_iter, scaled features or a smaller C.",
-                ConvergenceWarning,
-            )
-        return solution
-
-    def _unpack(
-        self, program: OrdinalProgram, problem: BlockQP, solution: BlockSolution
-    ) -> None:
-        coef = program.row_coef(problem, solution)
-        used = np.flatnonzero(coef)
-        self.support_ = program.given[used]
-        self.dual_coef_ = coef[used]
-        self.objective_ = solution.primal
-        self.gap_ = solution.gap
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        self.solver_ = solution.method
-        self._keep_expansion(program.items, solution.coef[0])
-        self.grades_ = program.grades.copy()
-        self.thresholds_ = program.thresholds(solution)
+    def _unpack(self, program: ThresholdProgram, solution: BlockSolution) -> None:
+        # They come out in order, but for the rounding of weights that add up to zero.
+        self.thresholds_ = np.maximum.accumulate(program.thresholds(solution))
 
 
 def _check_groups(group: NDArray[np.int64]) -> None:

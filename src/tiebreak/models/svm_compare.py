@@ -165,6 +165,15 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
                 "All comparisons are ties: the utility is zero everywhere and every "
                 "prediction is a tie."
             )
+        elif _is_flat(program, solution):
+            warn_user(
+                "The optimum gives all training items the same utility: items that "
+                "tied are as far apart as items that won, as far as this kernel can "
+                "tell, or ties are few. What is left of the utilities is rounding. "
+                "ThresholdCompare(RankSVM(...)) learns from wins and losses alone, and "
+                "LogisticCompare has no such optimum.",
+                ThresholdWarning,
+            )
         elif self.intercept_ >= 0:
             warn_user(
                 f"intercept_ = {self.intercept_:.3g} is not negative, so no tie will "
@@ -181,3 +190,10 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
                 "a larger C.",
                 ThresholdWarning,
             )
+
+
+def _is_flat(program: PairProgram, solution: BoxSolution) -> bool:
+    """Whether no comparison has a difference of utilities, but for rounding."""
+    largest = float(program.rows.diagonal().max())
+    rounding = 1e-13 * largest * float(np.abs(solution.s).sum())
+    return bool(np.abs(solution.fitted).max() <= min(rounding, 1e-6))

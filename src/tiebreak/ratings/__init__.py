@@ -8,6 +8,7 @@ from tiebreak.ratings.game_features import GameFeatures, game_features
 from tiebreak.ratings.glicko import Glicko
 from tiebreak.ratings.glicko2 import Glicko2
 from tiebreak.ratings.leaderboard import Leaderboard
+from tiebreak.ratings.plackett_luce import PlackettLuce
 
 __all__ = [
     "BradleyTerry",
@@ -16,6 +17,7 @@ __all__ = [
     "Glicko",
     "Glicko2",
     "Leaderboard",
+    "PlackettLuce",
     "check_pairs",
     "game_features",
 ]

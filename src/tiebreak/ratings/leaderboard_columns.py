@@ -15,7 +15,7 @@ from tiebreak.metrics.inputs import positive_integer
 from tiebreak.ratings.covariance import KINDS
 from tiebreak.ratings.rank_intervals import ranks_and_groups
 from tiebreak.ratings.rating_scale import RatingScale
-from tiebreak.ratings.uncertainty import LARGEST_COVARIANCE, check_level
+from tiebreak.ratings.strength_intervals import LARGEST_COVARIANCE, check_level
 
 __all__ = ["Uncertain", "model_columns"]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.report.calibration_display import CalibrationDisplay
 from tiebreak.report.history_display import HistoryDisplay
+from tiebreak.report.l1_path_display import L1PathDisplay
 from tiebreak.report.leaderboard_display import LeaderboardDisplay
 from tiebreak.report.matrix_display import ResultsMatrixDisplay
 from tiebreak.report.report_data import CompareData, Picture, QualityData, ReportData
@@ -22,6 +23,7 @@ __all__ = [
     "CompareData",
     "ComparisonROCDisplay",
     "HistoryDisplay",
+    "L1PathDisplay",
     "LeaderboardDisplay",
     "Picture",
     "QualityData",

@@ -6,8 +6,24 @@ from tiebreak.solvers.block_qp import BlockQP, BlockSolution
 from tiebreak.solvers.box_qp import BoxQP, BoxSolution
 from tiebreak.solvers.bundle import BundleSolution, minimize_bundle
 from tiebreak.solvers.dual import solve_box_qp
+from tiebreak.solvers.hull import hull_vertices
+from tiebreak.solvers.joint_pursuit import (
+    JointPath,
+    JointProblem,
+    pursue_jointly,
+)
+from tiebreak.solvers.linear_program import LinearProgram, ProgramSolution
 from tiebreak.solvers.lp import LPSolution, maximize_lp
+from tiebreak.solvers.lp_bundle import LPBundle
 from tiebreak.solvers.newton import NewtonSolution, minimize_newton
+from tiebreak.solvers.piecewise_risk import LPBundleSolution, PiecewiseRisk
+from tiebreak.solvers.pursuit import (
+    Dictionary,
+    PursuitPath,
+    QuadraticForm,
+    pursue,
+)
+from tiebreak.solvers.slack_rows import Plane, SlackRows
 from tiebreak.solvers.threshold import best_threshold
 from tiebreak.solvers.truncated_newton import TruncatedSolution, minimize_truncated
 from tiebreak.solvers.working_set import compile_kernels
@@ -18,15 +34,30 @@ __all__ = [
     "BoxQP",
     "BoxSolution",
     "BundleSolution",
+    "Dictionary",
+    "JointPath",
+    "JointProblem",
+    "LPBundle",
+    "LPBundleSolution",
     "LPSolution",
+    "LinearProgram",
     "NewtonSolution",
+    "PiecewiseRisk",
+    "Plane",
+    "ProgramSolution",
+    "PursuitPath",
+    "QuadraticForm",
+    "SlackRows",
     "TruncatedSolution",
     "best_threshold",
     "compile_kernels",
+    "hull_vertices",
     "maximize_lp",
     "minimize_bundle",
     "minimize_newton",
     "minimize_truncated",
+    "pursue",
+    "pursue_jointly",
     "solve_block_qp",
     "solve_box_qp",
 ]

@@ -9,9 +9,11 @@ from tiebreak.data.files.recognized import ReadOptions, Recognized
 from tiebreak.data.files.unjudged import read_unjudged
 from tiebreak.data.files.vocabulary import COLUMN_WORDS, SIDES
 from tiebreak.data.files.write import check_ending, write_comparisons, write_table
+from tiebreak.data.files.write_rankings import PREFLIB_ENDINGS, write_preflib
 
 __all__ = [
     "COLUMN_WORDS",
+    "PREFLIB_ENDINGS",
     "SIDES",
     "FileError",
     "NeedsAnswer",
@@ -24,5 +26,6 @@ __all__ = [
     "read_file",
     "read_unjudged",
     "write_comparisons",
+    "write_preflib",
     "write_table",
 ]

@@ -44,19 +44,31 @@ def read_preflib(path: Path, sniffed: Sniffed) -> Recognized:
     lists: list[tuple[int, int, list[list[int]]]] = []
     for number, line in text_lines(path, sniffed.gzipped):
         if found := _NAME.match(line):
+            if int(found[1]) in names:
+                raise FileError(
+                    path,
+                    f"line {number} names alternative {int(found[1])} a second time.",
+                )
             names[int(found[1])] = found[2]
         elif found := _HEADER.match(line):
             header[found[1].upper()] = found[2]
         elif line and not line.startswith("#"):
             lists.append((number, *_read_list(path, number, line)))
-    _check_header(path, header, names, sum(count for _, count, _ in lists))
+    counted = {
+        "NUMBER ALTERNATIVES": len(names),
+        "NUMBER VOTERS": sum(count for _, count, _ in lists),
+        "NUMBER UNIQUE ORDERS": len(lists),
+    }
+    _check_header(path, header, names, counted)
     if not lists:
         raise FileError(path, "the file has no lists.")
+    kind = header.get("DATA TYPE", "").strip().lower()
     place = {alternative: row for row, alternative in enumerate(names)}
     sequences = []
     for number, _, blocks in lists:
         listed = [entry for block in blocks for entry in block]
         _check_entries(path, number, listed, place)
+        _check_kind(path, number, kind, blocks, len(names))
         sequences.append([[place[entry] for entry in block] for block in blocks])
     weight = np.array([count for _, count, _ in lists], dtype=np.float64)
     orders = Orders(None, sequences, names=as_names(list(names.values())))
@@ -76,7 +88,7 @@ def read_preflib(path: Path, sniffed: Sniffed) -> Recognized:
 
 
 def _check_header(
-    path: Path, header: dict[str, str], names: dict[int, str], voters: int
+    path: Path, header: dict[str, str], names: dict[int, str], counted: dict[str, int]
 ) -> None:
     kind = header.get("DATA TYPE", "soc").strip().lower()
     if kind not in _TYPES:
@@ -95,7 +107,7 @@ def _check_header(
                 f"alternatives {seen[name]} and {number} are both called {name!r}.",
             )
         seen[name] = number
-    for key, found in (("NUMBER ALTERNATIVES", len(names)), ("NUMBER VOTERS", voters)):
+    for key, found in counted.items():
         stated = header.get(key, "").strip()
         if stated.isdigit() and int(stated) != found:
             raise FileError(
@@ -103,6 +115,26 @@ def _check_header(
                 f"the header says {key} {int(stated):,}, but there are {found:,}; the "
                 "file may be cut short.",
             )
+
+
+def _check_kind(
+    path: Path, number: int, kind: str, blocks: list[list[int]], n_items: int
+) -> None:
+    """Refuse a list that the type in the header excludes."""
+    if kind.startswith("s") and any(len(block) > 1 for block in blocks):
+        raise FileError(
+            path,
+            f"line {number} has tied items, but the header says DATA TYPE {kind}, "
+            f"which has none; if the ties are meant, write t{kind[1:]} there.",
+        )
+    n_listed = sum(len(block) for block in blocks)
+    if kind.endswith("c") and n_listed < n_items:
+        raise FileError(
+            path,
+            f"line {number} ranks {n_listed} of {plural(n_items, 'item')}, but the "
+            f"header says DATA TYPE {kind}, which ranks all; if the list is meant to "
+            f"be shorter, write {kind[:2]}i there.",
+        )
 
 
 def _read_list(path: Path, number: int, line: str) -> tuple[int, list[list[int]]]:

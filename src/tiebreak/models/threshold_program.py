@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graded items as the dual program of one direction and several thresholds.
+"""Items on the sides of several thresholds, as a dual program.
 
 Every threshold is a block of the program and every item a row of the kernel. An item is
-at most two variables per block: the weight of its rows with a grade above the
-threshold, and of those below. So identical items are one, whatever their grades, and
-a row of weight two is a duplicated row by construction.
+at most two variables per block: the weight of its rows above the threshold, and of
+those below. So identical items are one, on whatever sides they are, and what weighs two
+is the same as two by construction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data import ItemTable
+from tiebreak.data import Grades
 from tiebreak.kernels import (
     FunctionKernel,
     GramKernel,
@@ -27,14 +27,14 @@ from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.pair_program import TrainingItems
 from tiebreak.solvers import BlockQP, BlockSolution
 
-__all__ = ["OrdinalProgram"]
+__all__ = ["ThresholdProgram", "distinct_items"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class OrdinalProgram:
+class ThresholdProgram:
     """Training rows, summed up per distinct item and threshold.
 
     Attributes
@@ -43,79 +43,74 @@ class OrdinalProgram:
         Distinct items and kernel.
     rows : MatrixRows
         The kernel between them.
-    grades : ndarray of shape (r,)
-        The distinct grades, ascending.
-    grade : ndarray of int of shape (n,)
-        Number of the grade of every row that counts.
     weight : ndarray of shape (n,)
-        Its weight, positive.
+        Weight of every row that counts, positive.
     code : ndarray of int of shape (n,)
         Its distinct item.
     given : ndarray of int of shape (n,)
         Its place in what the user passed.
-    above, below : ndarray of shape (r - 1, n_items)
+    side : ndarray of int8 of shape (B, n)
+        +1 if the row is above a threshold, -1 below, 0 if it takes no part in it.
+    loading : ndarray of shape (B, q)
+        How much each threshold takes of each direction, the first of which is the
+        utility; see :class:`~tiebreak.solvers.BlockQP`.
+    above, below : ndarray of shape (B, n_items)
         Weight of the rows of every item above and below every threshold.
     """
 
     items: TrainingItems
     rows: MatrixRows
-    grades: Floats
-    grade: Codes
     weight: Floats
     code: Codes
     given: Codes
+    side: NDArray[np.int8]
+    loading: Floats
     above: Floats
     below: Floats
 
     @classmethod
-    def read(
+    def of_sides(
         cls,
-        model: KernelUtility,
-        table: ItemTable,
-        y: Floats,
+        found: tuple[TrainingItems, Codes],
+        side: NDArray[np.int8],
         weight: Floats,
         present: Codes,
+        loading: Floats,
         cache_bytes: float,
-    ) -> OrdinalProgram:
-        """Merge identical items and resolve the kernel.
+    ) -> ThresholdProgram:
+        """Sum up the weights per item, threshold and side.
 
         Parameters
         ----------
-        model : KernelUtility
-            Its ``kernel``, ``gamma``, ``degree`` and ``coef0`` are used.
-        table : ItemTable
-            All items that were given.
-        y, weight : ndarray of shape (n,)
-            Grades and positive weights of the rows that count.
+        found : (TrainingItems, ndarray of int of shape (n,))
+            As `distinct_items` gives them.
+        side : ndarray of int8 of shape (B, n)
+            Sides of the rows that count.
+        weight : ndarray of shape (n,)
+            Their weights, positive.
         present : ndarray of int of shape (n,)
-            Their places in the table.
+            Their places in what the user passed.
+        loading : ndarray of shape (B, q)
+            Directions of the thresholds.
         cache_bytes : float
             Memory for kernel rows.
 
         Returns
         -------
-        OrdinalProgram
+        ThresholdProgram
         """
-        kernel: Any = model.kernel
-        if isinstance(kernel, str) and kernel == "precomputed":
-            items, code = TrainingItems.of_gram(table), present
-        else:
-            distinct, code = table.take(present).unique()
-            items = TrainingItems.of_table(
-                distinct, code, kernel, model.gamma, model.degree, model.coef0
-            )
-        grades, grade = np.unique(y, return_inverse=True)
-        above = np.empty((len(grades) - 1, items.n_items))
+        items, code = found
+        above = np.empty((len(side), items.n_items))
         below = np.empty_like(above)
-        for j in range(len(above)):
-            above[j] = np.bincount(code, weight * (grade > j), items.n_items)
-            below[j] = np.bincount(code, weight * (grade <= j), items.n_items)
+        for b, of_rows in enumerate(side):
+            above[b] = np.bincount(code, weight * (of_rows > 0), items.n_items)
+            below[b] = np.bincount(code, weight * (of_rows < 0), items.n_items)
         rows = _kernel_rows(items, cache_bytes)
-        return cls(items, rows, grades, grade, weight, code, present, above, below)
+        return cls(items, rows, weight, code, present, side, loading, above, below)
 
     @property
     def shifts(self) -> Floats:
-        """What is taken from the labels of every block, shape (r - 1,).
+        """What is taken from the labels of every block, shape (B,).
 
         Then those of the heavier side are zero. With a tiny C only variables of that
         side are free, and their gradients, of the size of C, are not lost next to one.
@@ -124,25 +119,23 @@ class OrdinalProgram:
 
     def problem(self, C: float) -> BlockQP:
         """The dual program for a value of C."""
-        n_blocks = len(self.above)
         # Of every block first the items above it, then those below: shape (B, 2, n).
         weight = np.stack([self.above, self.below], axis=1)
-        block, side, row = np.nonzero(weight)
-        label = 1.0 - 2.0 * side
-        bound = C * weight[block, side, row]
+        block, lower_side, row = np.nonzero(weight)
+        label = 1.0 - 2.0 * lower_side
+        bound = C * weight[block, lower_side, row]
         return BlockQP(
             linear=label - self.shifts[block],
-            lower=np.where(side == 0, 0.0, -bound),
-            upper=np.where(side == 0, bound, 0.0),
+            lower=np.where(lower_side == 0, 0.0, -bound),
+            upper=np.where(lower_side == 0, bound, 0.0),
             row=row,
             block=block,
-            loading=np.ones((n_blocks, 1)),
+            loading=self.loading,
         )
 
     def thresholds(self, solution: BlockSolution) -> Floats:
-        """Ascending thresholds b, one between every two neighboring grades."""
-        # They come out in order, but for the rounding of weights that add up to zero.
-        return np.maximum.accumulate(-(solution.levels + self.shifts))
+        """What the value of an item is compared with, shape (B,)."""
+        return -(solution.levels + self.shifts)
 
     def is_flat(self, solution: BlockSolution) -> bool:
         """Whether all training items have the same utility, but for rounding."""
@@ -159,18 +152,51 @@ class OrdinalProgram:
         that side in proportion to their weights.
         """
         out = np.zeros(len(self.weight))
-        for j in range(problem.n_blocks):
-            mine = slice(problem.starts[j], problem.starts[j + 1])
+        for b in range(problem.n_blocks):
+            mine = slice(problem.starts[b], problem.starts[b + 1])
             row, s = problem.row[mine], solution.s[mine]
             is_above = problem.upper[mine] > 0
             for chosen, total, of_rows in (
-                (is_above, self.above[j], self.grade > j),
-                (~is_above, self.below[j], self.grade <= j),
+                (is_above, self.above[b], self.side[b] > 0),
+                (~is_above, self.below[b], self.side[b] < 0),
             ):
                 share = np.zeros(len(total))
                 share[row[chosen]] = s[chosen] / total[row[chosen]]
                 out[of_rows] += (share[self.code] * self.weight)[of_rows]
         return out
+
+
+def distinct_items(
+    model: KernelUtility, grades: Grades, present: Codes
+) -> tuple[TrainingItems, Codes]:
+    """Merge identical items and resolve the kernel.
+
+    Parameters
+    ----------
+    model : KernelUtility
+        Its ``kernel``, ``gamma``, ``degree`` and ``coef0`` are used.
+    grades : Grades
+        All items that were given.
+    present : ndarray of int of shape (n,)
+        The rows that count.
+
+    Returns
+    -------
+    items : TrainingItems
+    code : ndarray of int of shape (n,)
+        The item of every row that counts.
+    """
+    kernel: Any = model.kernel
+    if isinstance(kernel, str) and kernel == "precomputed":
+        if grades.orders is None:
+            return TrainingItems.of_gram(grades.items), present
+        # An item of several lists is one row and column of the kernel.
+        return TrainingItems.of_gram(grades.orders.table), grades.orders.flat[present]
+    distinct, code = grades.items.take(present).unique()
+    items = TrainingItems.of_table(
+        distinct, code, kernel, model.gamma, model.degree, model.coef0
+    )
+    return items, code
 
 
 def _kernel_rows(items: TrainingItems, cache_bytes: float) -> MatrixRows:

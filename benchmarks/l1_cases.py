@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""1-norm ranking: pairs, hull corners and thresholds as rows, and growth in items.
+
+``python -m benchmarks.run -k one_norm --markdown`` runs these. Abalone and concrete are
+published files, see :mod:`tiebreak.datasets`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from benchmarks.measure import slope
+from benchmarks.rows import Row
+from tiebreak import L1Ranker
+from tiebreak.datasets import load_uci
+
+# α as a share of the smallest α that drops everything.
+_SHARE = 0.1
+
+
+def _abalone() -> tuple[np.ndarray, np.ndarray]:
+    """Rings below 6, 6 to 15 and above 15, as Nan et al. have them."""
+    data = load_uci("abalone", one_hot=False)
+    return _scaled(data.X), np.digitize(data.y, [6, 16])
+
+
+def _concrete() -> tuple[np.ndarray, np.ndarray]:
+    """Five bins of equal frequency."""
+    data = load_uci("concrete")
+    return _scaled(data.X), np.searchsorted(
+        np.quantile(data.y, [0.2, 0.4, 0.6, 0.8]), data.y, side="right"
+    )
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def make_items(n: int, p: int = 50, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw items of p features, ten of which matter, in five grades with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    w = np.append(np.linspace(1.0, 0.1, 10), np.zeros(p - 10))
+    u = X @ w + rng.standard_normal(n)
+    return X, np.digitize(u, np.quantile(u, [0.2, 0.4, 0.6, 0.8]))
+
+
+def _timed(call: Callable[[], L1Ranker]) -> tuple[L1Ranker, float]:
+    start = time.perf_counter()
+    model = call()
+    return model, time.perf_counter() - start
+
+
+def one_norm_rows() -> Iterator[Row]:
+    """Abalone and concrete: rows and seconds of three forms of one program."""
+    for name, read in (("concrete", _concrete), ("abalone", _abalone)):
+        X, y = read()
+        alpha = _SHARE * L1Ranker(slack="item-weighted").alpha_max(X, y)
+
+        def fit(
+            reduction: str | None,
+            X: np.ndarray = X,
+            y: np.ndarray = y,
+            alpha: float = alpha,
+        ) -> L1Ranker:
+            model = L1Ranker(alpha, "item-weighted", reduction, time_limit=60.0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                return model.fit(X, y)
+
+        fit("threshold")
+        short, quick = _timed(lambda: fit("threshold"))
+        hull, corners = _timed(lambda: fit("hull"))
+        every, slow = _timed(lambda: fit(None))
+        if short.objective_ > every.objective_ * (1 + 1e-8):
+            raise AssertionError(f"{short.objective_} is above {every.objective_}")
+        if every.converged_ and short.objective_ < every.objective_ * (1 - 1e-8):
+            raise AssertionError(f"{short.objective_} is below {every.objective_}")
+        before, after = short.n_rows_
+        ended = "" if every.converged_ else f"; stopped at a gap of {every.gap_:.0e}"
+        yield Row(
+            f"{name}: times faster by thresholds than by all pairs",
+            f"{slow / quick:,.0f}×" if every.converged_ else f"> {slow / quick:,.0f}×",
+            "≥ 100×" if name == "abalone" else "",
+            slow / quick >= 100 if name == "abalone" else None,
+            f"{quick:.2f} s with {after:,} rows against {slow:.1f} s with {before:,}"
+            f"{ended}",
+        )
+        yield Row(
+            f"{name}: hull corners",
+            f"{corners:.1f} s",
+            "",
+            None,
+            f"{hull.n_rows_[1]:,} of {before:,} rows; objective "
+            f"{hull.objective_ / short.objective_ - 1:+.1%}, an approximation",
+        )
+
+
+def one_norm_at_scale() -> Iterator[Row]:
+    """10⁵ items × 50 features in five grades, and growth in items."""
+    sizes = [12_500, 25_000, 50_000, 100_000]
+    for slack in ("item", "pair"):
+        seconds, model = [], L1Ranker()
+        for n in sizes:
+            X, y = make_items(n)
+            # Known in advance, so that every size solves the same problem.
+            alpha = 0.03 * n * (1 if slack == "item" else n / 4)
+            model, time_taken = _timed(lambda: L1Ranker(alpha, slack).fit(X, y))  # noqa: B023
+            seconds.append(time_taken)
+        yield Row(
+            f"slack={slack!r}, 10⁵ items × 50",
+            f"{seconds[-1]:.1f} s",
+            "solved",
+            bool(model.converged_),
+            f"gap {model.gap_:.0e}, {model.n_iter_} linear programs, "
+            f"{len(model.selected_)} features",
+        )
+        growth = slope(sizes, seconds)
+        yield Row(
+            f"slack={slack!r}: growth in items",
+            f"n^{growth:.2f}",
+            "≤ n^1.3",
+            growth <= 1.3,
+            f"{seconds[0]:.2f} s for {sizes[0]:,}",
+        )
+
+
+CASES = (one_norm_rows, one_norm_at_scale)

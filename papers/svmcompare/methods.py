@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The three methods of the paper, their data and how their parameters are chosen."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from papers.experiment import generator
+from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
+from tiebreak.datasets import load_sushi_pairs, make_norms
+from tiebreak.metrics import comparison_auc
+from tiebreak.models.base import ThresholdWarning
+
+__all__ = ["METHODS", "NORMS", "Drawn", "choose", "draw", "judge", "true_model"]
+
+NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
+METHODS = {
+    "rank": lambda: ThresholdCompare(RankSVM()),
+    "rank2": lambda: ThresholdCompare(RankSVM(ties="both")),
+    "compare": SVMCompare,
+}
+N_TEST = 10_000
+# Fewer of the sushi pairs differ: at a share of ties of 0.1 this is what is left.
+N_SUSHI_TEST = 5_000
+
+
+class Drawn(NamedTuple):
+    """Comparisons and outcomes."""
+
+    pairs: Pairs
+    y: np.ndarray
+
+
+@cache
+def _sushi() -> Drawn:
+    found = load_sushi_pairs(random_state=0)
+    return Drawn(found.pairs, found.y)
+
+
+def draw(data: str, n: int, ties: float, seed: int) -> tuple[Drawn, Drawn, Drawn]:
+    """Draw training, validation and test comparisons with the same share of ties.
+
+    The test set of a simulation is one, the same for all sizes and seeds.
+    """
+    rng = generator(data, n, ties, seed)
+    if data == "sushi":
+        pairs, y = _sushi()
+        order = rng.permutation(len(y))
+        tied, others = order[y[order] == 0], order[y[order] != 0]
+        parts = []
+        for size in (n, n, N_SUSHI_TEST):
+            n_tied = round(ties * size)
+            rows = np.concatenate([tied[:n_tied], others[: size - n_tied]])
+            tied, others = tied[n_tied:], others[size - n_tied :]
+            parts.append(Drawn(pairs[rows].compact(), y[rows]))
+        return parts[0], parts[1], parts[2]
+    made = [
+        make_norms(n, norm=NORMS[data], tie_share=ties, random_state=rng)
+        for _ in range(2)
+    ]
+    test = make_norms(
+        N_TEST, norm=NORMS[data], tie_share=ties, random_state=generator("test", data)
+    )
+    train, valid, last = (Drawn(part.pairs, part.y) for part in (*made, test))
+    return train, valid, last
+
+
+def choose(
+    method: str, train: Drawn, valid: Drawn, scoring: str, size: int = 10
+) -> tuple[Pipeline, dict[str, Any]]:
+    """Fit the paper's grid and keep what is best on the validation set."""
+    model = make_pipeline(OnItems(StandardScaler()), METHODS[method]())
+    last = model.steps[-1][0]
+    inner = f"{last}__ranker" if method != "compare" else last
+    grid = {
+        f"{inner}__gamma": np.geomspace(2.0**-7, 2.0**4, size).tolist(),
+        f"{inner}__C": np.geomspace(1e-3, 1e3, size).tolist(),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThresholdWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = tune(
+            model,
+            *train,
+            grid,
+            validation=tuple(valid),
+            scoring=scoring,
+            progress=False,
+        )
+    names = {key.rsplit("__", 1)[-1]: value for key, value in found.best_params.items()}
+    return found.best_model, names
+
+
+def judge(model: Any, test: Drawn) -> dict[str, float]:
+    """Error and area of a model on test comparisons."""
+    difference = model.decision_function(test.pairs)
+    return {
+        "error": 1.0 - model.score(test.pairs, test.y),
+        "auc": comparison_auc(test.y, difference),
+    }
+
+
+def true_model(data: str, test: Drawn) -> dict[str, float]:
+    """Error and area of the utility that made the data."""
+    made = make_norms(1, norm=NORMS[data], random_state=0)
+    utility = made.utility(test.pairs.values)
+    d = utility[test.pairs.right] - utility[test.pairs.left]
+    predicted = np.where(np.abs(d) <= made.threshold, 0, np.sign(d))
+    return {
+        "error": float(np.mean(predicted != test.y)),
+        "auc": comparison_auc(test.y, d),
+    }

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A dictionary of kernel functions: one column for every center and kernel.
+
+Column (v, j) holds k_v(center j, row i) for all rows i. A pass over all columns is a
+product of blocks; as many columns as fit stay in memory and the others are computed
+again in every pass, so that memory is bounded whatever the sizes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.threads import chunks, in_threads, n_threads
+from tiebreak.kernels.functions import Evaluator, KernelFunction, Table
+
+__all__ = ["KernelDictionary", "MatrixDictionary"]
+
+Floats = NDArray[np.float64]
+# Turns a block of columns, given as rows, into one number per column.
+Measure = Callable[[Floats], Floats]
+
+# Bytes of the columns that all threads work on at a time. Larger blocks are no faster.
+_WORKING = 16e6
+# Columns of a product with a vector, which needs no memory of its own.
+_PRODUCT = 4096
+# Arrays as large as a block that exist while one is computed and measured.
+_COPIES = 4
+
+
+class MatrixDictionary:
+    """Columns that are given as an array.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_rows)
+        One column of the dictionary in each row.
+    """
+
+    def __init__(self, columns: Floats) -> None:
+        self._kept = columns
+        self.n_columns, self.n_rows = columns.shape
+
+    def columns(self, index: NDArray[np.intp] | slice) -> Floats:
+        """Give some columns, one in each row.
+
+        Parameters
+        ----------
+        index : ndarray of int or slice
+            Numbers of the columns.
+
+        Returns
+        -------
+        ndarray of shape (k, n_rows)
+        """
+        return self._kept[index]
+
+    def products(self, q: Floats) -> Floats:
+        """Inner products of all columns with one or several vectors.
+
+        Parameters
+        ----------
+        q : ndarray of shape (n_rows,) or (n_rows, k)
+            Vectors.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,) or (n_columns, k)
+        """
+        return self._apply(lambda block: block @ q, _PRODUCT)
+
+    def measure(self, function: Measure) -> Floats:
+        """Apply a function to all columns, a block at a time, in threads.
+
+        Parameters
+        ----------
+        function : callable
+            Takes columns as rows, shape (k, n_rows), which it must not change, and
+            returns an array of k rows.
+
+        Returns
+        -------
+        ndarray of n_columns rows
+        """
+        return self._apply(function, _block_size(_WORKING, self.n_rows))
+
+    def _apply(self, function: Measure, size: int) -> Floats:
+        parts = chunks(self.n_columns, size)
+        return np.concatenate(
+            in_threads(lambda part: function(self._kept[part]), parts)
+        )
+
+
+class KernelDictionary:
+    """Columns of one or several kernels at the same centers.
+
+    Parameters
+    ----------
+    functions : sequence of KernelFunction
+        The kernels; columns of the first come first.
+    values : ndarray or csr_array of shape (n_rows, p)
+        The rows at which kernels are evaluated.
+    centers : ndarray or csr_array of shape (m, p)
+        The centers.
+    cache_bytes : float
+        Memory for columns: those that are kept and those that are worked on.
+
+    Attributes
+    ----------
+    n_columns : int
+        Number of kernels times number of centers.
+    n_rows : int
+        Length of a column.
+    n_kept : int
+        How many columns stay in memory after the first pass.
+    """
+
+    def __init__(
+        self,
+        functions: Sequence[KernelFunction],
+        values: Table,
+        centers: Table,
+        cache_bytes: float,
+    ) -> None:
+        self.functions, self._values, self._centers = functions, values, centers
+        self.n_rows, self.n_centers = values.shape[0], centers.shape[0]
+        self.n_columns = len(functions) * self.n_centers
+        working = min(_WORKING, 0.25 * cache_bytes)
+        self._size = _block_size(working, self.n_rows)
+        beside = _COPIES * n_threads() * self._size * 8.0 * self.n_rows
+        beside += self._prepare(0.25 * cache_bytes)
+        fits = int(max(0.0, cache_bytes - beside) // (8 * self.n_rows))
+        self.n_kept = min(fits, self.n_columns)
+        self._kept: Floats | None = None
+
+    def _prepare(self, allowed: float) -> float:
+        """Prepare for repeated blocks, if memory allows; give the bytes that it took.
+
+        Small blocks would otherwise spend most of their time on centering the rows.
+        """
+        n, p = self.n_rows, self._values.shape[1]
+        needed = 8.0 * (2 * len(self.functions) + 1) * (n + self.n_centers) * (p + 2)
+        dense = not sp.issparse(self._values) and not sp.issparse(self._centers)
+        self._evaluators: list[Evaluator] = []
+        if not dense or needed > allowed:
+            return 0.0
+        both = np.vstack([self._values, self._centers])
+        self._evaluators = [
+            function.evaluator(both, np.float64) for function in self.functions
+        ]
+        return needed
+
+    def columns(self, index: NDArray[np.intp] | slice) -> Floats:
+        """Give some columns, one in each row.
+
+        Parameters
+        ----------
+        index : ndarray of int or slice
+            Numbers of the columns.
+
+        Returns
+        -------
+        ndarray of shape (k, n_rows)
+        """
+        number = np.arange(self.n_columns)[index]
+        out = np.empty((len(number), self.n_rows))
+        kept = number < (0 if self._kept is None else self.n_kept)
+        if self._kept is not None:
+            out[kept] = self._kept[number[kept]]
+        kernel, center = np.divmod(number, self.n_centers)
+        for v in range(len(self.functions)):
+            if len(own := np.flatnonzero(~kept & (kernel == v))):
+                out[own] = self._block(v, center[own])
+        return out
+
+    def products(self, q: Floats) -> Floats:
+        """Inner products of all columns with one or several vectors.
+
+        Parameters
+        ----------
+        q : ndarray of shape (n_rows,) or (n_rows, k)
+            Vectors.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,) or (n_columns, k)
+        """
+        return self._apply(lambda block: block @ q, _PRODUCT)
+
+    def measure(self, function: Measure) -> Floats:
+        """Apply a function to all columns, a block at a time, in threads.
+
+        Parameters
+        ----------
+        function : callable
+            Takes columns as rows, shape (k, n_rows), which it must not change, and
+            returns an array of k rows.
+
+        Returns
+        -------
+        ndarray of n_columns rows
+        """
+        return self._apply(function, self._size)
+
+    def _apply(self, function: Measure, size: int) -> Floats:
+        """Apply a function, to at most `size` of the kept columns at a time."""
+        kept = self._kept
+        if kept is None:
+            return self._measure_first(function)
+        parts = chunks(self.n_kept, size) if self.n_kept else []
+        done = in_threads(lambda part: function(kept[part]), parts)
+        rest = in_threads(lambda part: function(self._block(*part)), self._parts())
+        return np.concatenate([*done, *rest])
+
+    def _measure_first(self, function: Measure) -> Floats:
+        """Compute every column, and keep as many as fit."""
+        kept = np.empty((self.n_kept, self.n_rows))
+
+        def visit(part: tuple[int, slice]) -> Floats:
+            block = self._block(*part)
+            first = part[0] * self.n_centers + part[1].start
+            last = min(first + len(block), self.n_kept)
+            if first < last:
+                kept[first:last] = block[: last - first]
+            return function(block)
+
+        values = np.concatenate(in_threads(visit, self._parts(first=0)))
+        self._kept = kept
+        return values
+
+    def _parts(self, first: int | None = None) -> list[tuple[int, slice]]:
+        """Cut the columns from `first` on into blocks of one kernel each."""
+        start = self.n_kept if first is None else first
+        parts = []
+        while start < self.n_columns:
+            kernel, center = divmod(start, self.n_centers)
+            stop = min(center + self._size, self.n_centers)
+            parts.append((kernel, slice(center, stop)))
+            start += stop - center
+        return parts
+
+    def _block(self, kernel: int, centers: NDArray[np.intp] | slice) -> Floats:
+        if not self._evaluators:
+            return self.functions[kernel].block(self._centers[centers], self._values)
+        n = self.n_rows
+        if isinstance(centers, slice):
+            centers = slice(centers.start + n, centers.stop + n)
+        else:
+            centers = centers + n
+        return self._evaluators[kernel](centers, slice(0, n), None)
+
+
+def _block_size(working: float, n_rows: int) -> int:
+    """Count the columns of a block, for blocks of all threads to fit."""
+    return max(1, int(working / (_COPIES * n_threads() * 8 * n_rows)))

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Laplacians: the sum of squared differences over pairs, as a quadratic form.
+
+.. math:: v^⊤ L v = \sum_{(i,j)} w_{ij} (v_i - v_j)^2,
+
+a sum over pairs, each counted once, and not a mean. L is positive semidefinite and
+takes constants to zero: inside a group (or a connected part of a graph of pairs) only
+differences count. It is L = BᵀB for a root B, with which a penalized sum of squared
+differences becomes a least-squares problem: dᵀLd = ‖Bd‖².
+
+The Laplacian of groups, in which every two rows of a group are a pair of weight
+w_i w_j, is never stored. With W the weight of a group and v̄ = Σ w_i v_i / W its mean,
+
+.. math:: (L v)_i = w_i (W v_i - \sum_j w_j v_j) = W w_i (v_i - \bar v)
+
+over the rows j of the group of i, so that B centers a group and scales it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.threads import chunks, in_threads
+
+__all__ = ["GroupLaplacian", "Laplacian", "PairLaplacian"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# Rows that are centered at a time where only their products are wanted.
+_CHUNK = 4096
+
+
+class Laplacian(Protocol):
+    """L = BᵀB of n items, by its products."""
+
+    n: int
+    n_roots: int
+
+    def product(self, V: Floats) -> Floats:
+        """Give L V."""
+        ...
+
+    def quadratic(self, V: Any) -> Any:
+        """Give VᵀLV."""
+        ...
+
+    def diagonal(self) -> Floats:
+        """Give the diagonal of L."""
+        ...
+
+    def root(self, V: Floats) -> Floats:
+        """Give B V."""
+        ...
+
+    def root_transpose(self, R: Floats) -> Floats:
+        """Give Bᵀ R."""
+        ...
+
+
+class GroupLaplacian:
+    """All pairs of rows of a group; L is block diagonal and never stored.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (n,)
+        Number of the group of each row, from 0, in any order.
+    weight : ndarray of shape (n,), optional
+        Weights of the rows, none negative; a pair weighs w_i w_j. Default: 1 each.
+    per_group : {"sum", "mean"}, default="sum"
+        ``"mean"`` divides the pair sum of a group by its size, which is the sum W of
+        its weights: (L v)_i = w_i (v_i - v̄).
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    n_roots : int
+        Number of rows of the root B; here n.
+    size : ndarray of shape (G,)
+        W of each group.
+    """
+
+    def __init__(
+        self, group: Codes, weight: Floats | None = None, per_group: str = "sum"
+    ) -> None:
+        if per_group not in ("sum", "mean"):
+            raise ValueError(f"per_group must be 'sum' or 'mean', got {per_group!r}.")
+        n = len(group)
+        self.n = self.n_roots = n
+        self.group = group
+        self.weight = np.ones(n) if weight is None else weight
+        n_groups = int(group.max(initial=-1)) + 1
+        self.size: Floats = np.bincount(group, self.weight, n_groups).astype(float)
+        # A group without weight has no mean; its rows have no weight either.
+        share = self.weight / np.where(self.size > 0.0, self.size, 1.0)[group]
+        self._share = share
+        place, shape = (group, np.arange(n)), (n_groups, n)
+        self._mean = sp.csr_array((share, place), shape=shape)
+        self._member = sp.csr_array((np.ones(n), place), shape=shape)
+        factor = self.size[group] if per_group == "sum" else np.ones(n)
+        self._scale = factor * self.weight
+        self._root_scale = np.sqrt(self._scale)
+
+    def center(self, V: Floats) -> Floats:
+        """Subtract from every row the weighted mean of its group.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n,) or (n, k)
+
+        Returns
+        -------
+        ndarray of the shape of V
+        """
+        centered = (self._mean @ V)[self.group]
+        return np.subtract(V, centered, out=centered)
+
+    def product(self, V: Floats) -> Floats:
+        """Give L V in O(n k).
+
+        Parameters
+        ----------
+        V : ndarray of shape (n,) or (n, k)
+
+        Returns
+        -------
+        ndarray of the shape of V
+        """
+        return _scale(self.center(V), self._scale)
+
+    def quadratic(self, V: Any) -> Any:
+        """Give VᵀLV.
+
+        Parameters
+        ----------
+        V : ndarray or sparse array of shape (n,) or (n, k)
+            No centered copy of it is made, and a sparse one is not made dense: there
+            are only the means of its groups, of shape (G, k).
+
+        Returns
+        -------
+        float or ndarray of shape (k, k)
+        """
+        mean = self._mean @ V
+        if not sp.issparse(V):
+
+            def part(rows: slice) -> Any:
+                # Threads do not inherit what the caller says about overflow.
+                with np.errstate(over="ignore", invalid="ignore"):
+                    centered = V[rows] - mean[self.group[rows]]
+                    rooted = _scale(centered, self._root_scale[rows])
+                    return rooted.T @ rooted
+
+            return sum(in_threads(part, chunks(self.n, _CHUNK)))
+        mean = mean.toarray()
+        total = np.bincount(self.group, self._scale, len(self.size))
+        squares = (V.T @ V.multiply(self._scale[:, None]).tocsr()).toarray()
+        return squares - mean.T @ (total[:, None] * mean)
+
+    def diagonal(self) -> Floats:
+        """Give the diagonal of L, shape (n,)."""
+        return self._scale * (1.0 - self._share)
+
+    def root(self, V: Floats) -> Floats:
+        """Give B V, with L = BᵀB: rows are centered and scaled.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n,) or (n, k)
+
+        Returns
+        -------
+        ndarray of the shape of V
+        """
+        return _scale(self.center(V), self._root_scale)
+
+    def root_of(self, V: Floats, rows: Codes) -> Floats:
+        """Give the rows of B V that belong to one group, from these rows of V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (r,) or (r, k)
+            The rows of the group only.
+        rows : ndarray of int of shape (r,)
+            Which they are: all rows of the group.
+
+        Returns
+        -------
+        ndarray of the shape of V
+        """
+        return _scale(V - self._share[rows] @ V, self._root_scale[rows])
+
+    def root_transpose(self, R: Floats) -> Floats:
+        """Give Bᵀ R.
+
+        Parameters
+        ----------
+        R : ndarray of shape (n,) or (n, k)
+
+        Returns
+        -------
+        ndarray of the shape of R
+        """
+        scaled = _scale(np.array(R), self._root_scale)
+        scaled -= self._mean.T @ (self._member @ scaled)
+        return scaled
+
+
+class PairLaplacian:
+    """Pairs that are written down; L is sparse.
+
+    Parameters
+    ----------
+    left, right : ndarray of int of shape (m,)
+        Items of each pair, from 0 to n_items - 1. A pair may occur several times; an
+        item paired with itself contributes nothing.
+    weight : ndarray of shape (m,) or None
+        Weights of the pairs, none negative. None: 1 each.
+    n_items : int
+        n.
+
+    Attributes
+    ----------
+    n : int
+        Number of items.
+    n_roots : int
+        Number of rows of the root B; here m, the number of pairs.
+    """
+
+    def __init__(
+        self, left: Codes, right: Codes, weight: Floats | None, n_items: int
+    ) -> None:
+        m = len(left)
+        self.n, self.n_roots = n_items, m
+        self.weight = np.ones(m) if weight is None else weight
+        scale = np.sqrt(self.weight)
+        row = np.arange(m)
+        self._B = sp.csr_array(
+            (
+                np.concatenate([scale, -scale]),
+                (np.concatenate([row, row]), np.concatenate([right, left])),
+            ),
+            shape=(m, n_items),
+        )
+        self._L = (self._B.T @ self._B).tocsr()
+
+    def product(self, V: Floats) -> Floats:
+        """Give L V.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n,) or (n, k)
+
+        Returns
+        -------
+        ndarray of the shape of V
+        """
+        return np.asarray(self._L @ V)
+
+    def quadratic(self, V: Any) -> Any:
+        """Give VᵀLV.
+
+        Parameters
+        ----------
+        V : ndarray or sparse array of shape (n,) or (n, k)
+
+        Returns
+        -------
+        float or ndarray of shape (k, k)
+        """
+        if sp.issparse(V):
+            return (V.T @ (self._L @ V)).toarray()
+        if self.n_roots <= self.n:
+            rooted = self.root(V)
+            return rooted.T @ rooted
+        form = V.T @ self.product(V)
+        return 0.5 * (form + form.T)
+
+    def diagonal(self) -> Floats:
+        """Give the diagonal of L, shape (n,)."""
+        return np.asarray(self._L.diagonal())
+
+    def root(self, V: Floats) -> Floats:
+        """Give B V, with L = BᵀB: √w times the difference right - left of each pair.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n,) or (n, k)
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, k)
+        """
+        return np.asarray(self._B @ V)
+
+    def root_transpose(self, R: Floats) -> Floats:
+        """Give Bᵀ R.
+
+        Parameters
+        ----------
+        R : ndarray of shape (m,) or (m, k)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, k)
+        """
+        return np.asarray(self._B.T @ R)
+
+
+def _scale(V: Floats, factor: Floats) -> Floats:
+    """Multiply rows in place."""
+    V *= factor if V.ndim == 1 else factor[:, None]
+    return V

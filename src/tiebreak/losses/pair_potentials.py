@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""How much each item wants to move up, under the exponential loss of its pairs.
+
+A pair of a better item b and a worse item c with weight w has the share
+
+.. math:: D(b, c) = \frac{w\, e^{-(u_b - u_c)}}{\sum w'\, e^{-(u_{b'} - u_{c'})}}
+
+of the loss. The *potential* of an item is its share as the better item minus its
+share as the worse one, so that Σ D (h(b) - h(c)) = Σ_i potential_i h_i for any h.
+
+Where the pairs are all pairs of different grades in a group, the loss is a sum of
+products, and running sums in ascending order of grade give all potentials in O(n). For
+pairs that are written down they cost O(pairs). Utilities of any size neither overflow
+nor vanish: where exponentials of all utilities fit into floating-point numbers they are
+multiplied, and else sums are kept relative to their largest term.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.losses.grade_exponential import add_exponential_sums
+from tiebreak.losses.grade_tree import GradeTree
+from tiebreak.losses.potential_kernels import (
+    NEW_GROUP,
+    NEW_RUN,
+    add_shares,
+    fill_utilities,
+    largest_power,
+    split_pairs,
+)
+
+__all__ = ["GradePotentials", "ListedPotentials"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# exp(±300) and products of two of them, times any number of pairs, are numbers.
+SAFE_POWER = 300.0
+
+
+class GradePotentials:
+    """Potentials of items over all pairs of different grades within groups.
+
+    Parameters
+    ----------
+    tree : GradeTree
+        The pairs of rows; a pair weighs w_i w_j.
+    item : ndarray of int of shape (n_rows,)
+        The item in each row. One item may stand in many rows.
+    n_items : int
+        N.
+    """
+
+    def __init__(self, tree: GradeTree, item: Codes, n_items: int) -> None:
+        self.n_items = n_items
+        self._item = item[tree.rows]
+        self._weight, self._square = tree.weight, tree.weight**2
+        self._log_weight = np.log(tree.weight)
+        self._largest_log = float(np.abs(self._log_weight).max(initial=0.0))
+        run_ends = np.unique(np.concatenate([tree.starts[1:], tree.cuts]))
+        self._runs = np.concatenate([[0], run_ends]).astype(np.int64)
+        self._first_run = np.searchsorted(self._runs, tree.starts)
+        self._step = np.zeros(len(self._item) + 1, dtype=np.int8)
+        self._step[self._runs] = NEW_RUN
+        self._step[tree.starts] = NEW_GROUP
+        self._s = np.empty(len(self._item))
+        self._powers: tuple[Floats, Floats] | None = None
+
+    def expand(self, u: Floats) -> tuple[float, Floats]:
+        """Give the logarithm of the loss, and the potentials of all items.
+
+        Parameters
+        ----------
+        u : ndarray of shape (N,)
+            Utilities of the items; ``split`` then speaks of these.
+
+        Returns
+        -------
+        log_loss : float
+            log Σ w exp(-(u_b - u_c)), a sum over pairs.
+        potential : ndarray of shape (N,)
+        """
+        log_loss, as_better, as_worse = self.shares(u)
+        return log_loss, as_better - as_worse
+
+    def shares(self, u: Floats) -> tuple[float, Floats, Floats]:
+        """Give the logarithm of the loss, and what share each item has on each side.
+
+        Parameters
+        ----------
+        u : ndarray of shape (N,)
+            Utilities of the items; ``split`` then speaks of these.
+
+        Returns
+        -------
+        log_loss : float
+        as_better, as_worse : ndarray of shape (N,)
+            Each sums to one.
+        """
+        low, high = fill_utilities(self._s, u, self._item)
+        if 0.5 * (high - low) + self._largest_log > SAFE_POWER:
+            return self._relative_shares()
+        up = self._weight * np.exp(self._s - 0.5 * (low + high))
+        down = self._square / up
+        sides = np.zeros((2, self.n_items))
+        self._total = add_shares(sides[0], sides[1], up, down, self._item, self._step)
+        self._powers = up, down
+        sides /= self._total
+        return math.log(self._total), sides[0], sides[1]
+
+    def split(self, h: Floats) -> tuple[float, float]:
+        """Give the shares of pairs that h puts in order, and of those it reverses.
+
+        Parameters
+        ----------
+        h : ndarray of shape (N,)
+            0 or 1 for each item.
+
+        Returns
+        -------
+        in_order, reversed : float
+            Σ D [h(b) > h(c)] and Σ D [h(b) < h(c)] at the utilities last expanded.
+        """
+        if self._powers is not None:
+            in_order, turned = split_pairs(*self._powers, h, self._item, self._step)
+        else:
+            above = h[self._item]
+            below = 1.0 - above
+            in_order = float(above @ self._sums_below(below))
+            turned = float(below @ self._sums_below(above))
+        return in_order / self._total, turned / self._total
+
+    def separates(self, h: Floats) -> bool:
+        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair.
+
+        Parameters
+        ----------
+        h : ndarray of shape (N,)
+            A number for each item.
+
+        Returns
+        -------
+        bool
+        """
+        if np.any(np.diff(self._first_run) != 2):
+            return False  # of three grades two have the same h
+        upper = np.repeat(np.arange(len(self._runs) - 1) % 2, np.diff(self._runs))
+        own = h[self._item]
+        return np.array_equal(own, upper) or np.array_equal(own, 1 - upper)
+
+    def _relative_shares(self) -> tuple[float, Floats, Floats]:
+        """Do what ``shares`` does by sums relative to their largest terms."""
+        self._powers = None
+        m, last = len(self._s), len(self._runs) - 1
+        shift = largest_power(self._s, self._log_weight, self._runs, self._first_run)
+        # Both sides of a pair carry half of it: the largest term becomes one.
+        self._shifted = self._log_weight - 0.5 * shift
+        better = self._sums_below(np.ones(m))
+        self._total = float(better.sum())
+        # From the top, with utilities negated, better items are worse ones.
+        worse = np.zeros(m)
+        add_exponential_sums(
+            worse,
+            -self._s[::-1],
+            self._shifted[::-1].copy(),
+            np.ones(m),
+            m - self._runs[::-1],
+            last - self._first_run[::-1],
+        )
+        return (
+            math.log(self._total) + shift,
+            _sums(self._item, better / self._total, self.n_items),
+            _sums(self._item, worse[::-1] / self._total, self.n_items),
+        )
+
+    def _sums_below(self, x: Floats) -> Floats:
+        """Sum the terms of each slot with the worse ones, times x of these."""
+        out = np.zeros(len(x))
+        add_exponential_sums(
+            out, self._s, self._shifted, x, self._runs, self._first_run
+        )
+        return out
+
+
+class ListedPotentials:
+    """Potentials of items over pairs that are written down.
+
+    Parameters
+    ----------
+    better, worse : ndarray of int of shape (m,)
+        Items of each pair.
+    weight : ndarray of shape (m,)
+        Positive weights.
+    n_items : int
+        N.
+    """
+
+    def __init__(
+        self, better: Codes, worse: Codes, weight: Floats, n_items: int
+    ) -> None:
+        self.better, self.worse, self.n_items = better, worse, n_items
+        self._log_weight = np.log(weight)
+
+    def expand(self, u: Floats) -> tuple[float, Floats]:
+        """Give the logarithm of the loss and the potentials, as ``GradePotentials``.
+
+        Parameters
+        ----------
+        u : ndarray of shape (N,)
+            Utilities of the items.
+
+        Returns
+        -------
+        log_loss : float
+        potential : ndarray of shape (N,)
+        """
+        power = self._log_weight - (u[self.better] - u[self.worse])
+        shift = float(power.max())
+        term = np.exp(power - shift)
+        total = float(term.sum())
+        self._share = term / total
+        potential = _sums(self.better, self._share, self.n_items)
+        potential -= _sums(self.worse, self._share, self.n_items)
+        return math.log(total) + shift, potential
+
+    def split(self, h: Floats) -> tuple[float, float]:
+        """Give the shares of pairs in order and reversed, as ``GradePotentials``.
+
+        Parameters
+        ----------
+        h : ndarray of shape (N,)
+            0 or 1 for each item.
+
+        Returns
+        -------
+        in_order, reversed : float
+        """
+        better, worse = h[self.better], h[self.worse]
+        in_order = self._share[better > worse].sum()
+        return float(in_order), float(self._share[better < worse].sum())
+
+    def separates(self, h: Floats) -> bool:
+        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair.
+
+        Parameters
+        ----------
+        h : ndarray of shape (N,)
+            A number for each item.
+
+        Returns
+        -------
+        bool
+        """
+        apart = h[self.better] - h[self.worse]
+        return bool(np.all(apart == 1.0) or np.all(apart == -1.0))
+
+
+def _sums(item: Codes, x: Floats, n_items: int) -> Floats:
+    total: Floats = np.bincount(item, x, n_items).astype(np.float64, copy=False)
+    return total

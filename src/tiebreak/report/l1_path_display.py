@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which features stay as the 1-norm gets cheaper: weights and score over alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.metrics import get_scorer, scorer_names
+from tiebreak.metrics.inputs import positive_integer
+from tiebreak.report.figures import BLUE, GREY, INK, ORANGE
+from tiebreak.report.markup import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tiebreak.selection import L1Path
+
+__all__ = ["L1PathDisplay"]
+
+_LONGEST = 18
+# Okabe and Ito's colors, then the same with dashes.
+_COLORS = (BLUE, ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#e69f00", INK)
+_DASHES = ("-", "--", ":")
+_WORDS = {"swapped_pairs": "pairs in the wrong order", "error": "wrong outcomes"}
+
+
+class L1PathDisplay:
+    """Weights of features against alpha, and below it the score of held-out folds.
+
+    The strongest features are named; the others are thin grey lines. A vertical line
+    marks the alpha with the best score.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,)
+        Penalties, descending, above 0.
+    coefs : array-like of shape (n_alphas, n_features)
+        Weights.
+    scores : array-like of shape (n_alphas, n_folds), optional
+        Scores of held-out folds, greater is better.
+    names : sequence of str, optional
+        Names of the features; their numbers by default.
+    scoring : str, optional
+        Name of the score. Losses, such as ``"swapped_pairs"``, are drawn as losses.
+    top : int, default=10
+        How many features to name, by the largest weight that they ever have.
+
+    Attributes
+    ----------
+    features : list of int
+        The named features, strongest first.
+    ax_ : matplotlib Axes
+        Where the weights were drawn.
+    score_ax_ : matplotlib Axes or None
+        Where the scores were drawn; None without scores.
+    figure_ : matplotlib Figure
+        The figure they belong to.
+
+    Examples
+    --------
+    >>> from tiebreak.report import L1PathDisplay
+    >>> display = L1PathDisplay([8, 4, 2], [[0, 0], [0, 0.5], [0.1, 0.9]])
+    >>> display.features
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        alphas: ArrayLike,
+        coefs: ArrayLike,
+        scores: ArrayLike | None = None,
+        names: Sequence[Any] | None = None,
+        *,
+        scoring: str | None = None,
+        top: int = 10,
+    ) -> None:
+        positive_integer(top, "top")
+        self.alphas = np.asarray(alphas, dtype=np.float64)
+        self.coefs = np.asarray(coefs, dtype=np.float64)
+        if self.coefs.shape[:1] != self.alphas.shape or self.coefs.ndim != 2:
+            raise ValueError(
+                f"coefs has shape {self.coefs.shape} and alphas {self.alphas.shape}; "
+                "expected (n_alphas, n_features) and (n_alphas,)."
+            )
+        if not (self.alphas > 0).all():
+            raise ValueError(
+                "alphas are drawn on a logarithmic scale and must be above 0, got "
+                f"{self.alphas.min():g}."
+            )
+        self.scores = None if scores is None else np.asarray(scores, dtype=np.float64)
+        if self.scores is not None and self.scores.shape[:1] != self.alphas.shape:
+            raise ValueError(
+                f"scores has shape {self.scores.shape}; expected a row for each of the "
+                f"{len(self.alphas)} alphas."
+            )
+        p = self.coefs.shape[1]
+        self.names = (
+            [f"feature {j}" for j in range(p)] if names is None else list(names)
+        )
+        self.scoring = scoring
+        largest = np.abs(self.coefs).max(axis=0)
+        ranked = np.argsort(-largest, kind="stable")
+        self.features = [int(j) for j in ranked[:top] if largest[j] > 0]
+
+    @classmethod
+    def from_path(cls, path: L1Path, *, top: int = 10) -> Self:
+        """Take the numbers of a path.
+
+        Parameters
+        ----------
+        path : L1Path
+            What :func:`~tiebreak.l1_path` returned; alphas of 0 are left out.
+        top : int, default=10
+            How many features to name.
+
+        Returns
+        -------
+        L1PathDisplay
+        """
+        kept = path.alphas > 0
+        return cls(
+            path.alphas[kept],
+            path.coefs[kept],
+            None if path.scores is None else path.scores[kept],
+            path.feature_names,
+            scoring=path.scoring,
+            top=top,
+        )
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, top: int = 10) -> Self:
+        """Take the numbers of a fitted model.
+
+        Parameters
+        ----------
+        estimator : L1RankerCV
+            The model.
+        top : int, default=10
+            How many features to name.
+
+        Returns
+        -------
+        L1PathDisplay
+        """
+        check_is_fitted(estimator)
+        kept = estimator.alphas_ > 0
+        return cls(
+            estimator.alphas_[kept],
+            estimator.coef_path_[kept],
+            estimator.scores_[kept],
+            getattr(estimator, "feature_names_in_", None),
+            scoring=estimator.scoring_,
+            top=top,
+        )
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, optional
+            Where: for the weights and, if there are scores, for these. By default on a
+            new figure, made without pyplot.
+
+        Returns
+        -------
+        L1PathDisplay
+            Itself.
+        """
+        places = self._axes(axes)
+        self.ax_: Axes = places[0]
+        self.score_ax_: Axes | None = places[1] if self.scores is not None else None
+        self._plot_weights(self.ax_)
+        if self.score_ax_ is not None:
+            self._plot_scores(self.score_ax_)
+        for ax in places:
+            ax.set_xscale("log")
+            ax.grid(color=GREY, alpha=0.3, linewidth=0.6)
+            for side in ("top", "right"):
+                ax.spines[side].set_visible(False)
+        places[-1].set_xlabel("alpha")
+        self.figure_: Figure = self.ax_.get_figure(root=True)  # type: ignore[assignment]
+        return self
+
+    def _axes(self, axes: Sequence[Axes] | None) -> list[Axes]:
+        n = 1 if self.scores is None else 2
+        if axes is None:
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(7.2, 2.9 + 1.9 * (n - 1)), layout="constrained")
+            ratios = [3.0, 1.6][:n]
+            found = figure.subplots(n, sharex=True, squeeze=False, height_ratios=ratios)
+            return list(found[:, 0])
+        given = list(np.atleast_1d(np.asarray(axes, dtype=object)))
+        if len(given) != n:
+            raise ValueError(
+                f"this display draws on {n} axes, got {len(given)}; expected one for "
+                "the weights and, with scores, one for these."
+            )
+        return given
+
+    def _plot_weights(self, ax: Axes) -> None:
+        others = np.setdiff1d(np.arange(self.coefs.shape[1]), self.features)
+        for j in others[np.abs(self.coefs[:, others]).any(axis=0)]:
+            ax.plot(self.alphas, self.coefs[:, j], color=GREY, linewidth=0.6)
+        for place, j in enumerate(self.features):
+            ax.plot(
+                self.alphas,
+                self.coefs[:, j],
+                color=_COLORS[place % len(_COLORS)],
+                linestyle=_DASHES[place // len(_COLORS) % len(_DASHES)],
+                linewidth=1.5,
+                label=shorten(self.names[j], _LONGEST),
+            )
+        ax.axhline(0.0, color=INK, linewidth=0.8)
+        ax.set_ylabel("weight")
+        if self.features:
+            legend = ax.legend(
+                loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9
+            )
+            for text in legend.get_texts():
+                text.set_parse_math(False)
+
+    def _plot_scores(self, ax: Axes) -> None:
+        assert self.scores is not None
+        known = self.scoring in scorer_names()
+        less = known and not getattr(
+            get_scorer(str(self.scoring)), "greater_is_better", True
+        )
+        mean = self.scores.mean(axis=1)
+        best = int(np.argmax(np.where(np.isnan(mean), -np.inf, mean)))
+        shown = -self.scores if less else self.scores
+        middle, spread = shown.mean(axis=1), shown.std(axis=1)
+        ax.fill_between(
+            self.alphas, middle - spread, middle + spread, color=BLUE, alpha=0.15, lw=0
+        )
+        ax.plot(self.alphas, middle, color=BLUE, linewidth=1.5)
+        ax.plot(
+            self.alphas[best], middle[best], "o", ms=10, mfc="none", mec=ORANGE, mew=2.0
+        )
+        for one in (self.ax_, ax):
+            one.axvline(self.alphas[best], color=ORANGE, linewidth=1.0, linestyle=":")
+        word = str(self.scoring or "score")
+        ax.set_ylabel(_WORDS.get(word, word.replace("_", " ")))

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Weights and scores of 1-norm ranking along its penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data import Orders, as_items, is_pairs
+from tiebreak.data.columns import as_column
+from tiebreak.models.l1_ranker import L1Ranker
+from tiebreak.models.l1_utility import check_alpha
+from tiebreak.selection.tune_splits import (
+    Split,
+    choose_scorer,
+    make_splits,
+    row_columns,
+)
+
+__all__ = ["L1Path", "l1_path"]
+
+Floats = NDArray[np.float64]
+
+# How far above alpha_max a path starts, relative to it.
+_ABOVE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class L1Path:
+    """Solutions of 1-norm ranking from large to small alpha.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (n_alphas,)
+        Descending.
+    coefs : ndarray of shape (n_alphas, n_features)
+        Weights, with exact zeros.
+    objectives : ndarray of shape (n_alphas,)
+        α ‖w‖₁ + slacks.
+    gaps : ndarray of shape (n_alphas,)
+        Relative duality gaps.
+    alpha_max : float
+        The smallest alpha that drops every feature.
+    scores : ndarray of shape (n_alphas, n_folds) or None
+        Score of every alpha on every fold that was held out, greater is better; NaN
+        for a correlation with utilities that are all equal, because every feature was
+        dropped; None without cross-validation.
+    scoring : str or None
+        Name of the score.
+    feature_names : tuple of str or None
+        Names of the features, when the items came with names.
+    """
+
+    alphas: Floats
+    coefs: Floats
+    objectives: Floats
+    gaps: Floats
+    alpha_max: float
+    scores: Floats | None = None
+    scoring: str | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def n_selected(self) -> NDArray[np.int64]:
+        """Number of features with a weight, for every alpha."""
+        return np.count_nonzero(self.coefs, axis=1)
+
+    @property
+    def mean_scores(self) -> Floats:
+        """Mean score over the folds, for every alpha."""
+        if self.scores is None:
+            raise ValueError("this path has no scores; call l1_path with cv.")
+        return self.scores.mean(axis=1)
+
+    @property
+    def best(self) -> int:
+        """Number of the alpha with the best mean score; of equal ones the largest."""
+        mean = self.mean_scores
+        return int(np.argmax(np.where(np.isnan(mean), -np.inf, mean)))
+
+    def __repr__(self) -> str:
+        return (
+            f"L1Path({len(self.alphas)} alphas from {self.alphas[0]:.4g} to "
+            f"{self.alphas[-1]:.4g}, {self.n_selected[0]} to {self.n_selected[-1]} of "
+            f"{self.coefs.shape[1]} features)"
+        )
+
+
+def l1_path(
+    X: Any,
+    y: ArrayLike | None = None,
+    alphas: Iterable[float] | None = None,
+    *,
+    n_alphas: int = 50,
+    eps: float = 1e-3,
+    qid: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    cv: Any = 5,
+    scoring: str | Callable[..., float] | None = None,
+    slack: str = "pair",
+    reduction: str | None = "threshold",
+    adjacent: bool = False,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+) -> L1Path:
+    """Follow :class:`L1Ranker` from "everything dropped" to small alpha.
+
+    Every solution starts from the one before: what is known of the slacks does not
+    depend on alpha.
+
+    Parameters
+    ----------
+    X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+        As in ``L1Ranker.fit``.
+    y : array-like of shape (n,), optional
+        Outcomes of comparisons or grades of items; none for Orders.
+    alphas : iterable of float, optional
+        Values of alpha, solved in descending order. By default `n_alphas` from just
+        above the smallest that drops every feature down, evenly spaced in their
+        logarithm.
+    n_alphas : int, default=50
+        How many, without `alphas`.
+    eps : float, default=1e-3
+        Smallest of them, relative to the largest.
+    qid : array-like of shape (n,), optional
+        Groups of graded items.
+    sample_weight : array-like of shape (n,), optional
+        Weights of comparisons, items or lists.
+    cv : int, splitter, iterable of (train, test) or None, default=5
+        Folds on which every alpha is scored; None: no scores. A number of folds never
+        splits a group; without groups every fold gets its share of all grades.
+    scoring : str, callable or None, default=None
+        A scorer of :mod:`tiebreak.metrics` or a callable ``scorer(model, X, y)``; None
+        is ``"error"`` for comparisons and ``"swapped_pairs"`` for the others.
+    slack, reduction, adjacent, tol, max_iter, time_limit
+        As in :class:`L1Ranker`; a time limit holds for each alpha.
+
+    Returns
+    -------
+    L1Path
+        Alphas, weights, objectives, gaps and scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import l1_path
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> y = np.digitize(X[:, 0] - X[:, 1], [-1, 1])
+    >>> path = l1_path(X, y, n_alphas=5)
+    >>> path.n_selected[:3]
+    array([0, 2, 2])
+    >>> path.scores.shape, bool(path.mean_scores[-1] > -0.1)
+    ((5, 5), True)
+    """
+    model = L1Ranker(
+        slack=slack,
+        reduction=reduction,
+        adjacent=adjacent,
+        tol=tol,
+        max_iter=max_iter,
+        time_limit=time_limit,
+    )
+    rows = {"qid": qid, "sample_weight": sample_weight}
+    given = {name: value for name, value in rows.items() if value is not None}
+    largest = model.alpha_max(X, y, **given)
+    values = _alphas(alphas, largest, n_alphas, eps, slack)
+    models = list(model.path(X, y, values, **given))
+    scores = scorer = None
+    if cv is not None:
+        scorer = choose_scorer(scoring, X)
+        scores = _scores(model, X, y, values, given, cv, scorer)
+    names = getattr(models[0], "feature_names_in_", None)
+    return L1Path(
+        alphas=np.array(values),
+        coefs=np.array([fitted.coef_ for fitted in models]),
+        objectives=np.array([fitted.objective_ for fitted in models]),
+        gaps=np.array([fitted.gap_ for fitted in models]),
+        alpha_max=largest,
+        scores=scores,
+        scoring=None if scorer is None else str(getattr(scorer, "name", scoring)),
+        feature_names=None if names is None else tuple(names),
+    )
+
+
+def _alphas(
+    alphas: Iterable[float] | None, largest: float, n: int, eps: float, slack: str
+) -> list[float]:
+    if alphas is not None:
+        values = sorted({check_alpha(alpha) for alpha in alphas}, reverse=True)
+        if not values:
+            raise ValueError("l1_path needs at least one value of alpha, got none.")
+        return values
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n_alphas must be an integer of at least 1, got {n!r}.")
+    if not isinstance(eps, Real) or not 0.0 < eps < 1.0:
+        raise ValueError(f"eps must be between 0 and 1, got {eps!r}.")
+    if largest == 0.0:
+        raise ValueError(
+            "there is no path: every feature is dropped whatever alpha is. Either no "
+            f"feature tells better from worse items, or the slacks (slack={slack!r}) "
+            "pay for all pairs at once; in that case try slack='pair'. Give alphas to "
+            "solve all the same."
+        )
+    # At alpha_max itself weights neither gain nor lose; a little above they are zero.
+    start = largest * (1.0 + _ABOVE)
+    return [float(alpha) for alpha in start * np.geomspace(1.0, eps, int(n))]
+
+
+def _scores(
+    model: L1Ranker,
+    X: Any,
+    y: Any,
+    alphas: list[float],
+    given: dict[str, Any],
+    cv: Any,
+    scorer: Callable[..., float],
+) -> Floats:
+    """Score the path of every training set on what was held out."""
+    of_items = not (isinstance(X, Orders) or is_pairs(X))
+    X = as_items(X, name="X").values if of_items else X
+    n_rows = X.shape[0] if of_items else len(X)
+    extra = row_columns(
+        n_rows, given.get("sample_weight"), given.get("qid"), columns=None
+    )
+    whole = isinstance(cv, Integral) and not isinstance(cv, bool)
+    if whole and of_items and "qid" not in extra:
+        cv = _graded_folds(as_column(y, "y"), int(cv))
+    columns = []
+    for split in make_splits(model, X, y, None, cv, extra, scorer):
+        path = model.path(split.X, split.y, alphas, **split.fit)
+        columns.append([_score(fitted, split, scorer) for fitted in path])
+    return np.array(columns, dtype=np.float64).T
+
+
+def _score(model: L1Ranker, split: Split, scorer: Callable[..., float]) -> float:
+    try:
+        return scorer(model, split.X_test, split.y_test, **split.score)
+    except ValueError:
+        # Correlations do not exist where everything is dropped and all items tie.
+        if model.coef_.any():
+            raise
+        return np.nan
+
+
+def _graded_folds(y: NDArray[Any], n_folds: int) -> list[tuple[Any, Any]]:
+    """Deal the rows out by grade, so that every fold has its share of all grades."""
+    if not 2 <= n_folds <= len(y):
+        raise ValueError(
+            f"cv={n_folds} folds of {len(y)} samples; expected from 2 to as many folds "
+            "as there are samples."
+        )
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % n_folds
+    rows = np.arange(len(y))
+    return [(rows[fold != f], rows[fold == f]) for f in range(n_folds)]

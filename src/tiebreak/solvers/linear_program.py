@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear programs that are solved again and again, in one HiGHS object.
+
+    minimize cost·x   subject to   lower ≤ A x ≤ upper,   bounds on x.
+
+Changed costs keep a basis primal feasible, and added rows or changed bounds keep it
+dual feasible, so that the next solution starts where the last one ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["LinearProgram", "ProgramSolution"]
+
+Floats = NDArray[np.float64]
+
+# The smallest that HiGHS takes; its default of 1e-7 would be seen in objectives.
+_FEASIBILITY = 1e-10
+_SIMPLEX = {"choose": 0, "dual": 1, "primal": 4}
+_ENDED = {
+    highspy.HighsModelStatus.kOptimal: "optimal",
+    highspy.HighsModelStatus.kInfeasible: "infeasible",
+    highspy.HighsModelStatus.kUnbounded: "unbounded",
+    highspy.HighsModelStatus.kUnboundedOrInfeasible: "unbounded or infeasible",
+    highspy.HighsModelStatus.kTimeLimit: "time limit",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSolution:
+    """Where the solver stopped.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n,)
+        Primal point. A variable that rests on a bound has exactly that value.
+    row_dual : ndarray of shape (m,)
+        Multipliers of the rows: not negative where a lower side holds.
+    col_dual : ndarray of shape (n,)
+        Reduced costs.
+    objective : float
+        cost·x.
+    dual_objective : float
+        What the multipliers prove that no point is below.
+    gap : float
+        (objective - dual_objective) / max(1, |objective|), not below 0.
+    status : str
+        ``"optimal"``, ``"time limit"``, ``"infeasible"``, ``"unbounded"`` or HiGHS's
+        own words.
+    n_iter : int
+        Simplex iterations.
+    """
+
+    x: Floats
+    row_dual: Floats
+    col_dual: Floats
+    objective: float
+    dual_objective: float
+    gap: float
+    status: str
+    n_iter: int
+
+
+class LinearProgram:
+    """A linear program and where it was last solved.
+
+    Parameters
+    ----------
+    cost : array-like of shape (n,)
+        Objective, to be minimized.
+    A : ndarray or sparse array of shape (m, n)
+        Rows.
+    lower, upper : array-like of shape (m,) or float
+        Bounds on the rows; infinite where there is none.
+    col_lower, col_upper : array-like of shape (n,) or float
+        Bounds on the variables.
+    """
+
+    def __init__(
+        self,
+        cost: ArrayLike,
+        A: Any,
+        lower: ArrayLike,
+        upper: ArrayLike = np.inf,
+        *,
+        col_lower: ArrayLike = 0.0,
+        col_upper: ArrayLike = np.inf,
+    ) -> None:
+        matrix = sp.csr_array(A)
+        m, n = matrix.shape
+        self.n_rows, self.n_columns = m, n
+        self._cost = np.array(cost, dtype=np.float64)
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = n, m
+        lp.col_cost_ = self._cost
+        self._sides = [_side(lower, m), _side(upper, m)]
+        self._bounds = [_side(col_lower, n), _side(col_upper, n)]
+        lp.col_lower_, lp.col_upper_ = self._bounds
+        lp.row_lower_, lp.row_upper_ = self._sides
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+        lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+        lp.a_matrix_.value_ = matrix.data.astype(np.float64)
+        self._solver = highspy.Highs()
+        options = {
+            "output_flag": False,
+            "threads": 1,
+            "primal_feasibility_tolerance": _FEASIBILITY,
+            "dual_feasibility_tolerance": _FEASIBILITY,
+            "small_matrix_value": 1e-12,
+        }
+        for name, value in options.items():
+            self._solver.setOptionValue(name, value)
+        self._solver.passModel(lp)
+
+    def change_costs(self, cost: ArrayLike, columns: ArrayLike | None = None) -> None:
+        """Change the objective; the last basis stays primal feasible.
+
+        Parameters
+        ----------
+        cost : array-like of shape (k,)
+            New costs.
+        columns : array-like of int of shape (k,), optional
+            Of which variables; by default of all.
+        """
+        which = np.arange(self.n_columns) if columns is None else np.asarray(columns)
+        values = np.asarray(cost, dtype=np.float64)
+        self._cost[which] = values
+        self._solver.changeColsCost(len(which), which.astype(np.int32), values)
+
+    def change_bounds(
+        self, lower: ArrayLike, upper: ArrayLike, columns: ArrayLike
+    ) -> None:
+        """Change bounds on variables; the last basis stays dual feasible.
+
+        Parameters
+        ----------
+        lower, upper : array-like of shape (k,)
+            New bounds.
+        columns : array-like of int of shape (k,)
+            Of which variables.
+        """
+        which = np.asarray(columns)
+        low, high = _side(lower, len(which)), _side(upper, len(which))
+        self._bounds[0][which], self._bounds[1][which] = low, high
+        self._solver.changeColsBounds(len(which), which.astype(np.int32), low, high)
+
+    def add_rows(self, A: Any, lower: ArrayLike, upper: ArrayLike = np.inf) -> None:
+        """Add rows; the last basis stays dual feasible.
+
+        Parameters
+        ----------
+        A : ndarray or sparse array of shape (k, n)
+            Rows.
+        lower, upper : array-like of shape (k,) or float
+            Their bounds.
+        """
+        matrix = sp.csr_array(A)
+        k = matrix.shape[0]
+        low, high = _side(lower, k), _side(upper, k)
+        self._sides[0] = np.append(self._sides[0], low)
+        self._sides[1] = np.append(self._sides[1], high)
+        self._solver.addRows(
+            k,
+            low,
+            high,
+            matrix.nnz,
+            matrix.indptr[:-1].astype(np.int32),
+            matrix.indices.astype(np.int32),
+            matrix.data.astype(np.float64),
+        )
+        self.n_rows += k
+
+    def add_row(self, values: Floats, columns: ArrayLike, lower: float) -> None:
+        """Add one row with a lower side.
+
+        Parameters
+        ----------
+        values : ndarray of shape (k,)
+            Entries.
+        columns : array-like of int of shape (k,)
+            Their columns.
+        lower : float
+            Lower side.
+        """
+        which = np.asarray(columns, dtype=np.int32)
+        self._sides[0] = np.append(self._sides[0], lower)
+        self._sides[1] = np.append(self._sides[1], highspy.kHighsInf)
+        self._solver.addRow(lower, highspy.kHighsInf, len(which), which, values)
+        self.n_rows += 1
+
+    def delete_rows(self, rows: ArrayLike) -> None:
+        """Take rows away.
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Their numbers; those behind move up.
+        """
+        which = np.unique(np.asarray(rows, dtype=np.int32))
+        self._solver.deleteRows(len(which), which)
+        self._sides = [np.delete(side, which) for side in self._sides]
+        self.n_rows -= len(which)
+
+    def solve(
+        self, method: str = "choose", time_limit: float | None = None
+    ) -> ProgramSolution:
+        """Solve, from the last basis if there is one.
+
+        Parameters
+        ----------
+        method : {"choose", "dual", "primal"}, default="choose"
+            Kind of simplex.
+        time_limit : float, optional
+            Seconds, after which the last point is given.
+
+        Returns
+        -------
+        ProgramSolution
+        """
+        solver = self._solver
+        solver.setOptionValue("simplex_strategy", _SIMPLEX[method])
+        # HiGHS counts the seconds of all calls of one object.
+        limit = np.inf if time_limit is None else solver.getRunTime() + time_limit
+        solver.setOptionValue("time_limit", limit)
+        solver.run()
+        ended = solver.getModelStatus()
+        status = _ENDED.get(ended) or solver.modelStatusToString(ended)
+        solution = solver.getSolution()
+        x = np.array(solution.col_value)
+        if len(x) != self.n_columns or not np.isfinite(x).all():
+            x = np.zeros(self.n_columns)
+        row_dual, col_dual = np.array(solution.row_dual), np.array(solution.col_dual)
+        objective = float(self._cost @ x)
+        bound = -np.inf
+        if len(row_dual) == self.n_rows and status == "optimal":
+            bound = _pushed(row_dual, self._sides, np.array(solution.row_value))
+            bound += _pushed(col_dual, self._bounds, x)
+        return ProgramSolution(
+            x=x,
+            row_dual=row_dual,
+            col_dual=col_dual,
+            objective=objective,
+            dual_objective=bound,
+            gap=max(0.0, objective - bound) / max(1.0, abs(objective)),
+            status=status,
+            n_iter=int(solver.getInfo().simplex_iteration_count),
+        )
+
+
+def _side(values: ArrayLike, n: int) -> Floats:
+    limit = highspy.kHighsInf
+    return np.clip(np.broadcast_to(values, n), -limit, limit).astype(np.float64)
+
+
+def _pushed(dual: Floats, sides: list[Floats], value: Floats) -> float:
+    """Sum the multipliers times the sides that they push against.
+
+    One that rounding left without a side multiplies what the row has.
+    """
+    side = np.where(dual > 0, sides[0], sides[1])
+    return float(dual @ np.where(np.isfinite(side), side, value))

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""A bundle method whose model of the function is a linear program.
+
+.. math:: \min_x\; \sum_{j<k} p_j |x_j| + R(x) \quad\text{with}\quad G x ≥ 0,
+
+R convex, not negative and piecewise linear, with far too many pieces to list. Every
+subgradient is a plane below R, and the minimum of the planes, a linear program, is a
+lower bound. Its solution is a vertex, so that variables which do not pay are exactly 0.
+
+Planes alone describe a curved function badly. So the terms of R whose kink is close to
+the best point are written down as rows with slacks of their own, as many as `max_rows`,
+and only the sum of the others is a plane: the model is then exact around that point,
+and once the minimum is there, the method ends. If all terms fit, this is the whole
+program, solved at once.
+
+From far away the minimum of a model says little, so it is looked for in a box around
+the best point; the box grows where that helped and shrinks where it did not, and is in
+nobody's way at the end. Planes and rows do not know the penalty: they serve for all.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.solvers.linear_program import LinearProgram
+from tiebreak.solvers.piecewise_risk import LPBundleSolution, PiecewiseRisk
+from tiebreak.solvers.slack_rows import Plane, SlackRows, lower_bound
+
+__all__ = ["LPBundle"]
+
+Floats = NDArray[np.float64]
+
+# Iterations with planes alone before terms are written down, and between two times.
+_WARM_UP, _PATIENCE = 4, 4
+# Failures at one point, after which more terms are written down, up to so many.
+_TIRED, _MOST_ROWS = 8, 20_000
+# A step in the box is good if it takes this share of what the model promised.
+_GOOD, _POOR = 0.5, 0.1
+# Planes that no solution of the model rested on for so many iterations are dropped.
+_IDLE = 40
+# Costs are multiplied by this at most.
+_MOST_UNITS = 1e9
+# A smaller gap, relative to the value, cannot be told from rounding.
+_ROUNDING = 1e-13
+
+
+@dataclass(eq=False)
+class _Cut:
+    """A plane, and for how long nothing rested on it."""
+
+    plane: Plane
+    idle: int = 0
+
+
+class LPBundle:
+    """What is known of R, and the linear program made of it.
+
+    Parameters
+    ----------
+    risk : PiecewiseRisk
+        R.
+    n_penalized : int
+        k: the first so many variables are penalized.
+    G : csr_array of shape (r, q), optional
+        Rows G x ≥ 0.
+    max_rows : int, default=3000
+        Terms to write down at a time.
+    """
+
+    def __init__(
+        self,
+        risk: PiecewiseRisk,
+        n_penalized: int,
+        G: Any = None,
+        max_rows: int = 3000,
+    ) -> None:
+        self.risk, self.k, self.q = risk, n_penalized, risk.n_variables
+        self.G = sp.csr_array((0, self.q)) if G is None else sp.csr_array(G)
+        self.max_rows = max_rows
+        self.cuts: list[_Cut] = []
+        self.rows: SlackRows | None = None
+        self._lp: LinearProgram | None = None
+        zero = np.zeros(self.q)
+        value, slope = risk.expand(zero)
+        self.at_zero = value
+        self.best, self.best_risk = zero, value
+        self._learn(zero, value, slope)
+
+    def minimize(
+        self,
+        penalty: Floats,
+        *,
+        tol: float,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+    ) -> LPBundleSolution:
+        """Minimize for one penalty, from what is known of R.
+
+        Parameters
+        ----------
+        penalty : ndarray of shape (k,)
+            p, not negative.
+        tol : float
+            Bound on the gap, relative to the value.
+        max_iter : int, default=1000
+            Models to solve at most.
+        time_limit : float, optional
+            Seconds.
+
+        Returns
+        -------
+        LPBundleSolution
+        """
+        end = np.inf if time_limit is None else time.monotonic() + time_limit
+        self._penalty = np.asarray(penalty, dtype=np.float64)
+        best = self._value(self.best, self.best_risk)
+        if best > self.at_zero:
+            self.best, self.best_risk, best = (
+                np.zeros(self.q),
+                self.at_zero,
+                self.at_zero,
+            )
+        if self._lp is None and self._would_fit():
+            self._rebuild(self.risk.rows_near(self.best, self.max_rows))
+        elif self._lp is None:
+            self._rebuild(None)
+        else:
+            self._change_penalty()
+        bound, proof = -1.0, Plane(np.zeros(self.q), 0.0)
+        moves, failures, status, n_iter = 0, 0, "", 0
+        radius = np.inf if self._complete else max(1.0, np.abs(self.best).max())
+        while not status:
+            n_iter += 1
+            x, model_value, ended = self._solve_model(radius, end)
+            found, plane = self._prove()
+            if found > bound:
+                bound, proof = found, plane
+            moved_by = float(np.abs(x - self.best).max(initial=0.0))
+            risk = self._visit(x, model_value, ended)
+            promised, value = best - model_value, self._value(x, risk)
+            fell = best - value
+            close = value - bound <= max(tol, _ROUNDING) * value
+            if close or fell > 0.0:
+                self.best, self.best_risk, best = x, risk, value
+                moves += 1
+            if close:
+                status = "optimal"
+            elif ended != "optimal" or time.monotonic() > end:
+                status = "time limit"
+            elif n_iter >= max_iter or self._complete:
+                status = "iterations"
+            elif promised <= 0.5 * tol * best:
+                # Nothing better is in the box, so that only the bound is missing.
+                radius *= 10.0
+            elif fell < _POOR * promised:
+                radius = 0.5 * min(radius, moved_by)
+                failures += 1
+            elif fell >= _GOOD * promised and moved_by >= 0.9 * radius:
+                radius *= 2.0
+            if status or n_iter < _WARM_UP:
+                continue
+            if moves >= _PATIENCE or (moves and failures >= _PATIENCE):
+                self._rebuild(self.risk.rows_near(self.best, self.max_rows))
+                moves = failures = 0
+            elif failures >= _TIRED and self.max_rows < _MOST_ROWS:
+                # The model is wrong so close to the best point: more terms are needed.
+                self.max_rows *= 2
+                self._rebuild(self.risk.rows_near(self.best, self.max_rows))
+                failures = 0
+        gap = max(0.0, best - bound) / best if best > 0.0 else 0.0
+        assert self._lp is not None
+        return LPBundleSolution(
+            x=self.best,
+            value=best,
+            risk=self.best_risk,
+            lower_bound=bound,
+            gap=float(gap),
+            n_iter=n_iter,
+            n_rows=self._lp.n_rows,
+            converged=bool(gap <= max(tol, _ROUNDING)),
+            status=status,
+            plane=proof,
+        )
+
+    def _value(self, x: Floats, risk: float) -> float:
+        return float(self._penalty @ np.abs(x[: self.k])) + risk
+
+    def _would_fit(self) -> bool:
+        return self.risk.n_rows <= self.max_rows
+
+    def _visit(self, x: Floats, model_value: float, ended: str) -> float:
+        """Evaluate R at x and learn a plane there; a complete model knows R."""
+        if self._complete and ended == "optimal":
+            return model_value - self._value(x, 0.0)
+        risk, slope = self.risk.expand(x)
+        self._learn(x, risk, slope)
+        return risk
+
+    def _learn(self, x: Floats, value: float, slope: Floats) -> None:
+        plane = Plane(slope, value - float(slope @ x))
+        self.cuts.append(_Cut(plane))
+        if self._lp is not None and not self._complete:
+            w, free = slope[: self.k], slope[self.k :]
+            row = np.concatenate([-w, w, -free, [1.0]])
+            self._lp.add_row(row, np.arange(len(row)), plane.b)
+
+    @property
+    def _complete(self) -> bool:
+        return self.rows is not None and self.rows.rest is None
+
+    def _split(self, M: Any) -> list[Any]:
+        """Write columns of x as those of its positive, negative and free parts."""
+        M = sp.csr_array(M)
+        return [M[:, : self.k], -M[:, : self.k], M[:, self.k :]]
+
+    def _plane_rows(self, planes: list[Plane]) -> Any:
+        a = -np.array([plane.a for plane in planes]).reshape(len(planes), self.q)
+        n_slacks = 0 if self.rows is None else len(self.rows.cost)
+        ones = np.ones((len(planes), 1))
+        return sp.hstack([*self._split(a), ones, sp.csr_array((len(planes), n_slacks))])
+
+    def _rebuild(self, rows: SlackRows | None) -> None:
+        """Make the linear program of the cuts and other rows."""
+        self.rows = rows
+        k, f, r = self.k, self.q - self.k, self.G.shape[0]
+        n_slacks = 0 if rows is None else len(rows.cost)
+        middle = 0 if self._complete else 1
+        blocks = [
+            sp.hstack([*self._split(self.G), sp.csr_array((r, middle + n_slacks))])
+        ]
+        lower = [np.zeros(r)]
+        if rows is not None:
+            if rows.rest is not None:
+                whole = -sp.csr_array(rows.cost[None, :])
+                a = -rows.rest.a[None, :]
+                blocks.append(sp.hstack([*self._split(a), np.ones((1, 1)), whole]))
+                lower.append(np.array([rows.rest.b]))
+            m = rows.D.shape[0]
+            blocks.append(
+                sp.hstack([*self._split(rows.D), sp.csr_array((m, middle)), rows.S])
+            )
+            lower.append(rows.offset)
+        if not self._complete:
+            self.cuts = [cut for cut in self.cuts if cut.idle < _IDLE]
+            blocks.append(self._plane_rows([cut.plane for cut in self.cuts]))
+            lower.append(np.array([cut.plane.b for cut in self.cuts]))
+        cost = self._costs()
+        free = np.where(np.arange(len(cost)) < 2 * k, 0.0, -np.inf)
+        free[2 * k + f :] = 0.0
+        self._lp = LinearProgram(
+            cost, sp.vstack(blocks), np.concatenate(lower), col_lower=free
+        )
+        self._method = "choose"
+
+    def _costs(self) -> Floats:
+        """Give the costs of all columns, and remember what they are multiplied by.
+
+        Tolerances of the solver are absolute, and a small penalty must not be lost.
+        """
+        largest = float(self._penalty.max(initial=0.0))
+        self._unit = min(max(1.0, 1.0 / largest), _MOST_UNITS) if largest > 0 else 1.0
+        slack_cost = np.zeros(0) if self.rows is None else self.rows.cost
+        middle = np.zeros(0)
+        if not self._complete:
+            middle, slack_cost = np.ones(1), 0.0 * slack_cost
+        free = np.zeros(self.q - self.k)
+        parts = [self._penalty, self._penalty, free, middle, slack_cost]
+        return self._unit * np.concatenate(parts)
+
+    def _change_penalty(self) -> None:
+        assert self._lp is not None
+        self._lp.change_costs(self._costs())
+        self._method = "primal"
+
+    def _solve_model(self, radius: float, end: float) -> tuple[Floats, float, str]:
+        """Minimize the model in a box around the best point."""
+        assert self._lp is not None
+        self._set_box(radius)
+        left = None if end == np.inf else max(1e-3, end - time.monotonic())
+        solution = self._lp.solve(self._method, left)
+        if solution.status not in ("optimal", "time limit"):
+            solution = self._lp.solve("choose", left)
+        self._method = "dual"
+        k = self.k
+        x = np.concatenate(
+            [solution.x[:k] - solution.x[k : 2 * k], solution.x[2 * k : k + self.q]]
+        )
+        x[:k][np.abs(x[:k]) <= 1e-11 * max(1.0, np.abs(x[:k]).max(initial=0.0))] = 0.0
+        self._dual = solution.row_dual / self._unit
+        return x, solution.objective / self._unit, solution.status
+
+    def _set_box(self, radius: float) -> None:
+        assert self._lp is not None
+        k, q = self.k, self.q
+        low, high = np.zeros(k + q), np.full(k + q, np.inf)
+        low[2 * k :] = -np.inf
+        if radius < np.inf:
+            w, free = self.best[:k], self.best[k:]
+            high[:k] = np.maximum(w + radius, 0.0)
+            high[k : 2 * k] = np.maximum(radius - w, 0.0)
+            low[:k] = np.maximum(w - radius, 0.0)
+            low[k : 2 * k] = np.maximum(-w - radius, 0.0)
+            low[2 * k :], high[2 * k :] = free - radius, free + radius
+        self._lp.change_bounds(low, high, np.arange(k + q))
+
+    def _prove(self) -> tuple[float, Plane]:
+        """Make a lower bound of the multipliers, whether or not they are optimal."""
+        assert self._lp is not None
+        r, rows, dual = self.G.shape[0], self.rows, self._dual
+        if len(dual) != self._lp.n_rows:
+            dual = np.zeros(self._lp.n_rows)
+        order, dual = dual[:r], dual[r:]
+        share, a, b = 1.0, np.zeros(self.q), 0.0
+        if not self._complete:
+            cut_dual = np.maximum(dual[len(dual) - len(self.cuts) :], 0.0)
+            share = 0.0
+            if rows is not None:
+                share, dual = max(0.0, float(dual[0])), dual[1:]
+            total = max(1.0, share + float(cut_dual.sum()))
+            share, cut_dual = share / total, cut_dual / total
+            for cut, part in zip(self.cuts, cut_dual, strict=True):
+                cut.idle = 0 if part > 0.0 else cut.idle + 1
+                a += part * cut.plane.a
+                b += part * cut.plane.b
+        if rows is not None:
+            multiplier = rows.admit(dual[: rows.D.shape[0]], share)
+            plane = rows.plane(multiplier, share)
+            a, b = a + plane.a, b + plane.b
+        # What rounding leaves of slopes without a penalty is charged for variables a
+        # thousand times as large as those found. With a penalty ‖x‖₁ ≤ value / p.
+        reach = 1e3 * (1.0 + np.abs(self.best).max(initial=0.0))
+        smallest = float(self._penalty.min(initial=np.inf))
+        if smallest > 0.0:
+            value = self._value(self.best, self.best_risk)
+            reach = min(reach, 1.0 + value / smallest)
+        return lower_bound(Plane(a, b), self._penalty, self.G, order, reach)

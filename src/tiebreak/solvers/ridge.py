@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Linear systems of penalized least squares, for one penalty or for many.
+
+The minimizer of ‖t - Z x‖² + α‖x‖² solves (H + α I) x = h in either of two forms:
+
+- of the columns of Z: H = ZᵀZ and h = Zᵀt;
+- of its rows, with x = Zᵀ b: H = ZZᵀ and h = t, solved for b.
+
+Where α is below what rounding leaves of H, directions that H does not know either are
+left out: the solution is then that of least norm, the limit for α → 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as la
+from numpy.typing import NDArray
+
+from tiebreak.solvers.conjugate_gradients import conjugate_gradients
+
+__all__ = ["RidgeSolution", "RidgeSystem", "solve_by_products", "thin_inverse"]
+
+Floats = NDArray[np.float64]
+Operator = Callable[[Floats], Floats]
+
+# Rounding errors of H, relative to its norm.
+_ROUNDING = 8.0 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeSolution:
+    """What solves (H + α I) x = h.
+
+    Attributes
+    ----------
+    x : ndarray of shape (k,)
+        The solution.
+    residual : float
+        ‖h - (H + α I) x‖², of the equations that were not left out.
+    n_iter : int
+        Number of products with H; 1 for a factorization.
+    method : {"cholesky", "eigen", "cg"}
+        How it was found.
+    n_dropped : int
+        Number of directions that were left out because rounding hides them.
+    """
+
+    x: Floats
+    residual: float
+    n_iter: int
+    method: str
+    n_dropped: int = 0
+
+
+class RidgeSystem:
+    """(H + α I) x = h for a symmetric positive semidefinite H that is there.
+
+    Parameters
+    ----------
+    H : ndarray of shape (k, k)
+        Symmetric; finite.
+    h : ndarray of shape (k,)
+        Right side.
+
+    Attributes
+    ----------
+    floor : float
+        Values of α up to this are lost in the rounding of H.
+    """
+
+    def __init__(self, H: Floats, h: Floats) -> None:
+        self.H, self.h = H, h
+        self.floor = _ROUNDING * float(np.abs(H).sum(axis=0).max(initial=0.0))
+
+    @cached_property
+    def _eigen(self) -> tuple[Floats, Floats, Floats]:
+        values, vectors = la.eigh(self.H, check_finite=False)
+        return np.maximum(values, 0.0), vectors, vectors.T @ self.h
+
+    def solve(self, alpha: float) -> RidgeSolution:
+        """Solve for one α, by a Cholesky factor where rounding allows it.
+
+        Parameters
+        ----------
+        alpha : float
+            α > 0.
+
+        Returns
+        -------
+        RidgeSolution
+        """
+        if alpha <= self.floor:
+            return self.solve_again(alpha)
+        try:
+            factor = la.cho_factor(self._shifted(alpha), lower=True, overwrite_a=True)
+        except la.LinAlgError:  # α is just above the rounding of H
+            return self.solve_again(alpha)
+        x = la.cho_solve(factor, self.h, check_finite=False)
+        residual = self.h - self.H @ x - alpha * x
+        return RidgeSolution(x, float(residual @ residual), 1, "cholesky")
+
+    def solve_again(self, alpha: float) -> RidgeSolution:
+        """Solve for one α of several, from an eigendecomposition that is made once.
+
+        Parameters
+        ----------
+        alpha : float
+            α > 0.
+
+        Returns
+        -------
+        RidgeSolution
+        """
+        values, vectors, along = self._eigen
+        bend = values + alpha
+        known = bend > self.floor
+        x = vectors[:, known] @ (along[known] / bend[known])
+        residual = vectors[:, known].T @ (self.h - self.H @ x - alpha * x)
+        n_dropped = len(bend) - int(known.sum())
+        return RidgeSolution(x, float(residual @ residual), 1, "eigen", n_dropped)
+
+    def inverse(self, alpha: float) -> Floats:
+        """Give (H + α I)⁻¹.
+
+        Parameters
+        ----------
+        alpha : float
+            α > 0.
+
+        Returns
+        -------
+        ndarray of shape (k, k)
+
+        Raises
+        ------
+        LinAlgError
+            Where α is lost in the rounding of H.
+        """
+        if alpha <= self.floor:
+            raise la.LinAlgError("the penalty is lost in rounding")
+        lower = la.cholesky(self._shifted(alpha), lower=True, overwrite_a=True)
+        inverse, _ = la.lapack.dpotri(lower, lower=1, overwrite_c=1)
+        low = np.tril(inverse, -1)
+        return np.asarray(low + low.T + np.diag(inverse.diagonal()))
+
+    def _shifted(self, alpha: float) -> Floats:
+        shifted = self.H.copy()
+        shifted.flat[:: len(shifted) + 1] += alpha
+        return shifted
+
+
+def solve_by_products(
+    product: Operator,
+    h: Floats,
+    alpha: float,
+    precondition: Operator,
+    allowed: Callable[[Floats, Floats], float],
+    max_iter: int,
+) -> RidgeSolution:
+    """Solve (H + α I) x = h by preconditioned conjugate gradients.
+
+    The residual that the iteration keeps up to date drifts from the true one, so it is
+    computed anew whenever it seems small enough, and the iteration goes on from there.
+
+    Parameters
+    ----------
+    product : callable
+        v to H v.
+    h : ndarray of shape (k,)
+        Right side.
+    alpha : float
+        α > 0.
+    precondition : callable
+        r to M⁻¹ r, with M near H + α I.
+    allowed : callable
+        Is told x and its residual r = h - (H + α I) x, and gives the ‖r‖² that is small
+        enough there.
+    max_iter : int
+        Largest number of products.
+
+    Returns
+    -------
+    RidgeSolution
+    """
+
+    def shifted(v: Floats) -> Floats:
+        return product(v) + alpha * v
+
+    x, residual, n_iter = np.zeros_like(h), h.copy(), 0
+    while n_iter < max_iter:
+        enough = allowed(x, residual)
+        if residual @ residual <= enough:
+            break
+        step, n_products = conjugate_gradients(
+            shifted,
+            residual,
+            precondition,
+            lambda r, z, enough=enough: bool(r @ r <= enough),  # type: ignore[misc]
+            max_iter - n_iter,
+        )
+        now = h - shifted(x + step)
+        n_iter += n_products
+        if not now @ now < residual @ residual:
+            break
+        x, residual = x + step, now
+    return RidgeSolution(x, float(residual @ residual), n_iter, "cg")
+
+
+def thin_inverse(Z: Floats, alpha: float) -> Operator:
+    """Give r to (ZZᵀ + α I)⁻¹ r, for a thin Z.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (k, r)
+        Thin.
+    alpha : float
+        α > 0.
+
+    Returns
+    -------
+    callable
+    """
+    inner = Z.T @ Z
+    inner.flat[:: len(inner) + 1] += alpha + _ROUNDING * np.trace(inner)
+    factor = la.cho_factor(inner, lower=True, overwrite_a=True)
+
+    def solve(r: Floats) -> Floats:
+        inside = Z @ la.cho_solve(factor, Z.T @ r, check_finite=False)
+        return np.asarray((r - inside) / alpha)
+
+    return solve

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CoRankingPursuit against numerical minimization of the paper's J, pair by pair."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.models.inputs import refused
+from tests.oracles import metrics_bruteforce
+from tests.oracles import pursuit as plain
+from tiebreak import CoRankingPursuit, Orders, Pairs, RankingPursuit
+from tiebreak.metrics import swapped_pairs
+
+N_SCORED = 6
+VIEWS = [
+    {"columns": [0, 1], "kernel": "rbf", "gamma": 0.5},
+    {"columns": slice(2, None), "kernel": "linear"},
+    {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0},
+]
+CHOICES = list(itertools.product(["increments", "functions"], ["free", "shared"]))
+every_choice = pytest.mark.parametrize(("objective", "indices"), CHOICES)
+
+
+def make(rng, n=14):
+    X = rng.normal(size=(n, 4))
+    y = X[:, 0] + X[:, 2] ** 2
+    y[N_SCORED:] = np.nan
+    return X, y, np.arange(n) % 2, rng.integers(1, 4, n).astype(float)
+
+
+def columns(X, C, M):
+    """Columns of the views at all rows."""
+    distance = ((X[:, None, :2] - C[None, :, :2]) ** 2).sum(axis=2)
+    every = [np.exp(-0.5 * distance), X[:, 2:] @ C[:, 2:].T, (0.3 * X @ C.T + 1) ** 2]
+    return every[:M]
+
+
+def pair_rows(qid, weight):
+    """Pairs of scored rows, and pairs of the others."""
+    rows = plain.pair_rows(qid, weight)
+    scored = np.abs(rows[:, :N_SCORED]).sum(axis=1) > 0
+    others = np.abs(rows[:, N_SCORED:]).sum(axis=1) > 0
+    return rows[~others], rows[~scored]
+
+
+@every_choice
+@pytest.mark.parametrize("nu", [0.0, 0.7])
+def test_two_views_equal_a_numerical_minimizer(rng, objective, indices, nu):
+    X, y, qid, weight = make(rng)
+    scored, others = pair_rows(qid, weight)
+    K = columns(X, X[:N_SCORED], 2)
+    averaged, shared = objective == "increments", indices == "shared"
+    target = np.where(np.isnan(y), 0.0, y)
+    chosen, increments, f = plain.joint_greedy(
+        K, scored, others, target, nu, 3, averaged=averaged, shared=shared
+    )
+    model = CoRankingPursuit(
+        3, views=VIEWS[:2], nu=nu, objective=objective, indices=indices
+    ).fit(X, y, qid=qid, sample_weight=weight)
+    assert_array_equal(model.support_, chosen)
+    assert_allclose(model.dual_coef_, increments, atol=1e-5)
+    assert_allclose(model.view_utilities(X), f.T, atol=1e-5)
+    assert_allclose(model.utility(X), model.view_utilities(X).mean(axis=1))
+    J = sum(np.sum((scored @ (target - own)) ** 2) for own in f)
+    J += nu * sum(np.sum((others @ (one - two)) ** 2) for one in f for two in f)
+    assert_allclose(model.objective_path_[-1], J, rtol=1e-4)
+
+
+def test_three_views_without_unscored_rows(rng):
+    X, y, qid, _ = make(rng, N_SCORED)
+    rows = plain.pair_rows(qid, np.ones(N_SCORED))
+    chosen, increments, _ = plain.joint_greedy(
+        columns(X, X[:4], 3), rows, rows, y, 0.5, 1, averaged=True, shared=False
+    )
+    model = CoRankingPursuit(1, views=VIEWS, nu=0.5, centers=X[:4])
+    model.fit(X, y, qid=qid)
+    assert_array_equal(model.support_, chosen)
+    assert_allclose(model.dual_coef_, increments, atol=1e-5)
+
+
+@every_choice
+@pytest.mark.parametrize("nu", [0.0, 3.0])
+def test_one_view_is_ranking_pursuit_without_backfitting(rng, objective, indices, nu):
+    X, y, qid, weight = make(rng, 40)
+    y[:25] = X[:25, 0] - X[:25, 1] ** 2
+    model = CoRankingPursuit(
+        8, views=["rbf"], nu=nu, gamma=0.3, objective=objective, indices=indices
+    ).fit(X, y, qid=qid, sample_weight=weight)
+    one = RankingPursuit(8, gamma=0.3, backfit=False)
+    one.fit(X[:25], y[:25], qid=qid[:25], sample_weight=weight[:25])
+    assert_allclose(model.utility(X), one.utility(X), atol=1e-10)
+    assert set(model.support_.ravel().tolist()) == set(one.support_.tolist())
+    assert_allclose(model.objective_path_, one.objective_path_, rtol=1e-9)
+
+
+def test_without_nu_functions_are_pursued_view_by_view(rng):
+    X, y, qid, weight = make(rng, 40)
+    y[:25] = X[:25, 0] - X[:25, 2] ** 2
+    model = CoRankingPursuit(7, views=VIEWS, nu=0.0, objective="functions")
+    model.fit(X, y, qid=qid, sample_weight=weight)
+    alone = [
+        RankingPursuit(7, kernel="rbf", gamma=0.5, backfit=False),
+        RankingPursuit(7, kernel="linear", backfit=False),
+        RankingPursuit(7, kernel=VIEWS[2], backfit=False),
+    ]
+    seen = [X[:, :2], X[:, 2:], X]
+    for v, (own, table) in enumerate(zip(alone, seen, strict=True)):
+        with warnings.catch_warnings():
+            # Two linear features can be fitted exactly before the seventh step.
+            warnings.simplefilter("ignore", UserWarning)
+            own.fit(table[:25], y[:25], qid=qid[:25], sample_weight=weight[:25])
+        assert_allclose(model.view_utilities(X)[:, v], own.utility(table), atol=1e-8)
+
+
+def test_a_large_nu_makes_views_agree(rng):
+    X = rng.normal(size=(120, 4))
+    y = np.where(np.arange(120) < 30, X[:, 0] + X[:, 2], np.nan)
+    apart = []
+    for nu in (0.0, 0.01, 1.0, 100.0):
+        model = CoRankingPursuit(
+            10, views=VIEWS[:2], nu=nu, objective="functions", indices="free"
+        ).fit(X, y)
+        views = model.view_utilities(X[30:])
+        apart.append(np.std(views[:, 0] - views[:, 1]))
+    assert (np.diff(apart) < 0).all()
+
+
+def test_agreement_is_counted_pair_by_pair(rng):
+    X, y, qid, weight = make(rng, 20)
+    model = CoRankingPursuit(4, views=VIEWS).fit(X, y, qid=qid, sample_weight=weight)
+    views, rows = model.view_utilities(X), slice(N_SCORED, None)
+    for v, u in itertools.product(range(3), repeat=2):
+        swapped = metrics_bruteforce.swapped_pairs(
+            views[rows, v], views[rows, u], qid[rows], weight[rows]
+        )
+        assert_allclose(model.agreement_[v, u], 1 - swapped)
+    graded = CoRankingPursuit(4, views=VIEWS).fit(X[:6], y[:6])
+    swapped = swapped_pairs(*graded.view_utilities(X[:6])[:, :2].T)
+    assert_allclose(graded.agreement_[0, 1], 1 - swapped)
+
+
+def test_memory_and_sparse_tables_do_not_matter(rng):
+    X, y, qid, _ = make(rng, 30)
+    X[np.abs(X) < 0.3] = 0.0
+    model = CoRankingPursuit(5, views=VIEWS[:2]).fit(X, y, qid=qid)
+    small = CoRankingPursuit(5, views=VIEWS[:2], cache_size=1e-6).fit(X, y, qid=qid)
+    assert_array_equal(small.support_, model.support_)
+    assert_allclose(small.utility(X), model.utility(X), atol=1e-10)
+    sparse = sp.csr_array(X)
+    other = CoRankingPursuit(5, views=VIEWS[:2]).fit(sparse, y, qid=qid)
+    assert_allclose(other.utility(sparse), model.utility(X), atol=1e-10)
+
+
+def test_views_are_named_in_many_ways(rng):
+    X, y, qid, _ = make(rng, 20)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    options = {"gamma": 0.4, "nu": 0.3}
+    expected = CoRankingPursuit(4, views=[[0, 1], [2, 3]], **options).fit(X, y, qid=qid)
+    for views in (
+        [slice(0, 2), slice(2, 4)],
+        (np.array([0, 1]), {"columns": (2, 3)}),
+        [[True, True, False, False], {"columns": [2, 3], "kernel": "rbf"}],
+    ):
+        model = CoRankingPursuit(4, views=views, **options).fit(X, y, qid=qid)
+        assert_allclose(model.utility(X), expected.utility(X), atol=1e-12)
+    named = CoRankingPursuit(4, views=[["a", "b"], ["c", "d"]], **options)
+    named.fit(frame, y, qid=qid)
+    assert_allclose(named.utility(frame), expected.utility(X), atol=1e-12)
+
+
+def test_given_centers(rng):
+    X, y, qid, _ = make(rng, 20)
+    centers = rng.normal(size=(5, 4))
+    model = CoRankingPursuit(3, views=VIEWS[:2], centers=centers).fit(X, y, qid=qid)
+    assert set(model.support_.ravel().tolist()) <= set(range(5))
+    K = columns(X, centers, 2)
+    for v in range(2):
+        own = K[v][:, model.support_[:, v]] @ model.dual_coef_[:, v]
+        assert_allclose(model.view_utilities(X)[:, v], own, atol=1e-10)
+    by_row = CoRankingPursuit(3, views=VIEWS[:2], centers=[10, 12, 15])
+    by_row.fit(X, y, qid=qid)
+    assert set(by_row.support_.ravel().tolist()) <= {10, 12, 15}
+
+
+def test_validation_chooses_the_number(rng):
+    X, y, qid, _ = make(rng, 40)
+    fresh = rng.normal(size=(60, 4))
+    grades, groups = fresh[:, 0] + fresh[:, 2] ** 2, np.arange(60) % 3
+    model = CoRankingPursuit(9, views=VIEWS[:2])
+    model.fit(X, y, qid=qid, validation=(fresh, grades, groups))
+    errors = []
+    for n in range(1, 10):
+        own = CoRankingPursuit(n, views=VIEWS[:2]).fit(X, y, qid=qid)
+        errors.append(swapped_pairs(grades, own.utility(fresh), groups))
+    assert_allclose(model.validation_path_, errors, atol=1e-12)
+    assert model.n_basis_ == len(model.support_) == int(np.argmin(errors)) + 1
+    assert model.path_.shape == model.path_support_.shape == (9, 2)
+
+
+def test_orders(rng):
+    X = rng.normal(size=(9, 4))
+    orders = Orders(X, [[3, 1, [0, 2]], [5, 3, 8], [7, 4]])
+    model = CoRankingPursuit(3, views=VIEWS[:2]).fit(orders)
+    table, y, qid = orders.grades()
+    rows = CoRankingPursuit(3, views=VIEWS[:2]).fit(table, y, qid=qid)
+    assert_allclose(model.view_utilities(X), rows.view_utilities(X), atol=1e-10)
+    weighted = CoRankingPursuit(3, views=VIEWS[:2]).fit(orders, sample_weight=[1, 2, 1])
+    repeated = CoRankingPursuit(3, views=VIEWS[:2]).fit(orders[[0, 1, 1, 2]])
+    assert_allclose(weighted.utility(X), repeated.utility(X), atol=1e-10)
+
+
+X = np.array([[0.0, 1], [1, 0.5], [2, 2], [2.2, 1], [0.5, 0], [1.5, 1.5]])
+Y = np.array([0.0, 1, 2, 2, np.nan, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"nu": -0.1}, ["nu=-0.1", "at least 0"]),
+        ({"nu": np.nan}, ["nu=nan"]),
+        ({"nu": "1"}, ["nu='1'"]),
+        ({"objective": "J"}, ["objective='J'", "increments", "functions"]),
+        ({"indices": "both"}, ["indices='both'", "free", "shared"]),
+        ({"per_group": "max"}, ["per_group='max'"]),
+        ({"n_basis": 0}, ["n_basis=0", "at least 1"]),
+        ({"n_basis": "cv"}, ["n_basis='cv'"]),
+        ({"cache_size": -1}, ["cache_size=-1"]),
+        ({"views": []}, ["views=\\[\\]", "at least one view"]),
+        ({"views": "rbf"}, ["views='rbf'", "list"]),
+        ({"views": [[0], []]}, ["view 1", "no column"]),
+        ({"views": [slice(5, 9)]}, ["view 0", "no column"]),
+        ({"views": [[False, False]]}, ["view 0", "no column"]),
+        ({"views": [[0, 2]]}, ["view 0", "column 2", "0 to 1"]),
+        ({"views": [[0, -1]]}, ["view 0", "column -1"]),
+        ({"views": [[1, 1]]}, ["view 0", "more than once"]),
+        ({"views": [["a"]]}, ["'a'", "have no names"]),
+        ({"views": ["gauss"]}, ["kernel='gauss'"]),
+        ({"views": ["precomputed"]}, ["view 0", "precomputed"]),
+        ({"views": [{"column": [0]}]}, ["'column'"]),
+        ({"centers": [[1.0]]}, ["1 features", "have 2"]),
+    ],
+    ids=str,
+)
+def test_bad_parameters(options, words):
+    refused(ValueError, words, CoRankingPursuit(**options).fit, X, Y)
+
+
+def test_bad_data():
+    words = ["all 6 grades are NaN", "Give some items a grade"]
+    refused(ValueError, words, CoRankingPursuit().fit, X, np.full(6, np.nan))
+    words = ["no pair to learn from"]
+    refused(ValueError, words, CoRankingPursuit().fit, X, np.where(Y > -1, 1.0, Y))
+    refused(ValueError, words, CoRankingPursuit().fit, X, Y, qid=range(6))
+    refused(
+        ValueError, ["infinite"], CoRankingPursuit().fit, X, np.where(Y == 1, np.inf, Y)
+    )
+    pairs = Pairs(X, [0, 1], [1, 2])
+    refused(TypeError, ["RankingPursuit"], CoRankingPursuit().fit, pairs, [1, 1])
+    model = CoRankingPursuit(2).fit(X, Y)
+    refused(ValueError, ["3 features"], model.view_utilities, np.ones((2, 3)))
+    refused(TypeError, ["takes items"], model.utility, pairs)
+
+
+def test_fallbacks_with_a_warning():
+    qid = np.array(list("aaabcc"))
+    with pytest.warns(UserWarning, match="1 of 2 groups have one graded item"):
+        model = CoRankingPursuit(2).fit(X, Y, qid=qid)
+    assert np.isfinite(model.view_utilities(X)).all()
+    # A view that sees nothing but a constant.
+    flat = np.column_stack([X, np.ones(6)])
+    with pytest.warns(UserWarning, match="utility 0 in all views"):
+        model = CoRankingPursuit(2, views=[[0, 1], [2]]).fit(flat, Y)
+    assert_array_equal(model.view_utilities(flat), np.zeros((6, 2)))
+    # Data that are explained exactly.
+    with pytest.warns(UserWarning, match="stopped after 1 of n_basis=9"):
+        CoRankingPursuit(9, views=["linear"]).fit(X[:2], Y[:2])
+
+
+def test_duplicated_items_and_one_unscored_row():
+    rows = np.repeat(np.arange(6), 2)
+    options = {"gamma": 0.5, "nu": 0.2}
+    twice = CoRankingPursuit(3, **options).fit(X[rows], Y[rows])
+    once = CoRankingPursuit(3, **options).fit(X, Y, sample_weight=np.full(6, 2.0))
+    assert_allclose(twice.view_utilities(X), once.view_utilities(X), atol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lonely = CoRankingPursuit(3, **options).fit(X[:5], Y[:5])
+    assert np.isfinite(lonely.agreement_).all()

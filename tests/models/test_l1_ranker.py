@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""1-norm ranking against linear programs in which every pair is a row."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+
+from tests.models.inputs import refused
+from tests.oracles import l1_ranking as plain
+from tiebreak import L1Ranker, Orders, Pairs, RankSVM
+from tiebreak.metrics import kendall_tau_b
+from tiebreak.models import l1_program
+
+SLACKS = ["pair", "item", "item-weighted"]
+# Pairs of all grades have a slack each, so that "adjacent" is for the others.
+FORMS = [(slack, False) for slack in SLACKS] + [(slack, True) for slack in SLACKS[1:]]
+TIGHT = {"tol": 1e-9}
+
+
+def make(n=24, p=3, n_grades=4, noise=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    u = X[:, 0] - 0.5 * X[:, 1] + noise * rng.normal(size=n)
+    cuts = np.quantile(u, np.arange(1, n_grades) / n_grades)
+    return X, np.digitize(u, cuts).astype(float), rng
+
+
+def fit(model, *data, **rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(*data, **rows)
+
+
+@pytest.mark.parametrize(("slack", "adjacent"), FORMS)
+@pytest.mark.parametrize("reduction", ["threshold", None])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equals_the_program_with_every_pair_a_row(
+    slack, adjacent, reduction, grouped, weighted
+):
+    X, y, rng = make()
+    qid = rng.integers(0, 2, len(y)) if grouped else None
+    weight = rng.integers(0, 4, len(y)).astype(float) if weighted else None
+    for alpha in (0.0, 0.5, 4.0):
+        model = L1Ranker(alpha, slack, reduction, adjacent, **TIGHT)
+        fit(model, X, y, qid=qid, sample_weight=weight)
+        expected, w, bound = plain.solve_graded(
+            X, y, alpha, slack, qid, weight, adjacent
+        )
+        assert_allclose(model.objective_, expected, rtol=1e-8)
+        assert_allclose(model.dual_objective_, bound, rtol=1e-7)
+        assert model.converged_
+        if alpha == 0.5:
+            assert np.abs(w).max() > 0.1
+            assert_allclose(model.coef_, w, atol=1e-7)
+            assert_array_equal(model.coef_ == 0, np.abs(w) < 1e-9)
+
+
+@pytest.mark.parametrize("slack", ["pair", "item-weighted"])
+def test_many_terms_are_solved_in_parts_to_the_same_optimum(slack, monkeypatch):
+    monkeypatch.setattr(l1_program, "_WHOLE_ROWS", 10)
+    monkeypatch.setattr(l1_program, "_ROWS_AT_A_TIME", 20)
+    X, y, rng = make(60, 4)
+    weight = rng.uniform(0.5, 2.0, len(y))
+    for alpha in (0.5, 5.0):
+        model = L1Ranker(alpha, slack, **TIGHT).fit(X, y, sample_weight=weight)
+        expected, w, _ = plain.solve_graded(X, y, alpha, slack, weight=weight)
+        assert model.n_iter_ > 1
+        assert_allclose(model.objective_, expected, rtol=1e-8)
+        assert_allclose(model.coef_, w, atol=1e-6)
+        assert_array_equal(model.coef_ == 0, np.abs(w) < 1e-9)
+
+
+@pytest.mark.parametrize("slack", SLACKS)
+@pytest.mark.parametrize("parts", [False, True])
+def test_comparisons_are_rows_as_listed(slack, parts, monkeypatch):
+    if parts:
+        monkeypatch.setattr(l1_program, "_WHOLE_ROWS", 5)
+        monkeypatch.setattr(l1_program, "_ROWS_AT_A_TIME", 10)
+    X, _, rng = make(15)
+    left, right = rng.integers(0, 15, (2, 50))
+    keep = left != right
+    left, right = left[keep], right[keep]
+    difference = X[right, 0] - X[left, 0] + 0.5 * rng.normal(size=len(left))
+    outcome = np.where(np.abs(difference) < 0.3, 0, np.sign(difference)).astype(int)
+    weight = rng.integers(1, 4, len(left)).astype(float)
+    model = L1Ranker(0.7, slack, **TIGHT)
+    fit(model, Pairs(X, left, right), outcome, sample_weight=weight)
+    decided = np.flatnonzero(outcome)
+    listed = [
+        (right[k], left[k]) if outcome[k] > 0 else (left[k], right[k]) for k in decided
+    ]
+    if slack == "pair":
+        rows, cost = np.eye(len(listed)), weight[decided]
+    else:
+        rows, cost = np.zeros((len(listed), 15)), np.zeros(15)
+        for k, pair in enumerate(listed):
+            rows[k, list(pair)] = 1.0
+            cost[list(pair)] += weight[decided[k]]
+        if slack == "item":
+            cost = np.minimum(cost, 1.0)
+    expected, w, _ = plain.solve(X, listed, 0.7, rows, cost)
+    assert_allclose(model.objective_, expected, rtol=1e-8)
+    assert_allclose(model.coef_, w, atol=1e-7)
+    assert model.n_pairs_ == len(decided) < len(outcome)
+    assert model.n_rows_[0] == len(decided)
+
+
+@pytest.mark.parametrize(("slack", "adjacent"), FORMS)
+@pytest.mark.parametrize("climb", [False, True])
+def test_alpha_max_is_exact_from_both_sides(slack, adjacent, climb, monkeypatch):
+    if climb:
+        monkeypatch.setattr("tiebreak.models.l1_alpha._MOST_ROWS", 0)
+    X, y, rng = make(30, n_grades=3)
+    X = X * [1.0, 7.0, 0.3]
+    weight = rng.uniform(0.5, 2.0, len(y))
+    model = L1Ranker(1.0, slack, adjacent=adjacent, **TIGHT)
+    largest = model.alpha_max(X, y, sample_weight=weight)
+    pairs = plain.list_pairs(y, adjacent=adjacent)
+    parts = plain.slack_matrix(pairs, weight, slack)
+    assert_allclose(largest, plain.largest_alpha(X, pairs, *parts), rtol=1e-6)
+    above = fit(
+        model.set_params(alpha=largest * (1 + 1e-5)), X, y, sample_weight=weight
+    )
+    assert not above.coef_.any()
+    below = fit(
+        model.set_params(alpha=largest * (1 - 1e-5)), X, y, sample_weight=weight
+    )
+    assert below.coef_.any()
+
+
+def test_alpha_max_of_a_slack_per_pair_is_the_largest_sum_of_differences():
+    X, y, _ = make()
+    total = sum(X[i] - X[j] for i, j in plain.list_pairs(y))
+    assert_allclose(L1Ranker().alpha_max(X, y), np.abs(total).max())
+
+
+def test_the_certificate_is_a_certificate():
+    X, y, _ = make(40, 4)
+    for slack in SLACKS:
+        alpha = 0.2 * L1Ranker(slack=slack).alpha_max(X, y)
+        model = L1Ranker(alpha, slack, **TIGHT).fit(X, y)
+        assert np.abs(model.dual_gradient_).max() <= alpha * (1 + 1e-9)
+        used = model.coef_ != 0
+        assert used.sum() > 0
+        signs = alpha * np.sign(model.coef_[used])
+        assert_allclose(model.dual_gradient_[used], signs, rtol=1e-7)
+        best = plain.solve_graded(X, y, alpha, slack)[0]
+        assert model.dual_objective_ <= best * (1 + 1e-12)
+        gap = (model.objective_ - model.dual_objective_) / model.objective_
+        assert_allclose(model.gap_, max(gap, 0.0), atol=1e-15)
+
+
+@pytest.mark.parametrize("slack", ["pair", "item"])
+def test_noise_is_dropped_exactly_and_two_groups_are_told_apart(slack):
+    # The artificial data of Nan et al.: 2000 points in two groups of the same size,
+    # three features with little overlap that together tell them apart, three of noise.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.0, 1.0], 1000)
+    signal = rng.uniform(0, 1, (2000, 3)) + 0.7 * y[:, None]
+    total = signal.sum(axis=1)
+    signal[(y == 0) & (total > 2.5)] -= 0.3
+    signal[(y == 1) & (total < 2.7)] += 0.3
+    X = np.hstack([signal, rng.uniform(0, 1, (2000, 3))])
+    alpha = 0.05 * L1Ranker(slack=slack).alpha_max(X, y)
+    model = L1Ranker(alpha, slack).fit(X, y)
+    assert model.selected_.tolist() == [0, 1, 2]
+    assert (model.coef_[3:] == 0.0).all()
+    utility = model.utility(X)
+    grade = utility > np.median(utility)
+    assert_allclose(kendall_tau_b(y, grade), 1.0)
+
+
+@pytest.mark.parametrize("slack", SLACKS)
+def test_a_path_is_separate_fits(slack):
+    X, y, rng = make(80, 5, noise=1.0)
+    qid = rng.integers(0, 2, len(y))
+    model = L1Ranker(slack=slack, **TIGHT)
+    alphas = model.alpha_max(X, y, qid=qid) * np.array([1.0, 0.5, 0.1, 0.02, 0.3])
+    for alpha, one in zip(alphas, model.path(X, y, alphas, qid=qid), strict=True):
+        alone = fit(L1Ranker(alpha, slack, **TIGHT), X, y, qid=qid)
+        assert one.alpha == alpha
+        assert_allclose(one.objective_, alone.objective_, rtol=1e-9)
+        assert_allclose(one.coef_, alone.coef_, atol=1e-6)
+        assert_array_equal(one.coef_ == 0, alone.coef_ == 0)
+    assert not hasattr(model, "coef_")
+
+
+def test_the_hull_keeps_corners_and_their_pairs():
+    X, y, _ = make(60, 2, n_grades=2, noise=0.0)
+    corners = np.concatenate(
+        [
+            rows[[plain.is_corner(X[rows], k) for k in range(len(rows))]]
+            for rows in (np.flatnonzero(y == 0), np.flatnonzero(y == 1))
+        ]
+    )
+    for slack in SLACKS:
+        hull = L1Ranker(0.5, slack, "hull", **TIGHT).fit(X, y)
+        alone = L1Ranker(0.5, slack, None, **TIGHT).fit(X[corners], y[corners])
+        assert_allclose(hull.objective_, alone.objective_, rtol=1e-9)
+        assert_allclose(hull.coef_, alone.coef_, atol=1e-8)
+        n = np.bincount(y[corners].astype(int))
+        assert hull.n_rows_ == (30 * 30, n[0] * n[1])
+        assert n.sum() < 40
+    # Separable, so that slacks are zero at a small alpha and corners are enough.
+    whole = L1Ranker(1e-6, "item", **TIGHT).fit(X, y)
+    hull = L1Ranker(1e-6, "item", "hull", **TIGHT).fit(X, y)
+    assert_allclose(hull.objective_, whole.objective_, rtol=1e-6)
+
+
+def test_rows_are_counted_before_and_after():
+    X, y, _ = make(24, 3, n_grades=4)
+    n_pairs = len(plain.list_pairs(y))
+    neighbors = len(plain.list_pairs(y, adjacent=True))
+    for slack in ("item", "item-weighted"):
+        # 6 + 12 + 12 + 6 sides of thresholds, and two rows that keep three in order.
+        assert fit(L1Ranker(0.1, slack), X, y).n_rows_ == (n_pairs, 38)
+        model = fit(L1Ranker(0.1, slack, adjacent=True), X, y)
+        assert model.n_rows_ == (neighbors, 36)
+        assert fit(L1Ranker(0.1, slack, None), X, y).n_rows_ == (n_pairs, n_pairs)
+    assert L1Ranker(0.1).fit(X, y).n_pairs_ == n_pairs
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_small_data_of_every_kind(data):
+    row = st.tuples(
+        st.integers(-1, 2),
+        st.integers(-1, 2),
+        st.integers(0, 3),
+        st.integers(0, 1),
+        st.integers(0, 2),
+    )
+    rows = np.array(data.draw(st.lists(row, min_size=2, max_size=9)), dtype=float)
+    X, y, qid, weight = rows[:, :2], rows[:, 2], rows[:, 3], rows[:, 4]
+    present = weight > 0
+    assume(len(plain.list_pairs(y[present], qid[present])))
+    slack = data.draw(st.sampled_from(SLACKS))
+    adjacent = slack != "pair" and data.draw(st.booleans())
+    reduction = data.draw(st.sampled_from(["threshold", None]))
+    alpha = data.draw(st.sampled_from([0.0, 1e-3, 0.5, 3.0, 100.0]))
+    model = L1Ranker(alpha, slack, reduction, adjacent, **TIGHT)
+    fit(model, X, y, qid=qid, sample_weight=weight)
+    expected = plain.solve_graded(X, y, alpha, slack, qid, weight, adjacent)[0]
+    assert model.converged_
+    assert_allclose(model.objective_, expected, rtol=1e-8, atol=1e-8)
+    doubled = np.repeat(np.arange(len(y)), weight.astype(int))
+    twice = L1Ranker(alpha, slack, reduction, adjacent, **TIGHT)
+    fit(twice, X[doubled], y[doubled], qid=qid[doubled])
+    assert_allclose(twice.objective_, model.objective_, rtol=1e-8, atol=1e-8)
+    if alpha == 100.0:
+        assert not model.coef_.any()
+
+
+def test_slacks_per_item_can_pay_for_everything_and_then_say_so():
+    X, _, rng = make(60)
+    u = X[:, 0] + rng.normal(size=60)
+    y = np.digitize(u, np.quantile(u, np.arange(1, 10) / 10))
+    for slack in ("item", "item-weighted"):
+        model = L1Ranker(1e-3, slack)
+        if model.alpha_max(X, y) > 0:
+            continue
+        with pytest.warns(UserWarning, match="pay for all pairs at once.*whatever"):
+            model.fit(X, y)
+        assert not model.coef_.any()
+        assert_allclose(model.objective_, plain.solve_graded(X, y, 1e-3, slack)[0])
+    assert L1Ranker(slack="item").alpha_max(X, y) == 0.0
+    assert L1Ranker(1e-3).fit(X, y).coef_.any()
+
+
+def test_an_alpha_that_drops_everything_says_how_large_it_is():
+    X, y, _ = make()
+    largest = L1Ranker().alpha_max(X, y)
+    with pytest.warns(UserWarning, match=rf"not below alpha_max={largest:.6g}"):
+        model = L1Ranker(2 * largest).fit(X, y)
+    assert model.selected_.size == 0
+    assert_array_equal(model.utility(X), 0.0)
+
+
+def test_constant_features_get_no_weight():
+    X, y, _ = make()
+    wide = np.column_stack([np.full(len(y), 3.7), X, np.zeros(len(y))])
+    for convert in (np.asarray, sp.csr_array):
+        for slack in SLACKS:
+            model = L1Ranker(0.5, slack, **TIGHT).fit(convert(wide), y)
+            assert model.coef_[0] == model.coef_[-1] == 0.0
+            alone = L1Ranker(0.5, slack, **TIGHT).fit(X, y)
+            assert_allclose(model.coef_[1:-1], alone.coef_, atol=1e-8)
+    for slack in SLACKS:
+        with pytest.warns(UserWarning, match="all features are constant"):
+            model = L1Ranker(0.5, slack).fit(np.ones((len(y), 2)), y)
+        assert not model.coef_.any()
+
+
+def test_features_of_different_scales_are_warned_of():
+    X, y, _ = make()
+    with pytest.warns(UserWarning, match="feature 2.*not scale free.*StandardScaler"):
+        L1Ranker(0.1).fit(X * [1.0, 1.0, 1e-4], y)
+    L1Ranker(0.1).fit(X * [1.0, 1.0, 0.05], y)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e9, 1e200])
+def test_units_do_not_matter(scale):
+    X, y, _ = make()
+    expected = L1Ranker(0.5, **TIGHT).fit(X, y)
+    model = L1Ranker(0.5 * scale, **TIGHT).fit(X * scale, y)
+    assert_allclose(model.coef_ * scale, expected.coef_, rtol=1e-6)
+    assert_allclose(model.objective_, expected.objective_, rtol=1e-8)
+
+
+def test_there_are_no_infeasible_settings():
+    # Identical items of opposite grades, which nothing can put in order.
+    X = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [0.0, 5.0]])
+    y = [0, 1, 2, 1]
+    for slack in SLACKS:
+        for reduction in ("threshold", "hull", None):
+            for alpha in (0.0, 1e-6, 1.0, 1e12):
+                model = fit(L1Ranker(alpha, slack, reduction), X, y)
+                assert model.converged_, (slack, reduction, alpha)
+                assert np.isfinite(model.objective_)
+
+
+def test_a_time_limit_keeps_the_best_weights_and_their_gap():
+    X, y, _ = make(400, 8, noise=2.0)
+    for slack in SLACKS:
+        model = L1Ranker(0.1, slack, time_limit=1e-9)
+        with pytest.warns(ConvergenceWarning, match="gap of.*time_limit"):
+            model.fit(X, y)
+        assert not model.converged_
+        assert 0 < model.gap_ <= 1
+        best = L1Ranker(0.1, slack).fit(X, y)
+        assert model.dual_objective_ <= best.objective_ * (1 + 1e-9)
+        assert model.objective_ >= best.objective_ * (1 - 1e-9)
+
+
+def test_iterations_run_out():
+    X, y, _ = make(200, 6)
+    with pytest.warns(ConvergenceWarning, match="2 linear programs.*max_iter"):
+        model = L1Ranker(1.0, max_iter=2).fit(X, y)
+    assert model.n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"alpha": -1.0}, ["alpha=-1.0", "at least 0"]),
+        ({"alpha": np.nan}, ["alpha=nan", "finite"]),
+        ({"alpha": "1"}, ["alpha='1'"]),
+        ({"alpha": True}, ["alpha=True"]),
+        ({"slack": "items"}, ["slack='items'", "'pair'", "'item-weighted'"]),
+        ({"reduction": "none"}, ["reduction='none'", "'hull'"]),
+        ({"adjacent": "yes"}, ["adjacent='yes'"]),
+        ({"adjacent": True}, ["slack='pair'", "all pairs count"]),
+        ({"tol": 0}, ["tol=0", "positive"]),
+        ({"max_iter": 1.5}, ["max_iter=1.5", "whole"]),
+        ({"time_limit": 0.0}, ["time_limit=0.0", "positive"]),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused(parameters, words):
+    X, y, _ = make()
+    refused(ValueError, words, L1Ranker(**parameters).fit, X, y)
+
+
+def test_bad_data_is_refused():
+    X, y, _ = make()
+    refused(ValueError, ["no pair to learn from"], L1Ranker().fit, X, np.ones(len(y)))
+    refused(
+        ValueError, ["all 1 comparisons are ties"], L1Ranker().fit, X[None, :2], [0]
+    )
+    named = Pairs(None, ["a"], ["b"])
+    refused(TypeError, ["needs features", "RankSVM"], L1Ranker().fit, named, [1])
+    pairs = Pairs(X, [0], [1])
+    refused(ValueError, ["Leave qid out"], L1Ranker().fit, pairs, [1], qid=[0])
+    hull = L1Ranker(reduction="hull")
+    refused(ValueError, ["needs grades"], hull.fit, pairs, [1])
+    near = L1Ranker(slack="item", adjacent=True)
+    refused(ValueError, ["needs grades"], near.fit, pairs, [1])
+    refused(ValueError, ["at least one value"], L1Ranker().path, X, y, [])
+
+
+def test_too_many_listed_pairs_are_refused(monkeypatch):
+    monkeypatch.setattr(l1_program, "_MOST_ROWS", 100)
+    X, y, _ = make()
+    model = L1Ranker(slack="item", reduction=None)
+    refused(ValueError, ["216 of them", "reduction='threshold'"], model.fit, X, y)
+
+
+def test_selected_features_have_their_names():
+    import pandas as pd
+
+    X, y, _ = make(noise=0.0)
+    table = pd.DataFrame(X, columns=["size", "price", "noise"])
+    model = L1Ranker(10.0).fit(table, y)
+    assert model.selected_.tolist() == ["size", "price"]
+    assert L1Ranker(10.0).fit(X, y).selected_.tolist() == [0, 1]
+
+
+def test_lists_weigh_like_lists():
+    X, _, rng = make(12)
+    orders = Orders(X, [rng.permutation(12)[:5].tolist() for _ in range(4)])
+    weight = np.array([2.0, 1.0, 3.0, 1.0])
+    twice = orders[[0, 0, 1, 2, 2, 2, 3]]
+    for slack in SLACKS:
+        one = fit(L1Ranker(0.5, slack, **TIGHT), orders, sample_weight=weight)
+        two = fit(L1Ranker(0.5, slack, **TIGHT), twice)
+        assert_allclose(one.objective_, two.objective_, rtol=1e-8)
+
+
+def test_it_is_a_ranksvm_with_another_norm():
+    # One feature: both norms only scale, so that orders and hinges are the same.
+    X, y, _ = make(30, 2)
+    X = X[:, :1]
+    model = L1Ranker(3.0, **TIGHT).fit(X, y)
+    w = model.coef_[0]
+    other = RankSVM(abs(w) / 3.0, kernel="linear", tol=1e-10).fit(X, y)
+    # α|w| and ½‖w‖²/C have the same slope there.
+    assert_allclose(other.coef_[0], w, rtol=1e-4)

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.svm import SVC
+
+from tests.oracles import order_svm as oracle
+from tiebreak import Orders, OrderSVM, OrdinalSVM, Pairs
+from tiebreak.metrics import spearman_rho
+
+KERNELS = {
+    "linear": lambda A, B: A @ B.T,
+    "rbf": lambda A, B: rbf_kernel(A, B, gamma=0.5),
+    "poly": lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0),
+}
+SETTINGS = {"gamma": 0.5, "degree": 2, "coef0": 1.0}
+
+
+def ranked(rng, n_items=12, lengths=(5, 3, 6, 2), p=2, noise=0.7, ties=True):
+    """Draw items, and lists of different lengths with ties, as blocks of rows."""
+    X = rng.normal(size=(n_items, p))
+    lists = []
+    for length in lengths:
+        rows = rng.choice(n_items, length, replace=False)
+        utility = X[rows] @ np.arange(1, p + 1) + noise * rng.normal(size=length)
+        rows = rows[np.argsort(-utility)].tolist()
+        blocks = [[row] for row in rows]
+        if ties and length > 3:
+            blocks[1:3] = [rows[1:3]]
+        lists.append(blocks)
+    return X, lists
+
+
+def features_of(K):
+    """Features whose products are K, for a solver that knows no kernels."""
+    value, vector = np.linalg.eigh(K)
+    used = value > 1e-12 * value.max()
+    # HiGHS takes no coefficients below 1e-9.
+    features = vector[:, used] * np.sqrt(value[used])
+    return np.where(np.abs(features) < 1e-8, 0.0, features)
+
+
+def quietly(model, *args, **rest):
+    """Fit without a word on flat utilities and idle lists: another test's business."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "OrderSVM gives all training items")
+        warnings.filterwarnings("ignore", r".* groups have one item only")
+        return model.fit(*args, **rest)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("C", "coupling"), [(0.1, 1.0), (5.0, 0.2), (0.02, 30.0)])
+def test_equals_a_general_solver(rng, kernel, C, coupling):
+    X, lists = ranked(rng)
+    model = OrderSVM(C, coupling=coupling, kernel=kernel, tol=1e-9, **SETTINGS)
+    model.fit(Orders(X, lists))
+    assert model.converged_
+    assert model.gap_ <= 1e-9
+    assert_array_equal(model.cuts_, [1, 2, 3, 4, 5])
+    F = features_of(KERNELS[kernel](X, X))
+    w, _, _, best = oracle.solve(F, oracle.samples(lists), C, coupling)
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    # By strong convexity: two solutions within 1e-6 of the best value.
+    apart = np.sqrt(4e-6 * best) * np.sqrt((F**2).sum(axis=1).max())
+    assert_allclose(model.utility(X), F @ w, atol=apart)
+    assert model.utility(X).std() > 1e-4
+
+
+@st.composite
+def awkward(draw):
+    """Draw up to three lists of up to five items: ties, identical items, weights."""
+    feature = st.integers(-1, 1)
+    X = np.array(draw(st.lists(st.tuples(feature, feature), min_size=2, max_size=6)))
+    X = X.astype(float)
+    if draw(st.booleans()):
+        X[:, 1] = 1.0
+    lists, weights = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        rows = draw(st.permutations(range(len(X))))
+        blocks = []
+        while rows and len(blocks) < 4:
+            size = draw(st.integers(1, 2))
+            blocks.append(list(rows[:size]))
+            rows = rows[size:]
+        lists.append(blocks)
+        weights.append(draw(st.sampled_from([0.5, 1.0, 2.0])))
+    return X, lists, np.array(weights)
+
+
+@settings(max_examples=40)
+@given(awkward(), st.sampled_from([1e-3, 0.3, 30.0]), st.sampled_from([0.1, 1.0, 10.0]))
+def test_equals_a_general_solver_on_awkward_lists(drawn, C, coupling):
+    X, lists, weights = drawn
+    weight = [dict.fromkeys(range(len(X)), w) for w in weights]
+    wanted = oracle.samples(lists, weight)
+    assume(wanted)
+    model = OrderSVM(C, coupling=coupling, kernel="linear", tol=1e-8)
+    quietly(model, Orders(X, lists), sample_weight=weights)
+    assert model.converged_
+    best = oracle.solve(X, wanted, C, coupling)[3]
+    assert model.objective_ == pytest.approx(best, rel=1e-6, abs=1e-12)
+    # What the model says of its machines has that value.
+    V = dict(zip(model.cuts_.tolist(), model.cut_coef_, strict=True))
+    b = dict(zip(model.cuts_.tolist(), model.thresholds_, strict=True))
+    value = oracle.objective(X, wanted, C, coupling, model.coef_, V, b)
+    assert model.objective_ == pytest.approx(value, rel=1e-6, abs=1e-12)
+    assert_allclose(model.coef_, coupling * model.cut_coef_.sum(axis=0), atol=1e-9)
+
+
+def test_weights_of_rows_are_costs_of_their_terms(rng):
+    """A row's weight multiplies its hinges and leaves the places of others alone."""
+    X, lists = ranked(rng, n_items=7, lengths=(7,))
+    y = np.empty(7)
+    for grade, block in enumerate(lists[0]):
+        y[block] = -grade
+    weight = rng.uniform(0.2, 3.0, 7)
+    model = OrderSVM(0.4, coupling=0.5, kernel="linear", tol=1e-9)
+    model.fit(X, y, sample_weight=weight)
+    wanted = oracle.samples(lists, [dict(enumerate(weight))])
+    w, _, _, best = oracle.solve(X, wanted, 0.4, 0.5)
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    assert_allclose(model.coef_, w, atol=1e-2)
+    assert np.linalg.norm(model.coef_) > 0.1
+
+
+def test_a_second_row_is_no_weight_of_two_but_a_second_list_is(rng):
+    X, lists = ranked(rng, ties=False)
+    orders = Orders(X, lists)
+    twice = Orders(X, [*lists, lists[0], lists[2]])
+    tight = {"kernel": "linear", "tol": 1e-9}
+    one = OrderSVM(**tight).fit(orders, sample_weight=[2.0, 1.0, 2.0, 1.0])
+    two = OrderSVM(**tight).fit(twice)
+    assert_allclose(one.coef_, two.coef_, atol=1e-5)
+    assert_allclose(one.objective_, two.objective_, rtol=1e-7)
+    # In a list of three, a second best item moves the others down.
+    X, y = np.array([[2.0], [1.0], [0.0]]), np.array([2.0, 1.0, 0.0])
+    weighted = OrderSVM(**tight).fit(X, y, sample_weight=[2.0, 1.0, 1.0])
+    doubled = OrderSVM(**tight).fit(X[[0, 0, 1, 2]], y[[0, 0, 1, 2]])
+    assert_array_equal(weighted.cuts_, [1, 2])
+    # Cut 1 goes through the tie, but still has items below and none above: no cut.
+    assert_array_equal(doubled.cuts_, [2, 3])
+
+
+def test_a_row_without_weight_takes_no_place(rng):
+    X = rng.normal(size=(9, 2))
+    y = np.array([5.0, 4, 3, 2, 1, 9, 3.5, 0.5, 7])
+    weight = np.array([1.0, 1, 1, 1, 1, 0, 0, 0, 0])
+    model = OrderSVM(gamma=0.5, tol=1e-9).fit(X, y, sample_weight=weight)
+    alone = OrderSVM(gamma=0.5, tol=1e-9).fit(X[:5], y[:5])
+    assert_array_equal(model.cuts_, [1, 2, 3, 4])
+    assert_allclose(model.utility(X), alone.utility(X), atol=1e-5)
+    assert (model.support_ < 5).all()
+
+
+def test_lists_of_two_are_a_classifier(rng):
+    """With one cut, w and v are one direction: C grows by 1 + 1/coupling."""
+    X = rng.normal(size=(60, 3))
+    better = X[:30] @ [1.0, 2.0, -1.0] > X[30:] @ [1.0, 2.0, -1.0]
+    lists = [(i, i + 30) if b else (i + 30, i) for i, b in enumerate(better)]
+    C, coupling = 0.3, 0.5
+    model = OrderSVM(C, coupling=coupling, kernel="linear", tol=1e-9)
+    model.fit(Orders(X, lists))
+    label = np.empty(60)
+    for first, second in lists:
+        label[first], label[second] = 1, -1
+    svc = SVC(C=C * (1 + 1 / coupling), kernel="linear", tol=1e-9).fit(X, label)
+    # Of the shared direction w + v, w has the share 1 / (1 + 1/coupling).
+    share = 1 / (1 + 1 / coupling)
+    assert_allclose(model.coef_, share * svc.coef_[0], atol=1e-4)
+    assert_allclose(model.coef_ + model.cut_coef_[0], svc.coef_[0], atol=1e-4)
+    assert_allclose(model.thresholds_, -svc.intercept_, atol=1e-3)
+
+
+def test_a_high_price_of_differing_is_ordinal_regression(rng):
+    """For one list and one direction, cuts are the thresholds between its grades."""
+    X = rng.normal(size=(12, 2))
+    y = X @ [1.0, -0.5] + 0.5 * rng.normal(size=12)
+    model = OrderSVM(0.2, coupling=1e9, kernel="linear", tol=1e-9).fit(X, y)
+    ordinal = OrdinalSVM(0.2, kernel="linear", tol=1e-9).fit(X, y)
+    assert_allclose(model.coef_, ordinal.coef_, atol=1e-5)
+    # Cut t is the threshold below the t-th best.
+    assert_allclose(model.thresholds_[::-1], ordinal.thresholds_, atol=1e-4)
+    assert np.abs(model.cut_coef_).max() < 1e-6
+
+
+def test_the_best_item_has_the_largest_utility():
+    X = np.arange(5.0)[:, None]
+    model = OrderSVM(kernel="linear").fit(Orders(X, [[4, 3, 2, 1, 0]]))
+    assert model.coef_[0] > 0
+    assert_array_equal(model.order(X), [4, 3, 2, 1, 0])
+
+
+def test_orders_and_their_grades_are_the_same(rng):
+    X, lists = ranked(rng, n_items=20, lengths=(6, 4, 3, 8, 5))
+    orders = Orders(X, lists)
+    table, y, qid = orders.grades()
+    tight = {"gamma": 0.5, "tol": 1e-8}
+    one = OrderSVM(**tight).fit(orders)
+    two = OrderSVM(**tight).fit(table, 3.0 + np.exp(y), qid=qid)
+    assert_allclose(one.utility(X), two.utility(X), atol=1e-5)
+    assert_allclose(one.thresholds_, two.thresholds_, atol=1e-5)
+    assert one.fitted_with_qid_ and two.fitted_with_qid_
+
+
+def test_every_form_of_a_kernel_is_the_same(rng):
+    X, lists = ranked(rng, n_items=15, lengths=(6, 4, 3, 7))
+    asked = rng.normal(size=(10, 2))
+    tight = {"tol": 1e-8}
+    expected = OrderSVM(gamma=0.5, **tight).fit(Orders(X, lists))
+    K = KERNELS["rbf"]
+    gram = OrderSVM(kernel="precomputed", **tight).fit(Orders(K(X, X), lists))
+    function = OrderSVM(kernel=K, **tight).fit(Orders(X, lists))
+    sparse = OrderSVM(gamma=0.5, **tight).fit(Orders(sp.csr_array(X), lists))
+    utility = expected.utility(asked)
+    assert_allclose(gram.utility(K(asked, X)), utility, atol=1e-5)
+    for model in (function, sparse):
+        assert_allclose(model.utility(asked), utility, atol=1e-5)
+    for model in (gram, function, sparse):
+        assert_allclose(model.thresholds_, expected.thresholds_, atol=1e-5)
+        assert not hasattr(model, "cut_coef_")
+    dense = OrderSVM(kernel="linear", **tight).fit(Orders(X, lists))
+    thin = OrderSVM(kernel="linear", **tight).fit(Orders(sp.csr_array(X), lists))
+    assert_allclose(thin.coef_, dense.coef_, atol=1e-5)
+
+
+def test_support_and_coefficients_are_one_expansion(rng):
+    X, lists = ranked(rng, n_items=15, lengths=(6, 4, 3, 7))
+    X[:4] = X[5:9]
+    orders = Orders(X, lists)
+    asked = rng.normal(size=(10, 2))
+    for kernel in KERNELS:
+        model = OrderSVM(kernel=kernel, tol=1e-7, **SETTINGS)
+        model.fit(orders, sample_weight=[1.0, 0.0, 2.0, 0.5])
+        entries = X[orders.flat[model.support_]]
+        expanded = KERNELS[kernel](asked, entries) @ model.dual_coef_
+        assert_allclose(model.utility(asked), expanded, atol=1e-9)
+        of_second = np.arange(orders.indptr[1], orders.indptr[2])
+        assert not np.isin(model.support_, of_second).any()
+
+
+def test_chosen_cuts_equal_a_general_solver(rng):
+    X, lists = ranked(rng)
+    model = OrderSVM(cuts=(4, 1), kernel="linear", tol=1e-9).fit(Orders(X, lists))
+    assert_array_equal(model.cuts_, [1, 4])
+    best = oracle.solve(X, oracle.samples(lists, cuts=[1, 4]), 0.1, 1.0)[3]
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+
+
+def test_a_long_list_is_cut_at_fifty_places(rng):
+    X = rng.normal(size=(90, 3))
+    y = X @ [1.0, 2.0, 3.0]
+    with pytest.warns(UserWarning, match=r"OrderSVM: the lists have 89 cuts"):
+        model = OrderSVM(kernel="linear").fit(X, y)
+    assert len(model.cuts_) == len(model.thresholds_) == 50
+    assert model.cut_coef_.shape == (50, 3)
+    assert model.score(X, y) > 0.95
+
+
+def test_the_survey_s_setting_is_learned(rng):
+    """Non-linear utilities of binary attributes, Gaussian kernel, C 0.1, coupling 1."""
+    X = rng.integers(0, 2, (300, 8)).astype(float)
+    utility = (1 + X @ rng.normal(size=8)) ** 2
+    lists = [rng.choice(300, 6, replace=False) for _ in range(100)]
+    lists = [rows[np.argsort(-utility[rows], kind="stable")] for rows in lists]
+    model = OrderSVM(gamma=0.5).fit(Orders(X, lists))
+    assert model.converged_
+    assert model.gap_ <= 1e-3
+    assert spearman_rho(utility, model.utility(X)) > 0.8
+
+
+def test_a_path_is_the_single_fits(rng):
+    X, lists = ranked(rng, n_items=20, lengths=(6, 4, 3, 8, 5))
+    orders = Orders(X, lists)
+    machine = OrderSVM(kernel="linear", tol=1e-8)
+    Cs = [0.01, 1.0, 0.1]
+    for C, model in zip(Cs, machine.path(orders, Cs=Cs), strict=True):
+        single = OrderSVM(C, kernel="linear", tol=1e-8).fit(orders)
+        assert_allclose(model.objective_, single.objective_, rtol=1e-7)
+        assert_allclose(model.coef_, single.coef_, atol=1e-3)
+        assert_array_equal(model.cuts_, single.cuts_)
+    assert not hasattr(machine, "cuts_")
+
+
+@pytest.mark.parametrize("name", ["C", "coupling", "tol", "max_iter", "cache_size"])
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "1", None, True])
+def test_parameters_must_be_positive_numbers(name, value):
+    message = rf"OrderSVM got {name}={re.escape(repr(value))}"
+    with pytest.raises(ValueError, match=message):
+        OrderSVM().set_params(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [[[0], [1], [2]], [[[0, 1, 2]]], [[[0, 1]], [2]]],
+    ids=["one item each", "everything tied", "tied or alone"],
+)
+def test_lists_that_say_nothing_are_refused(lists):
+    message = rf"nothing to learn from.*{len(lists)} group"
+    with pytest.raises(ValueError, match=message):
+        OrderSVM().fit(Orders(np.eye(3), lists))
+
+
+def test_lists_that_cannot_be_are_refused_with_their_place():
+    items = np.eye(3)
+    with pytest.raises(ValueError, match=r"only once.*sequence 1, entry 2 \(0\)"):
+        OrderSVM().fit(Orders(items, [[0, 1], [0, 2, 0]]))
+    with pytest.raises(ValueError, match=r"sequence 0, entry 1 \(7\)"):
+        OrderSVM().fit(Orders(items, [[0, 7]]))
+    with pytest.raises(TypeError, match="no features"):
+        OrderSVM().fit(Orders(None, [["a", "b"]]))
+    with pytest.raises(ValueError, match="expected no y and no qid"):
+        OrderSVM().fit(Orders(items, [[0, 1]]), [1, 0])
+
+
+def test_some_lists_that_say_nothing_are_counted(rng):
+    X, lists = ranked(rng)
+    with pytest.warns(UserWarning, match="2 of 6 groups have one item only") as said:
+        model = OrderSVM(gamma=0.5).fit(Orders(X, [[3], *lists, [[0, 1, 2, 4]]]))
+    assert len(said) == 1
+    alone = OrderSVM(gamma=0.5).fit(Orders(X, lists))
+    assert_allclose(model.utility(X), alone.utility(X), atol=1e-3)
+
+
+def test_attributes_without_variance_teach_nothing_and_it_is_said():
+    X = np.full((4, 2), 3.0)
+    for kernel in ("linear", "rbf"):
+        with pytest.warns(UserWarning, match="OrderSVM gives all training items"):
+            model = OrderSVM(kernel=kernel).fit(Orders(X, [[0, 1, 2, 3]]))
+        assert np.ptp(model.utility(X)) == 0.0
+    # One attribute of two without variance has no influence.
+    X[:, 0] = [3.0, 2.0, 1.0, 0.0]
+    both = OrderSVM(kernel="linear", tol=1e-9).fit(Orders(X, [[0, 1, 2, 3]]))
+    one = OrderSVM(kernel="linear", tol=1e-9).fit(Orders(X[:, :1], [[0, 1, 2, 3]]))
+    assert_allclose(both.coef_, [one.coef_[0], 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [(Pairs([[1.0], [2.0]], [0], [1]), [1]), (np.zeros((4, 2, 3)), [1, -1, 0, 1])],
+    ids=["Pairs", "array"],
+)
+def test_comparisons_are_sent_to_another_model(given):
+    with pytest.raises(TypeError, match=r"learns from ranked lists.*RankSVM"):
+        OrderSVM().fit(*given)
+
+
+def test_a_failed_fit_is_no_fit(rng):
+    X, lists = ranked(rng)
+    model = OrderSVM().fit(Orders(X, lists))
+    with pytest.raises(ValueError, match="nothing to learn"):
+        model.fit(X, np.zeros(len(X)))
+    with pytest.raises(NotFittedError):
+        model.utility(X)
+
+
+def test_too_few_iterations_are_a_warning_with_the_gap(rng):
+    X, lists = ranked(rng, n_items=400, lengths=(8,) * 80, p=6)
+    model = OrderSVM(10.0, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"OrderSVM stopped.*gap of [0-9.]+"):
+        model.fit(Orders(X, lists))
+    assert not model.converged_
+    assert model.gap_ > 1e-3
+
+
+def test_numbers_beyond_floating_point_are_refused(rng):
+    X, lists = ranked(rng)
+    with pytest.raises(ValueError, match=r"OrderSVM: the objective overflows"):
+        OrderSVM(kernel="linear").fit(Orders(1e200 * X, lists))
+    with pytest.raises(ValueError, match=r"OrderSVM: the objective overflows"):
+        OrderSVM(kernel="linear", coupling=1e-308).fit(Orders(1e3 * X, lists))
+
+
+def test_groups_reach_fit_in_cross_validation(rng):
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=60)
+    qid = np.arange(60) % 6
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = OrderSVM(kernel="linear").set_score_request(qid=True)
+        scores = cross_val_score(
+            model, X, y, cv=GroupKFold(3), params={"qid": qid, "groups": qid}
+        )
+    for score, (train, test) in zip(
+        scores, GroupKFold(3).split(X, y, qid), strict=True
+    ):
+        single = OrderSVM(kernel="linear").fit(X[train], y[train], qid=qid[train])
+        assert_allclose(score, single.score(X[test], y[test], qid=qid[test]))
+    assert min(scores) > 0.5

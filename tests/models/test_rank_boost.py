@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""RankBoost does in every round what visiting all pairs does."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from tests.models.inputs import refused
+from tests.oracles import rank_boost_plain as plain
+from tests.oracles.grade_losses import pair_weights
+from tiebreak import OnItems, Orders, Pairs, RankBoost, ThresholdCompare, tune
+from tiebreak.metrics import swapped_pairs
+
+SMOOTHING = 1e-4
+both_kinds = pytest.mark.parametrize("weak", ["feature", "stump"])
+
+
+def quietly(model, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(*args, **kwargs)
+
+
+def assert_rounds(model, X, rounds):
+    """Assert that a model went the way of the oracle, round by round."""
+    assert model.n_iter_ == len(rounds)
+    assert_array_equal(model.features_, [r["feature"] for r in rounds])
+    if model.weak == "stump":
+        assert_allclose(model.cuts_, [r["cut"] for r in rounds])
+    for name, key in (
+        ("edges_", "edge"),
+        ("alphas_", "alpha"),
+        ("normalizers_", "Z"),
+        ("loss_curve_", "loss"),
+    ):
+        expected = [r[key] for r in rounds]
+        assert_allclose(getattr(model, name), expected, rtol=1e-7, atol=1e-9)
+    for utility, r in zip(model.staged_utility(X), rounds, strict=True):
+        assert_allclose(np.ptp(utility - r["H"]), 0, atol=1e-8)
+    if rounds:
+        utility = model.utility(X)
+        assert_allclose(np.ptp(utility - rounds[-1]["H"]), 0, atol=1e-8)
+        assert np.prod(model.normalizers_) == pytest.approx(rounds[-1]["loss"])
+
+
+@st.composite
+def graded_items(draw):
+    """Few grades, ties, constant features, identical items, weights of zero."""
+    n = draw(st.integers(2, 9))
+    column = lambda values: np.array(draw(st.lists(values, min_size=n, max_size=n)))  # noqa: E731
+    # Values without many coincidences: which of two equal edges is the larger one is
+    # a matter of rounding.
+    value = st.sampled_from([-1.0, 0.0, 0.13, 0.71, 1.59, 2.83])
+    X = np.column_stack([column(value) for _ in range(draw(st.integers(1, 3)))])
+    y, group = column(st.integers(0, 3)).astype(float), column(st.integers(0, 2))
+    weight = column(st.sampled_from([0.0, 1.0, 1.3, 2.7]))
+    W = pair_weights(y, group, weight)
+    assume(W.any())
+    return X, y, group, weight, W
+
+
+@both_kinds
+@settings(max_examples=60)
+@given(data=graded_items())
+def test_every_round_is_that_of_all_pairs(weak, data):
+    X, y, group, weight, W = data
+    rounds = plain.boost(X, W, 6, weak, SMOOTHING)
+    model = RankBoost(6, weak=weak)
+    quietly(model, X, y, qid=group, sample_weight=weight)
+    assert model.n_pairs_ == np.count_nonzero(W)
+    assert_rounds(model, X, rounds)
+    better, worse = np.nonzero(W)
+    listed = RankBoost(6, weak=weak)
+    pairs = Pairs(X, worse, better)
+    quietly(listed, pairs, np.ones(len(better)), sample_weight=W[better, worse])
+    assert_rounds(listed, X, rounds)
+
+
+@both_kinds
+@pytest.mark.parametrize("n_rounds", [1, 40])
+def test_many_rounds_of_many_items(weak, n_rounds, rng):
+    n = 40
+    X = rng.normal(size=(n, 4))
+    y = np.round(X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.5 * rng.normal(size=n))
+    group, weight = rng.integers(0, 3, n), rng.choice([0.0, 1.0, 2.0, 0.3], n)
+    rounds = plain.boost(X, pair_weights(y, group, weight), n_rounds, weak, SMOOTHING)
+    for table in (X, sp.csr_array(X)):
+        model = RankBoost(n_rounds, weak=weak)
+        model.fit(table, y, qid=group, sample_weight=weight)
+        assert_rounds(model, table, rounds)
+    assert len(rounds) == n_rounds
+    assert rounds[-1]["loss"] < 1
+
+
+@both_kinds
+def test_the_loss_is_the_product_of_the_normalizers(weak, rng):
+    X = rng.normal(size=(60, 3))
+    y, qid = np.round(X @ [1.0, 1.0, 0.0]), np.repeat([0, 1, 2], 20)
+    model = RankBoost(30, weak=weak).fit(X, y, qid=qid)
+    utility = model.utility(X)
+    W = pair_weights(y, qid, np.ones(60))
+    loss = (W * np.exp(-np.subtract.outer(utility, utility))).sum() / W.sum()
+    assert_allclose(np.cumprod(model.normalizers_), model.loss_curve_, rtol=1e-10)
+    assert loss == pytest.approx(np.prod(model.normalizers_), rel=1e-9)
+    assert np.all(model.normalizers_ < 1)
+    # A count of swapped pairs is never above it.
+    assert swapped_pairs(y, utility, qid) <= loss
+    if weak == "feature":
+        assert np.all(model.normalizers_ <= np.sqrt(1 - model.edges_**2) + 1e-12)
+
+
+@both_kinds
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_perfect_weak_ranker_has_the_last_word(weak, sign):
+    X = np.array([[0.3, sign], [0.6, sign], [0.2, -sign], [0.9, -sign]])
+    y = [1.0, 1.0, 0.0, 0.0]
+    model = RankBoost(20, weak=weak).fit(X, y)
+    assert model.n_iter_ == 1
+    assert_array_equal(model.features_, [1])
+    assert_allclose(model.edges_, [sign])
+    assert_allclose(model.alphas_, [sign])
+    assert_allclose(model.loss_curve_, [np.exp(-1)])
+    assert model.score(X, y) == 1.0
+
+
+@both_kinds
+def test_a_ranker_that_fails_on_a_light_pair_is_not_perfect(weak):
+    # Feature 0 is right but for a pair whose share is 10⁻¹⁴, which feature 1 explains.
+    X = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    y, qid = [1, 0, 1, 0], [0, 0, 1, 1]
+    weight = [1e7, 1e7, 1.0, 1.0]
+    model = RankBoost(300, weak=weak).fit(X, y, qid=qid, sample_weight=weight)
+    assert model.features_[0] == 0
+    assert model.n_iter_ > 1
+    assert np.all(model.normalizers_ < 1)
+    assert model.score(X, y, qid=qid) == 1.0
+
+
+def test_a_stump_that_reverses_no_pair_has_a_finite_weight():
+    # The cut at 0.5 orders some pairs and reverses none: W₋ = 0.
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 2, 1]
+    for smoothing in (1e-2, 1e-4):
+        model = RankBoost(1, weak="stump", smoothing=smoothing).fit(X, y)
+        # The cut at 1.5 orders 3 of 5 pairs, the cut at 0.5 orders 3, reverses none.
+        assert_allclose(model.cuts_, [0.5])
+        assert_allclose(model.alphas_, [0.5 * np.log(0.6 / smoothing)])
+
+
+@pytest.mark.parametrize("table", [np.ones((5, 2)), sp.csr_array((5, 2))])
+@both_kinds
+def test_attributes_without_variance_teach_nothing_and_it_says_so(weak, table):
+    model = RankBoost(weak=weak)
+    with pytest.warns(UserWarning, match="same utility.*Nothing was learned"):
+        model.fit(table, [1, 2, 3, 4, 5])
+    assert model.n_iter_ == 0
+    assert_array_equal(model.utility(table), np.zeros(5))
+    assert list(model.staged_utility(table)) == []
+
+
+def test_a_constant_attribute_beside_others_changes_nothing(rng):
+    X, y = rng.normal(size=(20, 2)), rng.integers(0, 4, 20)
+    for weak in ("feature", "stump"):
+        plain_model = RankBoost(10, weak=weak).fit(X, y)
+        wide = np.column_stack([X, np.full(20, 5.0)])
+        model = RankBoost(10, weak=weak).fit(wide, y)
+        assert_allclose(model.utility(wide), plain_model.utility(X), atol=1e-12)
+
+
+BLOCKS = [
+    [[0], [1], [2]],
+    [[1], [0], [2]],
+    [[0], [1]],
+    [[2], [3, 4]],
+    [[4], [3], [2]],
+    [[3], [4]],
+]
+
+
+@both_kinds
+def test_majority_counts_each_two_items_once(weak, rng):
+    X = rng.normal(size=(5, 3))
+    W = plain.majority(BLOCKS, 5)
+    # 0 over 1 in two of three lists, 3 and 4 as often: 2·⅔ - 1, and nothing.
+    assert W[0, 1] == pytest.approx(1 / 3)
+    assert W[3, 4] == W[4, 3] == 0
+    rounds = plain.boost(X, W, 8, weak, SMOOTHING)
+    lists = Orders(X, BLOCKS)
+    model = RankBoost(8, weak=weak, feedback="majority").fit(lists)
+    assert_rounds(model, X, rounds)
+    assert model.n_pairs_ == np.count_nonzero(W)
+    assert RankBoost(8).fit(lists).n_pairs_ == 3 + 3 + 1 + 2 + 3 + 1
+    left, right, y = [], [], []
+    for blocks in BLOCKS:
+        flat = [(i, k) for k, block in enumerate(blocks) for i in block]
+        for a, at_a in flat:
+            for b, at_b in flat:
+                if a < b:
+                    left, right, y = [*left, a], [*right, b], [*y, np.sign(at_a - at_b)]
+    pairs = Pairs(X, left, right)
+    compared = RankBoost(8, weak=weak, feedback="majority").fit(pairs, y)
+    assert_rounds(compared, X, rounds)
+
+
+def test_majority_without_a_majority():
+    model = RankBoost(feedback="majority")
+    words = ["no two items have a majority", "feedback='lists'"]
+    refused(ValueError, words, model.fit, Orders([[0.0], [1.0]], [[0, 1], [1, 0]]))
+
+
+def test_majority_does_not_write_down_too_much(monkeypatch, rng):
+    monkeypatch.setattr("tiebreak.models.boost_program.MOST_PAIRS", 40)
+    X, y = rng.normal(size=(10, 2)), np.arange(10)
+    words = ["writes down pairs, and here are 45", "feedback='lists'"]
+    refused(ValueError, words, RankBoost(feedback="majority").fit, X, y)
+
+
+def make_lists(rng, n_lists, noise, n_items=80):
+    X = rng.normal(size=(n_items, 3))
+    utility = X[:, 0] + 0.5 * X[:, 1]
+    chosen = [rng.choice(n_items, 6, replace=False) for _ in range(n_lists)]
+    ordered = [
+        row[np.argsort(-(utility[row] + noise * rng.normal(size=6)))] for row in chosen
+    ]
+    return Orders(X, ordered)
+
+
+@both_kinds
+@pytest.mark.parametrize("shape", ["orders", "grades", "pairs"])
+def test_early_stopping_keeps_the_rounds_up_to_the_least_error(weak, shape):
+    rng = np.random.default_rng(3)
+    train, valid = make_lists(rng, 15, 1.0), make_lists(rng, 15, 1.0)
+    given, held_out = (train, None), (valid, None)
+    qid = {}
+    if shape == "grades":
+        given, held_out = train.grades()[:2], valid.grades()
+        qid = {"qid": train.grades()[2]}
+    if shape == "pairs":
+        first = [(o[0], o[3]) for o in train], [(o[1], o[4]) for o in valid]
+        given, held_out = (
+            (Pairs(lists.values, *np.array(rows).T), -np.ones(15))
+            for lists, rows in zip((train, valid), first, strict=True)
+        )
+    model = RankBoost(60, weak=weak, n_iter_no_change=5)
+    model.fit(*given, **qid, validation=held_out)
+    curve = model.validation_curve_
+    assert model.n_iter_ == 1 + np.argmin(curve) == len(model.alphas_)
+    assert len(curve) == len(model.loss_curve_) <= 60
+    assert len(curve) == 60 or len(curve) == model.n_iter_ + 5
+    # The same rounds as without looking, and the errors of their utilities.
+    longer = RankBoost(60, weak=weak).fit(*given, **qid)
+    assert not hasattr(longer, "validation_curve_")
+    assert_array_equal(longer.alphas_[: model.n_iter_], model.alphas_)
+    table = held_out[0] if shape == "grades" else valid.values
+    staged = list(longer.staged_utility(table))[: len(curve)]
+    if shape == "pairs":
+        pairs = held_out[0]
+        expected = [np.mean(u[pairs.right] >= u[pairs.left]) for u in staged]
+    else:
+        _, y, group = valid.grades()
+        rows = slice(None) if shape == "grades" else valid.flat
+        expected = [swapped_pairs(y, u[rows], group) for u in staged]
+    assert_allclose(curve, expected)
+    assert_allclose(list(model.staged_utility(table))[-1], model.utility(table))
+
+
+@pytest.mark.parametrize(
+    ("validation", "words"),
+    [
+        (7, ["validation must be", "Got int"]),
+        ((np.ones((3, 2)),), ["validation must be", "tuple of 1 parts"]),
+        ((np.ones((3, 2)), [1, 2, 3]), ["training items have groups"]),
+        ((np.ones((3, 4)), [1, 2, 3], [0, 0, 0]), ["4 features", "expecting 2"]),
+        ((Pairs(np.ones((2, 2)), [0], [1]), [0]), ["of validation are ties"]),
+        ((np.ones((3, 2)), [1, 1, 1], [0, 0, 0]), ["pair"]),
+    ],
+)
+def test_validation_sets_that_do_not_do(validation, words, rng):
+    X, y = rng.normal(size=(6, 2)), [1, 2, 3, 1, 2, 3]
+    qid = [0, 0, 0, 1, 1, 1]
+    model = RankBoost()
+    refused(ValueError, words, model.fit, X, y, qid=qid, validation=validation)
+    with pytest.raises(ValueError, match="not fitted"):
+        model.utility(X)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_rounds": 0}, ["n_rounds=0", "at least 1"]),
+        ({"n_rounds": 2.5}, ["n_rounds=2.5", "whole number"]),
+        ({"n_rounds": True}, ["n_rounds=True", "whole number"]),
+        ({"n_iter_no_change": 0}, ["n_iter_no_change=0", "at least 1"]),
+        ({"weak": "tree"}, ["weak='tree'", "'feature' or 'stump'"]),
+        ({"feedback": None}, ["feedback=None", "'lists' or 'majority'"]),
+        ({"smoothing": 0}, ["smoothing=0", "above 0"]),
+        ({"smoothing": 0.5}, ["smoothing=0.5", "below 0.5"]),
+        ({"smoothing": np.nan}, ["smoothing=nan", "above 0"]),
+        ({"smoothing": "x"}, ["smoothing='x'", "above 0"]),
+    ],
+    ids=str,
+)
+def test_parameters(options, words):
+    model = RankBoost(**options)
+    refused(ValueError, words, model.fit, [[0.0], [1.0]], [0, 1])
+
+
+def test_input_that_says_nothing():
+    X = np.arange(6.0).reshape(3, 2)
+    for make in (RankBoost, lambda: RankBoost(weak="stump", feedback="majority")):
+        fit = make().fit
+        refused(ValueError, ["no pair to learn from", "1 sample"], fit, X[:1], [1])
+        refused(ValueError, ["no pair to learn from"], fit, Orders(X, [[[0, 1, 2]]]))
+        refused(
+            ValueError,
+            ["2 comparisons are ties"],
+            fit,
+            Pairs(X, [0, 1], [1, 2]),
+            [0, 0],
+        )
+        words = ["qid groups graded items"]
+        refused(ValueError, words, fit, Pairs(X, [0], [1]), [1], qid=[1])
+        refused(TypeError, ["needs features"], fit, Pairs(None, ["a"], ["b"]), [1])
+        refused(TypeError, ["no features"], fit, Orders(None, [["a", "b"]]))
+    refused(
+        TypeError,
+        ["staged_utility takes items"],
+        lambda: next(RankBoost().fit(X, [0, 1, 2]).staged_utility(Pairs(X, [0], [1]))),
+    )
+
+
+def test_separable_data_for_a_thousand_rounds_stay_finite(rng):
+    X = rng.normal(size=(30, 2))
+    model = RankBoost(1000).fit(X, X @ [2.0, 1.0])
+    assert model.n_iter_ == 1000
+    assert np.isfinite(model.utility(X)).all()
+    assert np.isfinite(model.loss_curve_).all()
+    assert model.score(X, X @ [2.0, 1.0]) > 0.97
+
+
+def test_polynomial_terms_in_a_pipeline_and_tune():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    utility = X[:, 0] ** 2 + 0.3 * X[:, 1]
+    chosen = [rng.choice(80, 6, replace=False) for _ in range(40)]
+    orders = Orders(X, [row[np.argsort(-utility[row])] for row in chosen])
+    terms = OnItems(PolynomialFeatures(2, include_bias=False))
+    assert make_pipeline(terms, RankBoost(60)).fit(orders, None).score(orders) > 0.95
+    assert RankBoost(60).fit(orders).score(orders) < 0.75
+    found = tune(RankBoost(), orders, None, {"weak": ["feature", "stump"]}, cv=3)
+    assert found.best_params == {"weak": "stump"}
+
+
+def test_a_threshold_for_ties_around_it(rng):
+    X = rng.normal(size=(30, 2))
+    left, right = rng.integers(0, 30, (2, 200))
+    difference = (X[right] - X[left]) @ np.array([1.0, 0.5])
+    y = np.where(np.abs(difference) < 0.5, 0, np.sign(difference))
+    left, right, y = (column[left != right] for column in (left, right, y))
+    model = ThresholdCompare(RankBoost(50)).fit(Pairs(X, left, right), y)
+    assert model.threshold_ > 0
+    assert model.score(Pairs(X, left, right), y) > 0.85

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""RankRLS equals the closed form with a Laplacian that is written down."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+
+from tests.oracles import rank_rls as oracle
+from tiebreak import Orders, Pairs, RankRLS, ThresholdCompare, tune
+from tiebreak.models import squares_program
+from tiebreak.selection import QueryKFold
+
+KERNELS = {
+    "linear": lambda A, B: A @ B.T,
+    "rbf": lambda A, B: np.exp(
+        -0.5 * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2)
+    ),
+    "poly": lambda A, B: (0.5 * A @ B.T + 1.0) ** 2,
+}
+SETTINGS = {"gamma": 0.5, "degree": 2, "coef0": 1.0}
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+every_mean = pytest.mark.parametrize("per_group", ["sum", "mean"])
+
+
+def make_graded(rng, n=30, p=3, n_groups=5):
+    """Items of groups that are not in order, with grades that repeat."""
+    X = rng.normal(size=(n, p))
+    y = rng.integers(0, 4, n) + np.round(X[:, 0], 1)
+    fixed = np.tile(np.arange(n_groups), 3)
+    return X, y, np.append(fixed, rng.integers(0, n_groups, n - len(fixed)))
+
+
+def make_compared(rng, n_items=12, n=40):
+    X = rng.normal(size=(n_items, 3))
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    outcome = rng.integers(-1, 2, n)
+    outcome[:2] = [-1, 1]
+    return X, left, right, outcome
+
+
+def quietly(model, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* have one item only")
+        return model.fit(*args, **kwargs)
+
+
+@st.composite
+def graded(draw):
+    n = draw(st.integers(2, 14))
+    value = st.integers(-2, 2)
+    columns = [
+        draw(st.lists(value, min_size=n, max_size=n))
+        for _ in range(draw(st.integers(1, 20)))
+    ]
+    y = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    group = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    weight = draw(
+        st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=n, max_size=n)
+    )
+    # One pair to learn from.
+    y[:2], group[:2], weight[:2] = [0, 1], [0, 0], [1.0, 1.0]
+    X = np.array(columns, dtype=float).T
+    return X, np.array(y, dtype=float), np.array(group), np.array(weight)
+
+
+@given(
+    graded(),
+    st.sampled_from(list(KERNELS)),
+    st.sampled_from(["sum", "mean"]),
+    st.sampled_from([0.01, 1.0, 30.0]),
+    st.sampled_from(["direct", "cg"]),
+)
+@settings(max_examples=60)
+def test_graded_items_equal_the_closed_form(data, kernel, per_group, alpha, solver):
+    X, y, group, weight = data
+    model = RankRLS(
+        alpha, kernel=kernel, per_group=per_group, solver=solver, tol=1e-20, **SETTINGS
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*(have one item only|same utility)")
+        # Asked for more than rounding allows.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, qid=group, sample_weight=weight)
+    K = KERNELS[kernel](X, X)
+    L = oracle.group_laplacian(group, weight, per_group)
+    a = oracle.solve(K, y, L, alpha)
+    size = 1.0 + np.abs(K @ a).max()
+    assert_allclose(model.utility(X), K @ a, rtol=0, atol=1e-7 * size)
+    value = oracle.objective(K, y, L, alpha, a)
+    assert_allclose(model.objective_, value, rtol=1e-7, atol=1e-9)
+    dual = np.zeros(len(y))
+    dual[model.support_] = model.dual_coef_
+    assert_allclose(K @ dual, K @ a, rtol=0, atol=1e-6 * size)
+    if kernel == "linear":
+        assert_allclose(model.coef_, X.T @ a, rtol=0, atol=1e-7 * size)
+    assert (model.solver_ == "cg") == (solver == "cg")
+
+
+@every_kernel
+@pytest.mark.parametrize("n", [3, 8, 60], ids=["few", "some", "many comparisons"])
+@pytest.mark.parametrize("solver", ["direct", "cg"])
+def test_comparisons_equal_the_closed_form(rng, kernel, n, solver):
+    X, left, right, outcome = make_compared(rng, n=n)
+    weight = rng.choice([0.0, 0.5, 1.0, 2.0], n)
+    weight[0] = 1.0
+    model = RankRLS(0.3, kernel=kernel, solver=solver, tol=1e-18, **SETTINGS)
+    model.fit(Pairs(X, left, right), outcome, sample_weight=weight)
+    K = KERNELS[kernel](X, X)
+    a = oracle.solve_compared(K, left, right, outcome, weight, 0.3)
+    assert_allclose(model.utility(X), K @ a, rtol=0, atol=1e-7)
+    difference = (K @ a)[right] - (K @ a)[left]
+    value = weight @ (outcome - difference) ** 2 + 0.3 * a @ K @ a
+    assert model.objective_ == pytest.approx(value, rel=1e-8)
+    # w = Σ dual_coef_t (Φ(right) - Φ(left))
+    on_items = np.zeros(len(X))
+    np.add.at(on_items, right[model.support_], model.dual_coef_)
+    np.add.at(on_items, left[model.support_], -model.dual_coef_)
+    assert_allclose(K @ on_items, K @ a, rtol=0, atol=1e-6)
+    assert model.n_pairs_ == np.count_nonzero(weight)
+
+
+def test_comparisons_of_names(rng):
+    _, left, right, outcome = make_compared(rng)
+    left[:11], right[:11] = np.arange(11), np.arange(1, 12)  # all of them occur
+    names = np.array(list("abcdefghijkl"))
+    model = RankRLS(0.3, kernel="linear").fit(
+        Pairs(None, names[left], names[right]), outcome
+    )
+    a = oracle.solve_compared(np.eye(12), left, right, outcome, np.ones(40), 0.3)
+    assert_allclose(model.utility(names), a, atol=1e-10)
+    with pytest.raises(ValueError, match=r"have none \(items=None\)"):
+        RankRLS().fit(Pairs(None, names[left], names[right]), outcome)
+
+
+@every_kernel
+def test_a_group_of_grades_is_its_comparisons(rng, kernel):
+    # Grades 0 and 1 differ by the 1 that comparisons ask for.
+    X = rng.normal(size=(9, 3))
+    y = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1])
+    i, j = np.triu_indices(9, 1)
+    model = RankRLS(kernel=kernel, **SETTINGS)
+    compared = model.fit(Pairs(X, i, j), y[j] - y[i]).utility(X)
+    assert_allclose(model.fit(X, y).utility(X), compared, atol=1e-9)
+    assert model.n_pairs_ == 36
+
+
+@every_mean
+def test_a_numerical_minimizer_finds_nothing_better(rng, per_group):
+    X, y, qid = make_graded(rng)
+    L = oracle.group_laplacian(qid, None, per_group)
+    model = RankRLS(0.7, kernel="linear", per_group=per_group).fit(X, y, qid=qid)
+
+    def value(w):
+        rest = y - X @ w
+        return rest @ L @ rest + 0.7 * w @ w
+
+    found = minimize(value, np.zeros(3), method="BFGS", options={"gtol": 1e-8})
+    assert_allclose(model.coef_, found.x, atol=1e-6)
+    assert model.objective_ == pytest.approx(value(model.coef_), rel=1e-12)
+    assert model.objective_ <= found.fun * (1 + 1e-12)
+
+
+def test_orders_are_graded_by_position(rng):
+    items = rng.normal(size=(8, 3))
+    orders = Orders(items, [[3, 1, [0, 2]], [5, 6, 7, 4], [1, 7], [0, 3, 5]])
+    X, y, qid = orders.grades()
+    for kernel in KERNELS:
+        for per_group in ("sum", "mean"):
+            model = RankRLS(kernel=kernel, per_group=per_group, **SETTINGS)
+            weight = np.array([1.0, 2.0, 0.5, 3.0])
+            utility = model.fit(orders, sample_weight=weight).utility(items)
+            L = sum(
+                w * oracle.group_laplacian(qid, (qid == g).astype(float), per_group)
+                for g, w in enumerate(weight)
+            )
+            K = KERNELS[kernel]
+            a = oracle.solve(K(X, X), y, L, 1.0)
+            assert_allclose(utility, K(items, X) @ a, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_many_lists_of_few_items(rng, kernel):
+    # Many rows of few distinct items are solved on the items.
+    items = rng.normal(size=(6, 2))
+    K = KERNELS["rbf"](items, items)
+    table = items if kernel == "rbf" else K
+    orders = Orders(table, [rng.permutation(6)[:4].tolist() for _ in range(20)])
+    model = RankRLS(0.2, kernel=kernel, gamma=0.5).fit(orders)
+    _, y, qid = orders.grades()
+    a = oracle.solve(
+        K[np.ix_(orders.flat, orders.flat)], y, oracle.group_laplacian(qid), 0.2
+    )
+    assert_allclose(model.utility(table), K[:, orders.flat] @ a, atol=1e-7)
+    left_out = RankRLS(0.2, kernel=kernel, gamma=0.5).leave_group_out(orders)
+    expected = oracle.leave_group_out(
+        K[np.ix_(orders.flat, orders.flat)], y, qid, np.ones(80), "sum", 0.2
+    )
+    assert_allclose(left_out, expected, atol=1e-6)
+
+
+def test_shapes_of_features_agree(rng):
+    X, y, qid = make_graded(rng, p=4)
+    X[X < 0.3] = 0.0
+    for wide in (X, np.hstack([X] * 12) * rng.random(48)):
+        dense = RankRLS(kernel="linear").fit(wide, y, qid=qid)
+        sparse = RankRLS(kernel="linear").fit(sp.csr_array(wide), y, qid=qid)
+        gram = RankRLS(kernel="precomputed").fit(wide @ wide.T, y, qid=qid)
+        function = RankRLS(kernel=lambda A, B: A @ B.T).fit(wide, y, qid=qid)
+        assert_allclose(sparse.coef_, dense.coef_, atol=1e-10)
+        assert_allclose(gram.utility(wide @ wide.T), dense.utility(wide), atol=1e-9)
+        assert_allclose(function.utility(wide), dense.utility(wide), atol=1e-9)
+
+
+def test_sparse_features_by_conjugate_gradients(rng):
+    X = sp.random_array((300, 80), density=0.05, rng=rng, format="csr")
+    y, qid = rng.integers(0, 3, 300), rng.integers(0, 20, 300)
+    direct = RankRLS(0.1, kernel="linear").fit(X, y, qid=qid)
+    model = RankRLS(0.1, kernel="linear", solver="cg", tol=1e-16).fit(X, y, qid=qid)
+    assert (model.solver_, model.converged_) == ("cg", True)
+    assert 1 < model.n_iter_ < 200
+    assert model.gap_ <= 1e-16
+    assert_allclose(model.coef_, direct.coef_, atol=1e-7)
+
+
+def test_the_solver_is_chosen_by_size(rng, monkeypatch):
+    X, y, qid = make_graded(rng, n=40)
+    assert RankRLS().fit(X, y, qid=qid).solver_ == "cholesky"
+    monkeypatch.setattr(squares_program, "LARGEST", 39)
+    assert RankRLS().fit(X, y, qid=qid).solver_ == "cg"
+    assert RankRLS(solver="direct").fit(X, y, qid=qid).solver_ == "cholesky"
+    # Three features are a small system, however many items there are.
+    assert RankRLS(kernel="linear").fit(X, y, qid=qid).solver_ == "cholesky"
+    with pytest.raises(ValueError, match="closed form where the direct solver"):
+        RankRLS().leave_group_out(X, y, qid=qid)
+    path = list(RankRLS(tol=1e-16).path(X, y, [0.1, 1.0], qid=qid))
+    assert [model.solver_ for model in path] == ["cg", "cg"]
+    single = RankRLS(0.1, solver="direct").fit(X, y, qid=qid)
+    assert_allclose(path[0].utility(X), single.utility(X), atol=1e-6)
+
+
+def test_gap_bounds_the_distance_from_the_optimum(rng):
+    X, y, qid = make_graded(rng, n=60)
+    for kernel in ("rbf", "linear"):
+        best = RankRLS(0.01, kernel=kernel).fit(X, y, qid=qid)
+        assert best.gap_ <= 1e-20
+        seen = []
+        for tol in (1e-1, 1e-3, 1e-6):
+            model = RankRLS(0.01, kernel=kernel, solver="cg", tol=tol)
+            model.fit(X, y, qid=qid)
+            excess = model.objective_ - best.objective_
+            assert -1e-9 <= excess / model.objective_ <= model.gap_ + 1e-12
+            assert model.gap_ <= tol
+            seen.append(model.n_iter_)
+        assert seen == sorted(seen)
+
+
+def test_conjugate_gradients_that_stop_early_say_so(rng):
+    X, y, qid = make_graded(rng, n=60, p=40)
+    model = RankRLS(1e-4, kernel="linear", solver="cg", max_iter=2)
+    with pytest.warns(ConvergenceWarning, match=r"after 2 iterations .* gap of"):
+        model.fit(X, y, qid=qid)
+    assert (model.converged_, model.n_iter_) == (False, 2)
+    assert np.isfinite(model.coef_).all()
+
+
+@every_kernel
+@every_mean
+def test_the_path_equals_separate_fits(rng, kernel, per_group):
+    X, y, qid = make_graded(rng, n=40)
+    alphas = [10.0, 1e-3, 0.5, 100.0]
+    template = RankRLS(kernel=kernel, per_group=per_group, **SETTINGS)
+    path = list(template.path(X, y, alphas, qid=qid))
+    assert [model.alpha for model in path] == alphas
+    for model in path:
+        single = RankRLS(model.alpha, kernel=kernel, per_group=per_group, **SETTINGS)
+        expected = single.fit(X, y, qid=qid).utility(X)
+        assert_allclose(
+            model.utility(X), expected, rtol=0, atol=1e-8 * np.abs(expected).max()
+        )
+        assert model.objective_ == pytest.approx(single.objective_, rel=1e-8)
+        assert model.solver_ == "eigen"
+    assert not hasattr(template, "dual_coef_")
+
+
+def test_the_path_of_comparisons(rng):
+    X, left, right, outcome = make_compared(rng)
+    pairs = Pairs(X, left, right)
+    for kernel in KERNELS:
+        for model in RankRLS(kernel=kernel).path(pairs, outcome, [0.1, 3.0]):
+            single = RankRLS(model.alpha, kernel=kernel).fit(pairs, outcome)
+            assert_allclose(model.utility(X), single.utility(X), atol=1e-8)
+
+
+def test_a_path_needs_alphas(rng):
+    X, y, qid = make_graded(rng)
+    with pytest.raises(ValueError, match="at least one value of alpha"):
+        RankRLS().path(X, y, [], qid=qid)
+    with pytest.raises(ValueError, match=r"alpha=-1.0; expected a positive"):
+        list(RankRLS().path(X, y, [1.0, -1.0], qid=qid))
+
+
+def test_without_groups_it_is_kernel_ridge_with_a_free_constant(rng):
+    X = rng.normal(size=(25, 3))
+    y = rng.normal(size=25)
+    model = RankRLS(2.0, kernel="linear", per_group="mean").fit(X, y)
+    ridge = KernelRidge(alpha=2.0).fit(X - X.mean(axis=0), y - y.mean())
+    expected = ridge.predict(X - X.mean(axis=0))
+    utility = model.utility(X)
+    assert_allclose(utility - utility.mean(), expected, atol=1e-10)
+    # The sum over pairs is 25 times as large.
+    summed = RankRLS(50.0, kernel="linear").fit(X, y)
+    assert_allclose(summed.coef_, model.coef_, atol=1e-10)
+
+
+def test_thresholds_and_searches(rng):
+    X, left, right, outcome = make_compared(rng, n=60)
+    pairs = Pairs(X, left, right)
+    model = ThresholdCompare(RankRLS(0.5, kernel="linear")).fit(pairs, outcome)
+    assert set(model.predict(pairs)) <= {-1, 0, 1}
+    assert model.ranker_.n_pairs_ == 60
+    X, y, qid = make_graded(rng, n=60)
+    y = X @ [1.0, 2.0, 0.0] + 10 * qid
+    found = tune(
+        RankRLS(kernel="linear"), X, y, {"alpha": [1e-3, 1e6]}, qid=qid, cv=QueryKFold()
+    )
+    assert found.best_params == {"alpha": 1e-3}
+
+
+def test_fit_again_is_identical(rng):
+    X, y, qid = make_graded(rng)
+    model = RankRLS()
+    first = model.fit(X, y, qid=qid).utility(X)
+    model.fit(X[:, :2], y)
+    assert_array_equal(model.fit(X, y, qid=qid).utility(X), first)

@@ -1,0 +1,540 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""RankingPursuit and MatchingPursuit against exhaustive search, pair by pair."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import GroupKFold, KFold
+
+from tests.models.inputs import curved_pairs, refused
+from tests.oracles import pursuit as plain
+from tiebreak import MatchingPursuit, Orders, Pairs, RankingPursuit, tune
+from tiebreak.metrics import comparison_error, swapped_pairs
+
+GAMMA = 0.4
+MODES = {
+    "plain": {"backfit": False},
+    "backfit": {"backfit": True},
+    "prefit": {"backfit": True, "prefit": True},
+}
+every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+BOTH = pytest.mark.parametrize("kind", [RankingPursuit, MatchingPursuit])
+
+
+def gaussian(A, B):
+    return np.exp(-GAMMA * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+
+def make(rng, n=30, groups=4):
+    """Draw graded items, their groups and weights from 0 to 3."""
+    X = rng.normal(size=(n, 3))
+    qid = rng.integers(0, groups, n)
+    y = X[:, 0] + X[:, 1] ** 2 + 5.0 * qid + 0.1 * rng.normal(size=n)
+    return X, y, qid, rng.integers(0, 4, n).astype(float)
+
+
+def spread(model, n):
+    """Coefficients of all n items after every step."""
+    path = np.zeros((len(model.path_), n))
+    path[:, model.path_support_] = model.path_
+    return path
+
+
+@every_mode
+def test_groups_equal_exhaustive_search(rng, mode):
+    X, y, qid, weight = make(rng)
+    rows = plain.pair_rows(qid, weight)
+    K = gaussian(X, X)
+    K[:, weight == 0] = 0.0  # absent rows are no centers
+    _, path, values = plain.greedy(rows @ K, rows @ y, 8, **mode)
+    model = RankingPursuit(8, gamma=GAMMA, **mode)
+    model.fit(X, y, qid=qid, sample_weight=weight)
+    assert_allclose(spread(model, len(y)), path, atol=1e-8)
+    assert_allclose(model.objective_path_, values, rtol=1e-8)
+    assert_allclose(model.utility(X), gaussian(X, X) @ path[-1], atol=1e-8)
+    assert model.n_basis_ == 8
+
+
+@every_mode
+def test_mean_of_groups_equals_exhaustive_search(rng, mode):
+    X, y, qid, weight = make(rng)
+    rows = plain.pair_rows(qid, weight)
+    size = np.bincount(qid, weight)
+    rows /= np.sqrt(size[qid[np.abs(rows).argmax(axis=1)]])[:, None]
+    K = gaussian(X, X)
+    K[:, weight == 0] = 0.0
+    _, path, _ = plain.greedy(rows @ K, rows @ y, 5, **mode)
+    model = RankingPursuit(5, gamma=GAMMA, per_group="mean", **mode)
+    model.fit(X, y, qid=qid, sample_weight=weight)
+    assert_allclose(spread(model, len(y)), path, atol=1e-8)
+
+
+@every_mode
+def test_comparisons_equal_exhaustive_search(rng, mode):
+    items = rng.normal(size=(14, 3))
+    left = rng.integers(0, 13, 40)
+    right = (left + rng.integers(1, 13, 40)) % 13  # item 13 is in no comparison
+    y = np.sign(items[right, 0] - items[left, 0]) * (rng.random(40) < 0.8)
+    weight = rng.integers(0, 3, 40).astype(float)
+    rows = plain.comparison_rows(left, right, weight, 14)
+    K = gaussian(items, items)
+    touched = np.unique([left[weight > 0], right[weight > 0]])
+    K[:, np.setdiff1d(np.arange(14), touched)] = 0.0
+    _, path, values = plain.greedy(rows @ K, np.sqrt(weight) * y, 6, **mode)
+    model = RankingPursuit(6, gamma=GAMMA, **mode)
+    model.fit(Pairs(items, left, right), y, sample_weight=weight)
+    assert_allclose(spread(model, 14), path, atol=1e-8)
+    assert_allclose(model.objective_path_, values, rtol=1e-8)
+    as_array = RankingPursuit(6, gamma=GAMMA, **mode)
+    as_array.fit(np.asarray(Pairs(items, left, right)), y, sample_weight=weight)
+    assert_allclose(as_array.utility(items), model.utility(items), atol=1e-8)
+
+
+@every_mode
+def test_matching_pursuit_equals_exhaustive_search(rng, mode):
+    X, y, qid, weight = make(rng)
+    root, K = np.diag(np.sqrt(weight)), gaussian(X, X)
+    K[:, weight == 0] = 0.0
+    _, path, values = plain.greedy(root @ K, root @ y, 8, **mode)
+    model = MatchingPursuit(8, gamma=GAMMA, **mode)
+    model.fit(X, y, qid=qid, sample_weight=weight)
+    assert_allclose(spread(model, len(y)), path, atol=1e-8)
+    assert_allclose(model.objective_path_, values, rtol=1e-8)
+
+
+def test_several_kernels_compete():
+    # Data of which both curved kernels explain a part.
+    X, y, qid, _ = make(np.random.default_rng(0))
+    rows = plain.pair_rows(qid, np.ones(len(y)))
+    K = np.hstack([gaussian(X, X), X @ X.T, (0.5 * X @ X.T + 1.0) ** 2])
+    chosen, path, _ = plain.greedy(rows @ K, rows @ y, 7, backfit=True)
+    kernels = [
+        {"kernel": "rbf", "gamma": GAMMA},
+        "linear",
+        {"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0},
+    ]
+    model = RankingPursuit(7, kernel=kernels).fit(X, y, qid=qid)
+    assert_array_equal(model.support_kernel_ * len(y) + model.support_, chosen)
+    assert len(set(model.support_kernel_)) > 1
+    assert_allclose(model.dual_coef_, path[-1][chosen], atol=1e-8)
+    assert_allclose(model.utility(X), K @ path[-1], atol=1e-8)
+    # Little memory and a sparse table do not matter.
+    for options, table in (({"cache_size": 1e-6}, X), ({}, sp.csr_array(X))):
+        other = RankingPursuit(7, kernel=kernels, **options).fit(table, y, qid=qid)
+        assert_array_equal(other.support_, model.support_)
+        assert_allclose(other.utility(table), model.utility(X), atol=1e-8)
+
+
+@BOTH
+def test_given_centers(rng, kind):
+    X, y, qid, _ = make(rng)
+    centers = rng.normal(size=(6, 3))
+    centers[4] = centers[1]
+    model = kind(3, gamma=GAMMA, centers=centers).fit(X, y, qid=qid)
+    assert_array_equal(model.support_items_, centers[model.support_])
+    assert 4 not in model.path_support_
+    K = gaussian(X, centers)
+    assert_allclose(model.utility(X), K[:, model.support_] @ model.dual_coef_)
+    by_row = kind(3, gamma=GAMMA, centers=[3, 9, 27, 5]).fit(X, y, qid=qid)
+    by_item = kind(3, gamma=GAMMA, centers=X[[3, 9, 27, 5]]).fit(X, y, qid=qid)
+    assert set(by_row.support_.tolist()) <= {3, 5, 9, 27}
+    assert_allclose(by_row.utility(X), by_item.utility(X), atol=1e-10)
+    gram = gaussian(X, X)
+    other = kind(3, kernel="precomputed", centers=[3, 9, 27, 5]).fit(gram, y, qid=qid)
+    assert_array_equal(other.support_, by_row.support_)
+    assert_allclose(other.utility(gram), by_row.utility(X), atol=1e-9)
+
+
+@BOTH
+def test_prediction_touches_only_the_support(rng, kind):
+    X, y, qid, _ = make(rng)
+    asked = []
+
+    def kernel(A, B):
+        asked.append((len(A), len(B)))
+        return gaussian(A, B)
+
+    model = kind(4, kernel=kernel).fit(X, y, qid=qid)
+    asked.clear()
+    model.utility(rng.normal(size=(9, 3)))
+    assert asked == [(9, 4)]
+    gram = gaussian(X, X)
+    model = kind(4, kernel="precomputed").fit(gram, y, qid=qid)
+    other = np.full((5, len(y)), 1e9)
+    other[:, model.support_] = gram[:5, model.support_]
+    assert_allclose(model.utility(other), model.utility(gram[:5]), rtol=1e-12)
+
+
+def test_linear_kernel_has_weights(rng):
+    X, y, qid, _ = make(rng)
+    model = RankingPursuit(3, kernel="linear").fit(X, y, qid=qid)
+    assert_allclose(model.coef_, X[model.support_].T @ model.dual_coef_)
+    # Three independent columns span all weights: least squares on all pairs.
+    rows = plain.pair_rows(qid, np.ones(len(y)))
+    exact = np.linalg.lstsq(rows @ X, rows @ y, rcond=None)[0]
+    assert_allclose(model.coef_, exact, rtol=1e-6)
+
+
+def test_orders_are_graded_rows(rng):
+    X = rng.normal(size=(9, 2))
+    orders = Orders(X, [[3, 1, [0, 2]], [5, 3, 8], [7, 4]])
+    weight = np.array([1.0, 2.0, 3.0])
+    for per_group in ("sum", "mean"):
+        options = {"gamma": GAMMA, "per_group": per_group}
+        model = RankingPursuit(3, **options).fit(orders, sample_weight=weight)
+        repeated = RankingPursuit(3, **options).fit(orders[[0, 1, 1, 2, 2, 2]])
+        assert_array_equal(model.support_, repeated.support_)
+        assert_allclose(model.utility(X), repeated.utility(X), atol=1e-9)
+        assert 6 not in model.path_support_
+    table, y, qid = orders.grades()
+    plain_rows = RankingPursuit(3, gamma=GAMMA).fit(table, y, qid=qid)
+    without = RankingPursuit(3, gamma=GAMMA).fit(orders)
+    assert_allclose(without.utility(X), plain_rows.utility(X), atol=1e-9)
+
+
+@BOTH
+@pytest.mark.parametrize("backfit", [True, False])
+def test_one_run_has_the_models_of_all_smaller_numbers(rng, kind, backfit):
+    X, y, qid, _ = make(rng)
+    path = kind(7, gamma=GAMMA, backfit=backfit).fit(X, y, qid=qid)
+    for n in (1, 3, 6):
+        model = kind(n, gamma=GAMMA, backfit=backfit).fit(X, y, qid=qid)
+        count = len(model.support_)
+        assert_array_equal(model.support_, path.path_support_[:count])
+        assert_allclose(model.dual_coef_, path.path_[n - 1, :count], atol=1e-12)
+        assert not path.path_[n - 1, count:].any()
+
+
+@BOTH
+def test_validation_chooses_the_number(rng, kind):
+    X, y, qid, _ = make(rng, 60)
+    fresh, grades, groups, _ = make(rng, 80)
+    given = (fresh, grades, groups)
+    model = kind(20, gamma=GAMMA).fit(X, y, qid=qid, validation=given)
+    errors = [
+        swapped_pairs(
+            grades, kind(n, gamma=GAMMA).fit(X, y, qid=qid).utility(fresh), groups
+        )
+        for n in range(1, 21)
+    ]
+    assert_allclose(model.validation_path_, errors, atol=1e-12)
+    assert model.n_basis_ == int(np.argmin(errors)) + 1 == len(model.support_)
+    assert len(model.path_) == 20
+    single = kind(model.n_basis_, gamma=GAMMA).fit(X, y, qid=qid)
+    assert_allclose(model.utility(X), single.utility(X), atol=1e-12)
+
+
+def test_validation_of_comparisons_and_orders():
+    pairs, y = curved_pairs()
+    train, test = np.arange(60), np.arange(60, 90)
+    model = RankingPursuit(12).fit(
+        pairs[train], y[train], validation=(pairs[test], y[test])
+    )
+    for step in (0, 5, 11):
+        own = RankingPursuit(step + 1).fit(pairs[train], y[train])
+        error = comparison_error(y[test], own.predict(pairs[test]))
+        assert_allclose(model.validation_path_[step], error)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    lists = [
+        sorted(rng.choice(40, 6, replace=False).tolist(), key=lambda i: -X[i, 0])
+        for _ in range(20)
+    ]
+    orders = Orders(X, lists)
+    chosen = RankingPursuit(8).fit(orders[:15], validation=(orders[15:], None))
+    table, grades, qid = orders[15:].grades()
+    swapped = swapped_pairs(grades, chosen.utility(table), qid)
+    assert_allclose(chosen.validation_path_.min(), swapped)
+
+
+@pytest.mark.parametrize("with_groups", [True, False])
+def test_cross_validation_equals_a_plain_loop(rng, with_groups):
+    X, y, qid, _ = make(rng, 60, groups=6)
+    groups = qid if with_groups else None
+    options = {"gamma": GAMMA, "max_basis": 9}
+    model = RankingPursuit("cv", cv=3, **options).fit(X, y, qid=groups)
+    folds = GroupKFold(3) if with_groups else KFold(3, shuffle=True, random_state=0)
+    errors = []
+    for train, test in folds.split(X, y, groups):
+        own = {} if groups is None else {"qid": groups[train]}
+        errors.append(
+            [
+                swapped_pairs(
+                    y[test],
+                    RankingPursuit(n, gamma=GAMMA)
+                    .fit(X[train], y[train], **own)
+                    .utility(X[test]),
+                    None if groups is None else groups[test],
+                )
+                for n in range(1, 10)
+            ]
+        )
+    assert_allclose(model.validation_path_, np.mean(errors, axis=0), atol=1e-12)
+    assert model.n_basis_ == int(np.argmin(np.mean(errors, axis=0))) + 1
+    assert len(model.path_) == 9
+
+
+@BOTH
+def test_cross_validation_of_every_shape(rng, kind):
+    X, y, qid, weight = make(rng, 60, groups=6)
+    options = {"cv": 3, "max_basis": 4}
+    table = kind("cv", gamma=GAMMA, centers=[0, 5, 9, 20, 31, 44], **options)
+    table.fit(X, y, qid=qid, sample_weight=weight + 1)
+    gram = kind("cv", kernel="precomputed", **options).fit(gaussian(X, X), y, qid=qid)
+    same = kind("cv", gamma=GAMMA, **options).fit(X, y, qid=qid)
+    assert_allclose(gram.validation_path_, same.validation_path_, atol=1e-9)
+    assert_array_equal(gram.support_, same.support_)
+    lists = Orders(X, [[i, i + 1, i + 2] for i in range(0, 57, 3)])
+    assert kind("cv", **options).fit(lists).n_basis_ <= 4
+    one = kind("cv", **options).fit(X, y, qid=np.zeros(60))
+    with pytest.warns(DataConversionWarning):
+        column = kind("cv", **options).fit(X, y[:, None])
+    assert_array_equal(one.validation_path_, column.validation_path_)
+    divided = kind("cv", max_basis=4, cv=KFold(3))
+    refused(ValueError, ["KFold", "both", "GroupKFold"], divided.fit, X, y, qid=qid)
+    bad = np.where(np.arange(60) == 41, np.nan, y)
+    refused(ValueError, ["NaN", "row 41"], kind("cv", **options).fit, X, bad)
+    if kind is RankingPursuit:
+        pairs, outcome = curved_pairs()
+        assert kind("cv", **options).fit(pairs, outcome).n_basis_ <= 4
+
+
+def test_tune_reaches_all_parameters(rng):
+    X, y, qid, _ = make(rng, 60, groups=6)
+    grid = {"n_basis": [2, 8], "backfit": [True, False]}
+    found = tune(RankingPursuit(gamma=GAMMA), X, y, grid, qid=qid, cv=3)
+    assert found.best_model.n_basis == found.best_params["n_basis"]
+
+
+def test_residual_is_orthogonal_to_the_support(rng):
+    X, y, qid, weight = make(rng)
+    model = RankingPursuit(9, gamma=GAMMA).fit(X, y, qid=qid, sample_weight=weight)
+    rows = plain.pair_rows(qid, weight)
+    K = gaussian(X, X)[:, model.support_]
+    left = rows @ (y - model.utility(X))
+    assert_allclose((rows @ K).T @ left, 0.0, atol=1e-9 * np.abs(rows @ y).sum())
+    assert np.linalg.norm(left) > 1e-3
+
+
+class TestBadInput:
+    """What is refused, and what falls back with a warning."""
+
+    X = np.array([[0.0, 1], [1, 0.5], [2, 2], [2.2, 1], [0.5, 0], [1.5, 1.5]])
+    Y = np.array([0.0, 1, 2, 2, 5, 6])
+    QID = np.array(list("bbbbaa"))
+
+    def fit(self, model, **options):
+        return model.fit(self.X, self.Y, qid=self.QID, **options)
+
+    @BOTH
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"n_basis": 0}, ["n_basis=0", "at least 1", "cv"]),
+            ({"n_basis": 2.5}, ["n_basis=2.5", "whole number"]),
+            ({"n_basis": True}, ["n_basis=True"]),
+            ({"n_basis": "all"}, ["n_basis='all'"]),
+            ({"max_basis": -1}, ["max_basis=-1"]),
+            ({"backfit": "yes"}, ["backfit='yes'", "True or False"]),
+            ({"backfit": False, "prefit": True}, ["prefit=True", "backfit=True"]),
+            ({"cache_size": 0}, ["cache_size=0", "positive"]),
+            ({"kernel": "gauss"}, ["kernel='gauss'", "rbf"]),
+            ({"kernel": []}, ["empty list"]),
+            ({"kernel": ["rbf", "precomputed"]}, ["precomputed", "alone"]),
+            ({"kernel": {"name": "rbf"}}, ["'name'", "'gamma'"]),
+            ({"kernel": {"kernel": "rbf", "gamma": -1}}, ["gamma=-1"]),
+            ({"centers": [0, 9]}, ["from 0 to 5", "9"]),
+            ({"centers": [-1]}, ["from 0 to 5", "-1"]),
+            ({"centers": []}, ["at least one"]),
+            ({"centers": [0.5]}, ["row numbers"]),
+            ({"centers": [[1.0, 2.0, 3.0]]}, ["3 features", "have 2"]),
+            ({"n_basis": "cv", "cv": 1}, ["cv=1", "at least 2"]),
+        ],
+        ids=lambda value: str(value) if isinstance(value, dict) else None,
+    )
+    def test_parameters(self, kind, options, words):
+        refused(ValueError, words, self.fit, kind(**options))
+
+    def test_parameters_of_one_model(self):
+        refused(ValueError, ["per_group='x'"], self.fit, RankingPursuit(per_group="x"))
+
+    @BOTH
+    def test_validation(self, kind):
+        model = kind(2)
+        for parts in ((self.X,), self.X, (self.X, self.Y, self.QID, 1)):
+            words = ["validation", "part"]
+            refused(ValueError, words, self.fit, model, validation=parts)
+        refused(
+            ValueError,
+            ["have groups", "X, y, qid"],
+            self.fit,
+            model,
+            validation=(self.X, self.Y),
+        )
+        narrow = (self.X[:, :1], self.Y, self.QID)
+        refused(ValueError, ["1 features"], self.fit, model, validation=narrow)
+        good = (self.X, self.Y, self.QID)
+        refused(ValueError, ["'cv'", "both"], self.fit, kind("cv"), validation=good)
+
+    @BOTH
+    def test_what_is_no_graded_item(self, kind):
+        y = np.where(np.arange(6) == 2, np.nan, self.Y)
+        refused(ValueError, ["missing grade", "row 2"], kind().fit, self.X, y)
+        names = Pairs(None, ["a"], ["b"])
+        if kind is MatchingPursuit:
+            refused(TypeError, ["RankingPursuit"], kind().fit, names, [1])
+        else:
+            refused(TypeError, ["have none", "BradleyTerry"], kind().fit, names, [1])
+            pairs = Pairs(self.X, [0, 1], [1, 2])
+            refused(ValueError, ["all 2", "ties"], kind().fit, pairs, [0, 0])
+            refused(ValueError, ["qid"], kind().fit, pairs, [1, 1], qid=[0, 0])
+
+    def test_nothing_to_learn(self):
+        for y, qid in ((self.Y, range(6)), (np.ones(6), None), (self.QID == "a", "ba")):
+            groups = self.QID if isinstance(qid, str) else qid
+            words = ["no pair to learn from", "6 sample"]
+            refused(ValueError, words, RankingPursuit().fit, self.X, y, qid=groups)
+        refused(
+            ValueError, ["are 0", "Ranking"], MatchingPursuit().fit, self.X, 0 * self.Y
+        )
+
+    def test_nothing_is_learned_from_a_group_of_one_item(self):
+        qid, options = np.array(list("bbbbba")), {"gamma": GAMMA, "centers": self.X}
+        model = RankingPursuit(3, **options)
+        with pytest.warns(UserWarning, match="1 of 2 groups have one graded item"):
+            model.fit(self.X, self.Y, qid=qid)
+        without = RankingPursuit(3, **options).fit(self.X[:5], self.Y[:5])
+        assert_allclose(model.utility(self.X), without.utility(self.X))
+
+    def test_columns_that_are_constant_inside_every_group(self):
+        flat = (self.QID == "a")[:, None].astype(float)
+        for X in (np.ones((6, 2)), flat):
+            with pytest.warns(UserWarning, match="utility 0"):
+                model = RankingPursuit(2).fit(X, self.Y, qid=self.QID)
+            assert_array_equal(model.utility(X), np.zeros(6))
+            assert model.n_basis_ == 0
+            assert model.support_.shape == (0,)
+        # Means of equal numbers are not always equal to them, to the last bit.
+        rng = np.random.default_rng(0)
+        qid = np.arange(70) % 7
+        X, weight = rng.normal(size=7)[qid][:, None], rng.random(70)
+        with pytest.warns(UserWarning, match="utility 0"):
+            RankingPursuit(2).fit(X, rng.normal(size=70), qid=qid, sample_weight=weight)
+        # One good feature beside them is found.
+        X = np.column_stack([flat, self.X])
+        model = RankingPursuit(2, kernel="linear").fit(X, self.Y, qid=self.QID)
+        assert model.score(X, self.Y, qid=self.QID) > 0.6
+
+    @BOTH
+    def test_more_steps_than_independent_columns(self, kind):
+        with pytest.warns(UserWarning, match="stopped after 2 of n_basis=50"):
+            model = kind(50, kernel="linear").fit(self.X, self.Y, qid=self.QID)
+        assert_allclose(
+            model.utility(self.X),
+            kind(2, kernel="linear").fit(self.X, self.Y, qid=self.QID).utility(self.X),
+        )
+
+    @BOTH
+    def test_duplicated_items(self, kind):
+        rows = np.repeat(np.arange(6), 3)
+        model = kind(4).fit(self.X[rows], self.Y[rows], qid=self.QID[rows])
+        weighted = self.fit(kind(4), sample_weight=np.full(6, 3.0))
+        assert_allclose(model.utility(self.X), weighted.utility(self.X), atol=1e-9)
+        assert_array_equal(model.support_, 3 * weighted.support_)
+        # Identical items of different grades, which nothing can explain.
+        with pytest.warns(UserWarning, match="stopped after [12] of"):
+            model = kind(3).fit(self.X[[0, 0, 1, 1]], [0, 1, 2, 3])
+        assert_allclose(np.diff(model.utility(self.X[:2])), 2.0)
+
+    def test_grades_of_any_size(self):
+        model = self.fit(RankingPursuit(2, gamma=GAMMA))
+        for factor in (1e-300, 1e-100, 1e100, 1e300):
+            other = RankingPursuit(2, gamma=GAMMA)
+            other.fit(self.X, factor * self.Y, qid=self.QID)
+            assert_allclose(
+                other.utility(self.X) / factor, model.utility(self.X), rtol=1e-9
+            )
+        far = RankingPursuit(2, gamma=GAMMA).fit(self.X, self.Y + 1e9, qid=self.QID)
+        assert_allclose(far.utility(self.X), model.utility(self.X), rtol=1e-6)
+
+    def test_weights_beyond_numbers(self):
+        words = ["weight of a pair", "near 1"]
+        for factor in (1e-300, 1e300):
+            weight = np.full(6, factor)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                refused(
+                    ValueError, words, self.fit, RankingPursuit(), sample_weight=weight
+                )
+
+
+@st.composite
+def graded_items(draw):
+    """Few grades, identical items, weights of 0, groups of one row."""
+    small = st.integers(-1, 2)
+    row = st.tuples(
+        small, small, st.integers(0, 2), st.sampled_from("abc"), st.integers(0, 3)
+    )
+    rows = draw(st.lists(row, min_size=2, max_size=10))
+    X, y, qid, weight = zip(*((r[:2], *r[2:]) for r in rows), strict=True)
+    return np.array(X, float), np.array(y, float), np.array(qid), np.array(weight)
+
+
+@settings(max_examples=60)
+@given(graded_items(), st.sampled_from(list(MODES.values())), st.integers(1, 6))
+def test_a_whole_weight_is_that_many_rows(drawn, mode, steps):
+    X, y, qid, weight = drawn
+    rows = np.repeat(np.arange(len(y)), weight)
+    results = []
+    for given_rows, given_weight in ((slice(None), weight), (rows, None)):
+        # An irrational gamma has no gains that are equal by symmetry of the grid.
+        model = RankingPursuit(steps, gamma=0.37771, **mode)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                model.fit(
+                    X[given_rows],
+                    y[given_rows],
+                    qid=qid[given_rows],
+                    sample_weight=given_weight,
+                )
+            except ValueError:
+                results.append(None)
+                continue
+        assert np.isfinite(model.utility(X)).all()
+        results.append(model.objective_path_)
+    one, two = results
+    assert (one is None) == (two is None)
+    if one is None:
+        return
+    # Equal gains may be taken in another order, each as good as the other at once.
+    assert_allclose(one[:2], two[:2], atol=1e-8 * one[0])
+
+
+@pytest.mark.parametrize("gamma", [1e-9, 1e-7, 1e-5])
+def test_wide_kernels_keep_their_digits(gamma):
+    # Columns vary by gamma around 1, and are linear functions but for that.
+    rng = np.random.default_rng(0)
+    X, qid = rng.normal(size=(80, 3)), np.arange(80) % 4
+    y = X @ [1.0, 2.0, -1.0] + 0.1 * rng.normal(size=80)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = RankingPursuit(8, gamma=gamma).fit(X, y, qid=qid)
+        linear = RankingPursuit(3, kernel="linear").fit(X, y, qid=qid)
+    assert model.score(X, y, qid=qid) >= linear.score(X, y, qid=qid) - 0.01
+    assert_allclose(np.ptp(model.utility(X)), np.ptp(linear.utility(X)), rtol=0.05)
+
+
+def test_kernel_values_beyond_numbers():
+    rng = np.random.default_rng(0)
+    X, y = 1e30 * rng.normal(size=(9, 2)), np.arange(9.0)
+    words = ["9 of 9 columns", "Scale the features"]
+    for kind in (RankingPursuit, MatchingPursuit):
+        model = kind(2, kernel="poly", gamma=1.0, degree=3)
+        refused(ValueError, words, model.fit, X, y)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranked lists with ties: probabilities by enumeration, strengths by a general solver.
+
+A list is a list of blocks, each a list of item numbers, best first.
+"""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import minimize
+
+
+def preference(chosen, theta, tie):
+    """δ of the size times the geometric mean of the worths."""
+    k = len(chosen)
+    delta = 1.0 if k == 1 else tie.get(k, 0.0)
+    return delta * np.exp(np.mean([theta[i] for i in chosen]))
+
+
+def probability(blocks, theta, tie):
+    """Probability of a list, one choice after the other."""
+    total, left = 1.0, [i for block in blocks for i in block]
+    for block in blocks:
+        sizes = range(1, len(left) + 1)
+        every = sum(
+            preference(s, theta, tie) for k in sizes for s in combinations(left, k)
+        )
+        total *= preference(block, theta, tie) / every
+        left = [i for i in left if i not in block]
+    return total
+
+
+def fit(lists, weight, n_items, alpha):
+    """Strengths of mean 0 (without a penalty), δ by size, and the objective."""
+    sizes = sorted({len(block) for blocks in lists for block in blocks} - {1})
+
+    def unpack(x):
+        tie = dict(zip(sizes, np.exp(x[n_items:]), strict=True))
+        return x[:n_items], tie
+
+    def cost(x):
+        theta, tie = unpack(x)
+        fits = sum(
+            w * np.log(probability(blocks, theta, tie))
+            for blocks, w in zip(lists, weight, strict=True)
+        )
+        # The mean is free without a penalty; any weight on it keeps the rest.
+        return -fits + alpha * theta @ theta + (theta.mean() ** 2 if alpha == 0 else 0)
+
+    found = minimize(cost, np.zeros(n_items + len(sizes)), tol=1e-10)
+    theta, tie = unpack(found.x)
+    return theta, tie, found.fun

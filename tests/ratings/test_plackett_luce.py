@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+
+from tests.oracles import plackett_luce as oracle
+from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
+from tiebreak.datasets import load_sushi_orders
+
+
+def draw(rng, n=25, n_items=5, shortest=2, ties=0.3):
+    """Lists of items with strengths 0, 0.5, 1 …, with tied places."""
+    lists = []
+    for _ in range(n):
+        items = rng.permutation(n_items)[: rng.integers(shortest, n_items + 1)]
+        key = 0.5 * items + rng.gumbel(size=len(items))
+        blocks = []
+        for i in items[np.argsort(-key)].tolist():
+            if blocks and len(blocks[-1]) < 3 and rng.random() < ties:
+                blocks[-1].append(i)
+            else:
+                blocks.append([i])
+        lists.append(blocks)
+    return lists
+
+
+def orders_of(lists):
+    names = np.array([f"item {i}" for i in range(9)])
+    sequences = [[names[block].tolist() for block in blocks] for blocks in lists]
+    return Orders(None, sequences)
+
+
+def by_name(model):
+    return dict(zip(model.items_.tolist(), model.strength_, strict=True))
+
+
+@pytest.mark.parametrize("ties", [0.0, 0.3])
+@pytest.mark.parametrize("alpha", [0.0, 0.2])
+def test_it_is_the_optimum_of_a_general_solver(ties, alpha):
+    rng = np.random.default_rng(3)
+    lists = draw(rng, ties=ties)
+    weight = rng.integers(1, 4, len(lists)).astype(float)
+    model = PlackettLuce(alpha).fit(orders_of(lists), sample_weight=weight)
+    theta, tie, best = oracle.fit(lists, weight, 5, alpha)
+    assert model.converged_
+    assert model.gap_ <= 1e-12
+    assert_allclose(model.objective_, best, rtol=1e-8)
+    found = by_name(model)
+    expected = theta - theta.mean()
+    assert_allclose([found[f"item {i}"] for i in range(5)], expected, atol=1e-4)
+    assert_array_equal(model.tie_sizes_, sorted(tie))
+    assert_allclose(model.tie_, [tie[k] for k in sorted(tie)], rtol=1e-3)
+    assert_allclose(model.strength_.mean(), 0.0, atol=1e-12)
+
+
+def test_lists_of_two_are_bradley_terry(rng):
+    left = rng.integers(0, 6, 300)
+    right = (left + rng.integers(1, 6, 300)) % 6
+    d = 0.4 * (right - left) + rng.logistic(size=300)
+    y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+    names = np.array(list("abcdef"))
+    pairs = Pairs(None, names[left], names[right])
+    for kept in (y != 0, np.ones(300, dtype=bool)):
+        one = BradleyTerry().fit(pairs[kept], y[kept])
+        two = PlackettLuce().fit(pairs[kept], y[kept])
+        lists = [
+            [a, b] if outcome < 0 else [b, a] if outcome else [[a, b]]
+            for a, b, outcome in zip(
+                names[left[kept]], names[right[kept]], y[kept], strict=True
+            )
+        ]
+        three = PlackettLuce().fit(Orders(None, lists))
+        for other in (two, three):
+            other_strength = by_name(other)
+            assert_allclose(
+                [other_strength[name] for name in one.items_],
+                one.strength_,
+                atol=1e-7,
+            )
+            assert_allclose(other.objective_, one.objective_, rtol=1e-10)
+        assert_allclose(two.predict_proba(pairs), one.predict_proba(pairs), atol=1e-7)
+        assert_array_equal(two.predict(pairs), one.predict(pairs))
+        assert_allclose(two.threshold_, one.threshold_, atol=1e-7)
+        for kind in ("model", "sandwich"):
+            assert_allclose(two.covariance(kind), one.covariance(kind), atol=1e-6)
+
+
+def test_probabilities_of_all_lists_sum_to_one():
+    lists = [["a", "b", "c"], ["b", ["a", "c"]], ["c", "a"], [["a", "b"]], ["c", "b"]]
+    model = PlackettLuce().fit(Orders(None, lists))
+    every = [list(order) for order in permutations("abc")]
+    every += [[first, [s, t]] for first, s, t in ("abc", "bac", "cab")]
+    every += [[[s, t], last] for last, s, t in ("abc", "bac", "cab")]
+    total = sum(np.exp(model.log_likelihood(Orders(None, [one]))) for one in every)
+    assert total == pytest.approx(1.0)
+    assert model.log_likelihood(Orders(None, [[["a", "b", "c"]]])) == -np.inf
+    assert model.log_likelihood(Orders(None, lists)) == pytest.approx(-model.objective_)
+
+
+def test_strengths_and_their_errors_are_found_again(rng):
+    """Planted strengths, 200 samples: errors are as large as they are said to be."""
+    theta = np.array([0.0, 0.4, 0.8, 1.2])
+    truth = theta - theta.mean()
+    deviations, claimed = [], []
+    for _ in range(200):
+        key = theta + rng.gumbel(size=(60, 4))
+        model = PlackettLuce().fit(Orders(None, np.argsort(-key), names=list("abcd")))
+        order = np.argsort(model.items_)
+        deviations.append(model.strength_[order] - truth)
+        claimed.append(model.standard_errors("model")[order])
+    spread = np.std(deviations, axis=0)
+    assert_allclose(np.mean(deviations, axis=0), 0.0, atol=4 * 0.2 / np.sqrt(200))
+    assert_allclose(spread, np.mean(claimed, axis=0), rtol=0.2)
+    low, high = model.intervals(0.9).T
+    assert ((low < model.strength_) & (model.strength_ < high)).all()
+    assert model.rank_intervals().shape == (4, 2)
+
+
+def test_a_list_says_nothing_about_items_it_leaves_out():
+    lists = [["a", "b"], ["b", "a"], ["b", "a"], ["a", "b", "c"], ["c", "a"]]
+    model = PlackettLuce().fit(Orders(None, lists))
+    more = PlackettLuce().fit(Orders(None, [*lists, ["d", "c"], ["c", "d"]]))
+    one, two = by_name(model), by_name(more)
+    assert two["a"] - two["b"] == pytest.approx(one["a"] - one["b"])
+    assert two["c"] == pytest.approx(two["d"])
+
+
+def test_items_that_are_always_first():
+    orders = Orders(None, [["a", "b", "c"], ["a", "c", "b"]])
+    with pytest.raises(ValueError, match=r"1 item won all .*'a'.*alpha > 0"):
+        PlackettLuce().fit(orders)
+    model = PlackettLuce(0.1).fit(orders)
+    assert by_name(model)["a"] > by_name(model)["b"]
+    apart = Orders(None, [["a", "b"], ["b", "a"], ["c", "d"], ["d", "c"]])
+    with pytest.raises(ValueError, match=r"never"):
+        PlackettLuce().fit(apart)
+    with pytest.warns(UserWarning, match="comparable only by the penalty"):
+        PlackettLuce(0.1).fit(apart)
+
+
+def test_a_tie_connects():
+    model = PlackettLuce().fit(
+        Orders(None, [["a", "b", "c"], [["a", "c"]], ["a", "b"]])
+    )
+    assert model.strength_[0] > model.strength_[2]
+
+
+def test_lists_that_teach_nothing():
+    with pytest.warns(UserWarning, match="1 of 3 lists have one item only"):
+        model = PlackettLuce().fit(Orders(None, [["a", "b"], ["z"], ["b", "a"]]))
+    assert model.items_.tolist() == ["a", "b"]
+    with (
+        pytest.warns(UserWarning, match="2 of 2 lists"),
+        pytest.raises(ValueError, match="No list ranks two items"),
+    ):
+        PlackettLuce().fit(Orders(None, [["a"], ["z"]]))
+    with pytest.raises(ValueError, match="Every list is one block of tied items"):
+        PlackettLuce().fit(Orders(None, [[["a", "b"]], [["b", "c"]]]))
+
+
+def test_running_out_of_steps_is_told(rng):
+    with pytest.warns(ConvergenceWarning, match="1 steps.*alpha > 0"):
+        PlackettLuce(0.1, max_iter=1).fit(orders_of(draw(rng)))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "words"),
+    [
+        ([[1.0], [2.0]], [1, 2], TypeError, "Orders.*RankSVM"),
+        (Orders(None, [["a", "b"]]), [1], ValueError, "no y"),
+        (Orders([[1.0], [2.0]], [[0, 1]]), None, TypeError, "no names"),
+        (Pairs(None, ["a"], ["b"]), None, ValueError, "requires y"),
+    ],
+)
+def test_other_shapes_are_refused(X, y, error, words):
+    with pytest.raises(error, match=words):
+        PlackettLuce().fit(X, y)
+
+
+@pytest.mark.parametrize("alpha", [-1.0, np.nan, "1", True])
+def test_bad_penalties(alpha):
+    with pytest.raises(ValueError, match="alpha="):
+        PlackettLuce(alpha).fit(Orders(None, [["a", "b"], ["b", "a"]]))
+
+
+def test_covariance_by_rater_is_not_offered():
+    model = PlackettLuce().fit(Orders(None, [["a", "b"], ["b", "a"]]))
+    with pytest.raises(ValueError, match="independent"):
+        model.covariance("cluster")
+
+
+def test_five_thousand_lists_of_sushi(data_dir):
+    orders = load_sushi_orders("a").orders
+    model = PlackettLuce().fit(orders)
+    assert model.converged_
+    assert model.n_iter_ <= 12
+    # Fatty tuna is what most people like best, cucumber rolls least.
+    assert model.items_[model.strength_.argmax()] == "toro"
+    assert model.items_[model.strength_.argmin()] == "kappa_maki"
