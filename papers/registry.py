@@ -13,6 +13,8 @@ __all__ = ["PAPERS", "find"]
 PAPERS = {
     "000": "svmcompare",
     "001": "swapped_pairs",
+    "002": "ranking_pursuit",
+    "003": "one_norm",
     "004": "supervised_ordering",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -115,10 +116,22 @@ def _progress(console: Console) -> Progress:
 
 
 def _settle(queue: Any) -> None:
-    """Give a worker one core of its own, so that its threads do not crowd others."""
+    """Give a worker one core of its own, so that its threads do not crowd others.
+
+    And let it not outlive the runner.
+    """
     core = queue.get()
     if core is not None:
         os.sched_setaffinity(0, {core})
+    parent = os.getppid()
+
+    def watch() -> None:
+        """End with the parent, also when that was killed and could not say so."""
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _compute(

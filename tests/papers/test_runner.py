@@ -69,6 +69,7 @@ def test_numbers_that_json_does_not_know(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_killed_and_started_again_it_gives_the_same(tmp_path, number):
+    """SIGKILL reaches the runner alone, and its workers must not go on without it."""
     code = (
         "import sys; from pathlib import Path; from papers.runner import *\n"
         "from tests.papers.slow import SLOW\n"
@@ -93,9 +94,15 @@ def test_killed_and_started_again_it_gives_the_same(tmp_path, number):
     while not (killed.exists() and killed.read_bytes().count(b"\n") >= 2):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    os.killpg(process.pid, number)
+    if number == signal.SIGKILL:
+        os.kill(process.pid, number)
+    else:
+        os.killpg(process.pid, number)
     process.wait()
     before = killed.read_bytes()
+    while _group_lives(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert before.count(b"\n") < 12
     assert start(killed.parent).wait() == 0
     assert killed.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
@@ -105,6 +112,14 @@ def test_killed_and_started_again_it_gives_the_same(tmp_path, number):
     drawn = [[row["drawn"] for row in table] for table in tables]
     assert len(drawn[0]) == 12
     assert drawn[0] == drawn[1]
+
+
+def _group_lives(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_keys_do_not_depend_on_the_order_of_settings():

@@ -109,9 +109,9 @@ class LinearProgram:
         lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
         lp.a_matrix_.value_ = matrix.data.astype(np.float64)
         self._solver = highspy.Highs()
-        options = {
+        options: dict[str, Any] = {
             "output_flag": False,
-            "threads": 1,
+            "solver": "simplex",  # ends at a vertex
             "primal_feasibility_tolerance": _FEASIBILITY,
             "dual_feasibility_tolerance": _FEASIBILITY,
             "small_matrix_value": 1e-12,

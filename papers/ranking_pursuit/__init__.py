@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tsivtsivadze and Heskes, ranking pursuit: sparse preference learning."""
