@@ -29,9 +29,10 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-# Up to this many columns the Hessian is sketched from a sample of the rows.
+# Up to this many columns the Hessian is sketched from a sample of the rows, of this
+# share but not fewer and not more than these. A better sketch saves products with all.
 _SKETCH_COLUMNS = 400
-_SKETCH_ROWS = 1000
+_SKETCH_SHARE, _FEWEST_ROWS, _MOST_ROWS = 0.04, 1000, 8000
 # Up to this many columns it may be formed, where diagonal preconditioning needs more
 # products per step than this.
 _DENSE_COLUMNS = 5000
@@ -115,7 +116,9 @@ class LinearObjective:
             How many products the step before needed.
         """
         if self.n_variables <= _SKETCH_COLUMNS:
-            return self._solver(max(_SKETCH_ROWS, 8 * self.n_variables))
+            share = int(_SKETCH_SHARE * self.A.shape[0])
+            n_rows = min(max(share, _FEWEST_ROWS), _MOST_ROWS)
+            return self._solver(max(n_rows, 8 * self.n_variables))
         if n_products >= _PATIENCE and self.n_variables <= _DENSE_COLUMNS:
             self._kept = self._solver(self.A.shape[0])
             self.max_products = 2 * _PATIENCE
