@@ -23,7 +23,7 @@ def test_parts_have_the_optimum_of_the_whole(max_rows, rng):
     bundle = LPBundle(risk, 4, max_rows=max_rows)
     for p in (0.3, 0.05, 0.0):
         penalty = np.full(4, p)
-        # Without a penalty no multiplier may be off, and those of the program are a bit.
+        # Without a penalty no multiplier may be off, and those of HiGHS are, a little.
         found = bundle.minimize(penalty, tol=1e-10 if p else 1e-7)
         expected, x = risk.solve(penalty)
         assert found.converged and found.status == "optimal"
