@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from papers.experiment import Experiment, Settings
+from papers.svmcompare.beyond import BEYOND
 from papers.svmcompare.chess import CHESS
 from papers.svmcompare.methods import METHODS, NORMS, choose, draw, judge, true_model
 
@@ -79,4 +80,5 @@ EXPERIMENTS = [
         ("sushi",),
     ),
     CHESS,
+    BEYOND,
 ]

@@ -18,7 +18,16 @@ from tiebreak.datasets import load_sushi_pairs, make_norms
 from tiebreak.metrics import comparison_auc
 from tiebreak.models.base import ThresholdWarning
 
-__all__ = ["METHODS", "NORMS", "Drawn", "choose", "draw", "judge", "true_model"]
+__all__ = [
+    "METHODS",
+    "NORMS",
+    "Drawn",
+    "choose",
+    "draw",
+    "judge",
+    "sushi",
+    "true_model",
+]
 
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
 METHODS = {
@@ -39,7 +48,8 @@ class Drawn(NamedTuple):
 
 
 @cache
-def _sushi() -> Drawn:
+def sushi() -> Drawn:
+    """Read all 25,000 comparisons of sushi."""
     found = load_sushi_pairs(random_state=0)
     return Drawn(found.pairs, found.y)
 
@@ -51,7 +61,7 @@ def draw(data: str, n: int, ties: float, seed: int) -> tuple[Drawn, Drawn, Drawn
     """
     rng = generator(data, n, ties, seed)
     if data == "sushi":
-        pairs, y = _sushi()
+        pairs, y = sushi()
         order = rng.permutation(len(y))
         tied, others = order[y[order] == 0], order[y[order] != 0]
         parts = []

@@ -8,6 +8,7 @@ from typing import Any
 
 from papers.figures import COLORS, add_legend, drawing
 from papers.results import Results
+from papers.svmcompare.beyond import BEYOND
 from papers.svmcompare.chess import CHESS
 from papers.svmcompare.chess import METHODS as CHESS_METHODS
 from papers.svmcompare.experiments import DATA, EXPERIMENTS
@@ -76,8 +77,27 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
         + _areas(areas)
         + "\n### Section 5: chess, area by year\n\n"
         + _chess(Results(CHESS, quick, folder).table())
+        + "\n### Beyond: all sushi comparisons\n\n"
+        + _beyond(Results(BEYOND, quick, folder).table())
         + "\n"
     )
+
+
+def _beyond(rows: list[dict[str, Any]]) -> str:
+    lines = []
+    for n in sorted({row["n"] for row in rows}):
+        line = [f"{n:,}"]
+        for method in METHODS:
+            own = {"n": n, "method": method}
+            line.append(pick(rows, "error", **own).show(1, 100.0))
+            line.append(pick(rows, "auc", **own).show(3))
+            seconds = pick(rows, "seconds", **own)
+            line.append(f"{seconds.mean:.0f}" if len(seconds) else "—")
+        lines.append(line)
+    header = ["pairs"]
+    for method in METHODS:
+        header += [f"{method}, % error", "area", "s"]
+    return markdown(header, lines)
 
 
 def _chess(rows: list[dict[str, Any]]) -> str:

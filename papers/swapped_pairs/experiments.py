@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from papers.experiment import Experiment, Settings, generator
+from papers.swapped_pairs.beyond import BEYOND
 from tiebreak import OrdinalSVM, RankSVM, SwapSVM, tune
 from tiebreak.datasets import load_uci
 from tiebreak.metrics import swapped_pairs
@@ -100,5 +101,6 @@ def cell(data: str, split: int, method: str) -> dict[str, Any]:
 
 
 EXPERIMENTS = [
-    Experiment("001-table1", "swapped pairs of three methods", cells, cell, ("uci",))
+    Experiment("001-table1", "swapped pairs of three methods", cells, cell, ("uci",)),
+    BEYOND,
 ]

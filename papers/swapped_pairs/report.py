@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from papers.results import Results
+from papers.swapped_pairs.beyond import BEYOND, SIZES
+from papers.swapped_pairs.beyond import METHODS as BEYOND_METHODS
 from papers.swapped_pairs.experiments import EXPERIMENTS, METHODS, PUBLISHED
 from papers.tables import Sample, markdown, paired_mark, pick
 
@@ -40,7 +43,24 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
         header += [f"{name}, paper", "ours"]
     text = "### Table 1: percent of swapped pairs\n\n"
     text += markdown([*header, "splits"], lines)
-    return text + "\n" + _summary(rows) + "\n\n"
+    text += "\n" + _summary(rows) + "\n\n"
+    text += "### Beyond: thousands of training items, all pairs\n\n"
+    return text + _beyond(Results(BEYOND, quick, folder).table()) + "\n"
+
+
+def _beyond(rows: list[dict[str, Any]]) -> str:
+    lines = []
+    for data, sizes in SIZES.items():
+        for n in sizes:
+            own = {"data": data, "n": n}
+            line = [data, f"{n}"]
+            for method in BEYOND_METHODS:
+                line.append(pick(rows, "swapped", method=method, **own).show(2, 100.0))
+                seconds = pick(rows, "seconds", method=method, **own)
+                line.append(f"{seconds.mean:.1f}" if len(seconds) else "—")
+            lines.append([*line, f"{pick(rows, 'pairs', **own).mean:,.0f}"])
+    header = ["", "items", "linear, % swapped", "s", "300 landmarks, % swapped", "s"]
+    return markdown([*header, "pairs"], lines)
 
 
 def _in_errors(sample: Sample, mean: float, spread: float, n: int = 20) -> float:
