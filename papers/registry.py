@@ -16,6 +16,7 @@ PAPERS = {
     "002": "ranking_pursuit",
     "003": "one_norm",
     "004": "supervised_ordering",
+    "all": "all_methods",
 }
 
 

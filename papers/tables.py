@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = ["Sample", "markdown", "paired_mark", "pick"]
+__all__ = ["Sample", "markdown", "paired_mark", "paragraph", "pick"]
 
 
 class Sample:
@@ -74,3 +74,8 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def paragraph(text: str) -> str:
+    """Write a paragraph, without the line breaks of the source."""
+    return "\n" + " ".join(text.split()) + "\n"

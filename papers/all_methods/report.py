@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One table of all methods, and which of them can be told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from papers.all_methods.experiments import EXPERIMENTS, METHODS
+from papers.figures import drawing
+from papers.results import Results
+from papers.swapped_pairs.experiments import SIZES
+from papers.tables import markdown, pick
+
+__all__ = ["TITLE", "write"]
+
+TITLE = "all methods on all data sets"
+
+
+def write(quick: bool, folder: Path | None, figures: Path) -> str:
+    """Write the table, mean ranks and the critical difference."""
+    rows = Results(EXPERIMENTS[0], quick, folder).table()
+    names = [name for name in SIZES if any(row["data"] == name for row in rows)]
+    means = np.array(
+        [[pick(rows, "swapped", data=d, method=m).mean for m in METHODS] for d in names]
+    ).reshape(len(names), len(METHODS))
+    lines = []
+    for j, method in enumerate(METHODS):
+        own = [row["seconds"] for row in rows if row["method"] == method]
+        shown = [f"{100 * value:.1f}" for value in means[:, j]]
+        lines.append([method, *shown, f"{np.mean(own):.1f}" if own else "—"])
+    text = "Percent of swapped pairs, mean of the splits, and seconds of a choice.\n\n"
+    text += markdown(["", *names, "s"], lines)
+    whole = np.isfinite(means).all(axis=1)
+    if whole.sum() >= 2:
+        _draw(means[whole], figures / "all-methods.svg")
+        text += "\n![critical differences](figures/all-methods.svg)\n\n"
+        text += _words(means[whole])
+    return text + "\n"
+
+
+def mean_ranks(means: np.ndarray) -> np.ndarray:
+    """Mean rank of every method over data sets, 1 the best."""
+    return np.asarray(stats.rankdata(means, axis=1)).mean(axis=0)
+
+
+def critical_difference(n_methods: int, n_sets: int, level: float = 0.05) -> float:
+    """Nemenyi's: mean ranks that differ by less cannot be told apart."""
+    q = float(stats.studentized_range.ppf(1.0 - level, n_methods, np.inf))
+    return q / np.sqrt(2.0) * float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
+
+
+def _words(means: np.ndarray) -> str:
+    difference = critical_difference(means.shape[1], len(means))
+    p = float(stats.friedmanchisquare(*means.T).pvalue)
+    return (
+        f"Mean ranks over {len(means)} sets. Methods joined by a bar differ by less "
+        f"than the critical difference of {difference:.1f} (Nemenyi, 5 %); the test "
+        f"of Friedman that all are equal: p = {p:.1e}.\n"
+    )
+
+
+def _draw(means: np.ndarray, path: Path) -> None:
+    ranks, names = mean_ranks(means), list(METHODS)
+    difference = critical_difference(len(names), len(means))
+    order = np.argsort(ranks)
+    with drawing(path, 2, 1) as all_axes:
+        axes: Any = all_axes[0]
+        all_axes[1].set_axis_off()
+        for place, j in enumerate(order):
+            axes.plot([ranks[j]], [-place], "o", color="#0072b2", ms=4)
+            axes.annotate(
+                names[j], (ranks[j], -place), xytext=(6, -3),
+                textcoords="offset points", fontsize=7, annotation_clip=False,
+            )  # fmt: skip
+        for place in range(len(order)):
+            end = place
+            while (
+                end + 1 < len(order)
+                and ranks[order[end + 1]] - ranks[order[place]] < difference
+            ):
+                end += 1
+            known = place > 0 and (
+                ranks[order[end]] - ranks[order[place - 1]] < difference
+            )
+            if end > place and not known:
+                x = ranks[order[place]] - 0.15 - 0.1 * place
+                axes.plot([x, x], [-place, -end], color="#777777", lw=2)
+        axes.set(xlabel="mean rank", yticks=[])
+        axes.spines["left"].set_visible(False)
