@@ -37,16 +37,16 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
     )
     text = "### Table 2(a): ρ without noise\n\n" + _table(table, TABLE_2A, noisy=False)
     text += paragraph(
-        """Reproduced for Cohen and RankBoost. Better for the three others, by .01 to .10:
-        ours are solved to a relative gap of 10⁻³; what the solvers of the survey reached
-        is not known. SVOR is the best method on data that are not linear, and not ERR or
-        RankBoost. The spread over draws of `nl` is that between squares and cubes: no
-        weighted vote of attributes can follow a square."""
+        """Reproduced for Cohen and RankBoost. Better for the three others, by .01 to
+        .10: ours are solved to a relative gap of 10⁻³; what the solvers of the survey
+        reached is not known. SVOR is the best method on data that are not linear, and
+        not ERR or RankBoost. The spread over draws of `nl` is that between squares
+        and cubes: no weighted vote of attributes can follow a square."""
     )
     text += "\n### Table 2(b): ρ with noise\n\n" + _table(table, TABLE_2B, noisy=True)
     text += paragraph(
-        """Reproduced for Cohen and RankBoost, better for the others. Order SVM is the one
-        that noise hurts least, where the survey has SVOR and RankBoost ahead."""
+        """Reproduced for Cohen and RankBoost, better for the others. Order SVM is the
+        one that noise hurts least, where the survey has SVOR and RankBoost ahead."""
     )
     text += "\nOther settings of the same methods, which the survey mentions:\n\n"
     text += _more(table)
@@ -140,8 +140,9 @@ def _sushi(rows: list[dict[str, Any]]) -> str:
     for method in METHODS:
         header += [f"{NAMES[method]}, paper", "ours"]
     return markdown([*header, *OTHERS], lines) + paragraph(
-        """The broad samples are reproduced. The narrow ones are of another cluster than
-        those of the survey, so that only the order of the methods can be compared."""
+        """The broad samples are reproduced. The narrow ones are of another cluster
+        than those of the survey, so that only the order of the methods can be
+        compared."""
     )
 
 

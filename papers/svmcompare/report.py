@@ -115,13 +115,13 @@ def _chess(rows: list[dict[str, Any]]) -> str:
             )
     table = markdown(["", "", *(f"year {year}" for year in years)], lines)
     return table + paragraph(
-        """Not comparable number by number: other games, half of them draws. The order of
-        Elo and Glicko is turned round. Linear SVMcompare falls below the trivial area in
-        some years: where ties are as far apart as wins its exact optimum is the utility
-        zero, whatever C is, and what is left is rounding (`SVMCompare` warns). A solver
-        that stops early returns something else, which may be why the paper sees better
-        areas. RankSVM on wins and losses alone (`rank-all`) has no such optimum, and is
-        ahead of Glicko in six of eight years."""
+        """Not comparable number by number: other games, half of them draws. The order
+        of Elo and Glicko is turned round. Linear SVMcompare falls below the trivial
+        area in some years: where ties are as far apart as wins its exact optimum is
+        the utility zero, whatever C is, and what is left is rounding (`SVMCompare`
+        warns). A solver that stops early returns something else, which may be why the
+        paper sees better areas. RankSVM on wins and losses alone (`rank-all`) has no
+        such optimum, and is ahead of Glicko in six of eight years."""
     )
 
 
