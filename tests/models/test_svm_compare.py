@@ -3,12 +3,14 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from tests.oracles.pair_svm import SVCCompare, kernel_function
 from tiebreak import Pairs, SVMCompare, ThresholdCompare
 from tiebreak.datasets import make_norms
 from tiebreak.metrics import comparison_auc
+from tiebreak.models.base import ThresholdWarning
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -252,3 +254,21 @@ def test_many_comparisons_of_few_items(rng):
     assert model.converged_
     assert model.score(pairs, y) > 0.5
     assert len(model.support_) > 1000
+
+
+@pytest.mark.parametrize("C", [1e-20, 1e-3, 10.0])
+def test_ties_as_far_apart_as_wins_leave_a_utility_of_zero_and_it_says_so(C):
+    """At u = 0, β = -1 a step u costs |u·d| per tie and gains y u·d per win."""
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=(60, 2))
+    pairs = Pairs(np.vstack([0 * d, d]), np.arange(60), 60 + np.arange(60))
+    y = np.where(np.arange(60) < 40, 0, np.sign(d[:, 0])).astype(int)
+    # For every direction the ties weigh more: Σ |u·d| over ties, Σ y u·d over wins.
+    for angle in np.linspace(0, 2 * np.pi, 50):
+        u = np.array([np.cos(angle), np.sin(angle)])
+        assert np.abs(d[:40] @ u).sum() > y[40:] @ (d[40:] @ u)
+    model = SVMCompare(C, kernel="linear")
+    with pytest.warns(ThresholdWarning, match="same utility.*rounding"):
+        model.fit(pairs, y)
+    assert_allclose(model.decision_function(pairs) / C, 0.0, atol=1e-8)
+    assert model.intercept_ == pytest.approx(-1.0)
