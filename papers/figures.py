@@ -39,7 +39,7 @@ def drawing(
     ndarray of Axes
         One row after the other, flat.
     """
-    style = {"svg.hashsalt": path.name, "font.size": 9, "axes.spines.top": False}
+    style: Any = {"svg.hashsalt": path.name, "font.size": 9, "axes.spines.top": False}
     with rc_context(style | {"axes.spines.right": False, "legend.frameon": False}):
         figure = Figure(figsize=(3.1 * n_columns, 2.7 * n_rows), layout="constrained")
         yield figure.subplots(n_rows, n_columns, squeeze=False, **options).ravel()

@@ -76,6 +76,7 @@ def _draw(means: np.ndarray, path: Path) -> None:
                 names[j], (ranks[j], -place), xytext=(6, -3),
                 textcoords="offset points", fontsize=7, annotation_clip=False,
             )  # fmt: skip
+        n_bars = 0
         for place in range(len(order)):
             end = place
             while (
@@ -87,7 +88,8 @@ def _draw(means: np.ndarray, path: Path) -> None:
                 ranks[order[end]] - ranks[order[place - 1]] < difference
             )
             if end > place and not known:
-                x = ranks[order[place]] - 0.15 - 0.1 * place
+                n_bars += 1
+                x = ranks.min() - 0.3 * n_bars
                 axes.plot([x, x], [-place, -end], color="#777777", lw=2)
         axes.set(xlabel="mean rank", yticks=[])
         axes.spines["left"].set_visible(False)

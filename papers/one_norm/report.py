@@ -130,7 +130,8 @@ def _draw(rows: list[dict[str, Any]], data: str, path: Path) -> bool:
         coefs = np.array(first["coefs"])
         for j, name in enumerate(read(data).names):
             color = COLORS[j % len(COLORS)]
-            weights.plot(first["alphas"], coefs[:, j], color=color, lw=1, label=name)
+            style = "-" if j < len(COLORS) else "--"
+            weights.plot(first["alphas"], coefs[:, j], style, color=color, label=name)
         weights.set(xscale="log", xlabel="α", ylabel="weights, slack per pair")
         add_legend(weights, 5)
         for color, slack in zip(COLORS, SLACKS, strict=False):

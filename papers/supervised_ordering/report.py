@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def _settings(data: str, noisy: bool) -> dict[str, Any]:
 
 
 def _table(
-    rows: list[dict[str, Any]], theirs: dict[str, tuple[float, ...]], noisy: bool
+    rows: list[dict[str, Any]], theirs: Mapping[str, tuple[float, ...]], noisy: bool
 ) -> str:
     lines = []
     for data, published in theirs.items():

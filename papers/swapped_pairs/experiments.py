@@ -10,7 +10,7 @@ slack, for the two others every pair or every item and threshold.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -57,11 +57,13 @@ class BinnedOrdinal(OrdinalSVM):
         super().__init__(C, gamma=gamma)
         self.n_bins = n_bins
 
-    def fit(self, X: Any, y: Any, **options: Any) -> BinnedOrdinal:
+    def fit(
+        self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Cut the grades, then fit."""
         cuts = np.quantile(y, np.arange(1, self.n_bins) / self.n_bins)
-        super().fit(X, np.digitize(y, np.unique(cuts)), **options)
-        return self
+        grades = np.digitize(y, np.unique(cuts))
+        return super().fit(X, grades, qid=qid, sample_weight=sample_weight)
 
 
 def make_method(method: str) -> BaseEstimator:

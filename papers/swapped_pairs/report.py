@@ -61,8 +61,8 @@ def _beyond(rows: list[dict[str, Any]]) -> str:
             lines.append([*line, f"{pairs.mean:,.0f}" if len(pairs) else "—"])
     header = ["", "items", "linear, % swapped", "s", "300 landmarks, % swapped", "s"]
     return markdown([*header, "pairs"], lines) + paragraph(
-        """More items help where the paper had to stop, and a kernel pays once there
-        are enough of them."""
+        """More items help where the paper had to stop: on bank32nh a linear utility
+        is enough, on abalone a kernel gains two points more."""
     )
 
 
