@@ -119,6 +119,6 @@ def draw_levels(path: Path, quick: bool) -> None:
         models[method] = _Learned(model.predict, model[-1].threshold_)
     true = make_norms(1, norm=1, random_state=0).utility
     with rc_context({"svg.hashsalt": path.name}):
-        figure = draw_level_curves(models, *train, utility=true)
+        figure = draw_level_curves(models, *train, utility=true, resolution=41)
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None})
