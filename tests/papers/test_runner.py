@@ -53,7 +53,8 @@ def test_a_torn_line_is_computed_again(tmp_path):
     for settings in cells(True):
         results.add(settings, {"square": 0})
     whole = results.path.read_bytes()
-    results.path.write_bytes(whole[:-5])
+    # Torn lines may be longer than the one that takes their place.
+    results.path.write_bytes(whole[:-5] + b" " * 100)
     again = Results(EXPERIMENT, True, tmp_path)
     assert again.missing() == cells(True)[-1:]
     again.add(cells(True)[-1], {"square": 0})
