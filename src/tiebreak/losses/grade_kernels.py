@@ -343,8 +343,7 @@ def add_partner_rows(
             row, total = out[halves[k]], spare[ends[k]]
             for c in range(q):
                 row[c] += total[c]
-        spare[mid] = 0.0
-        for k in range(mid - 1, lo - 1, -1):
+        for k in range(mid - 1, lo - 1, -1):  # spare[mid] is still zero
             row, total, after = X[halves[k]], spare[k + 1], spare[k]
             for c in range(q):
                 after[c] = total[c] + row[c]
