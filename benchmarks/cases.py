@@ -24,6 +24,7 @@ from benchmarks.problems import Libsvm, fit_ours, make_problem
 from benchmarks.pursuit_cases import CASES as PURSUIT_CASES
 from benchmarks.rating_cases import CASES as RATING_CASES
 from benchmarks.rows import Row
+from benchmarks.scale_cases import CASES as SCALE_CASES
 from tiebreak import SVMCompare, metrics, tune
 from tiebreak.datasets import make_norms
 
@@ -178,5 +179,6 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         *ONE_NORM_CASES,
         *PURSUIT_CASES,
         *ORDER_CASES,
+        *SCALE_CASES,
     )
 }

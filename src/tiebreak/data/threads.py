@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["chunks", "in_threads", "n_threads", "one_blas_thread", "scratch"]
+__all__ = [
+    "chunks",
+    "in_threads",
+    "n_threads",
+    "one_blas_thread",
+    "scratch",
+    "single_thread",
+]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -49,7 +56,7 @@ def in_threads(
 ) -> list[Result]:
     """Map a function over tasks in as many threads as the process has cores."""
     tasks = list(tasks)
-    workers = min(n_threads(), len(tasks))
+    workers = 1 if vars(_scratch).get("alone") else min(n_threads(), len(tasks))
     with one_blas_thread():
         if workers < 2:
             return list(map(function, tasks))
@@ -68,6 +75,17 @@ if hasattr(os, "register_at_fork"):
 
 
 _scratch = threading.local()
+
+
+@contextmanager
+def single_thread() -> Iterator[None]:
+    """Let this thread do inside a ``with`` block what others would help it with."""
+    before = vars(_scratch).get("alone", False)
+    vars(_scratch)["alone"] = True
+    try:
+        yield
+    finally:
+        vars(_scratch)["alone"] = before
 
 
 def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:

@@ -28,6 +28,7 @@ from tiebreak.data import (
 from tiebreak.data.features import check_features
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import outcome_vector
+from tiebreak.scale import as_parted, evaluate, is_parted
 
 __all__ = [
     "OUTCOMES",
@@ -88,6 +89,11 @@ class UtilityMixin:
     def _utility(self, table: ItemTable) -> np.ndarray:
         raise NotImplementedError
 
+    @property
+    def _by_name(self) -> bool:
+        """Whether items are known by name, for want of features."""
+        return hasattr(self, "items_")
+
     def utility(self, X: Any) -> NDArray[np.float64]:
         """Utility r(x) of items; higher is better.
 
@@ -107,7 +113,7 @@ class UtilityMixin:
                 "utility takes items, got comparisons; for these use "
                 "decision_function(pairs) or predict(pairs)."
             )
-        if _by_name(self):
+        if self._by_name:
             return self._utility_of_names(X)
         return self._utility_of_table(as_items(X, name="X"))
 
@@ -142,6 +148,7 @@ class UtilityMixin:
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons, without their outcomes.
 
         Returns
         -------
@@ -158,19 +165,27 @@ class UtilityMixin:
         return utility[pairs.right] - utility[pairs.left]
 
     def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
-        if _by_name(self):
-            if pairs.names is None:
-                raise ValueError(
-                    f"{type(self).__name__} was fitted on items without features, so "
-                    "items are known by name; these Pairs have no names."
-                )
-            return self._utility_of_names(pairs.names)
+        if self._by_name:
+            return self._utility_of_names(self._names_of(pairs))
         if pairs.items is None:
             raise TypeError(
                 f"{type(self).__name__} was fitted on items with features; these Pairs "
                 "have none (items=None)."
             )
         return self._utility_of_table(pairs.items)
+
+    def _utility_of_entries(self, orders: Orders) -> NDArray[np.float64]:
+        if self._by_name:
+            return self.utility(self._names_of(orders)[orders.flat])
+        return self.utility(orders.values)[orders.flat]
+
+    def _names_of(self, data: Pairs | Orders) -> NDArray[Any]:
+        if data.names is None:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on items without features, so items "
+                f"are known by name; these {type(data).__name__} have no names."
+            )
+        return data.names
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Outcomes of comparisons, or utilities of items.
@@ -246,6 +261,14 @@ class UtilityMixin:
             Between 0 and 1, higher is better.
         """
         check_is_fitted(self)
+        if is_parted(X):
+            if y is None:
+                raise ValueError("score needs y, the name of a column, got None.")
+            name = "accuracy" if as_parted(X).is_pairs else "swapped_pairs"
+            value = evaluate(
+                self, X, y, qid=qid, sample_weight=sample_weight, metrics=[name]
+            )[name]
+            return value if name == "accuracy" else 1.0 - value
         if is_pairs(X):
             pairs = as_pairs(X)
             if y is None:
@@ -255,8 +278,10 @@ class UtilityMixin:
                 )
             return accuracy(y, self.predict(pairs), sample_weight)
         if isinstance(X, Orders):
-            X, y, qid = X.grades()
-        elif qid is None and getattr(self, "fitted_with_qid_", False):
+            y, qid = X.entry_grades()
+            utility = self._utility_of_entries(X)
+            return 1.0 - swapped_pairs(y, utility, qid=qid, sample_weight=sample_weight)
+        if qid is None and getattr(self, "fitted_with_qid_", False):
             raise ValueError(
                 f"{type(self).__name__} was fitted with qid; score needs qid too, or "
                 "items of different groups would be compared. In a search turn on "
@@ -314,10 +339,6 @@ def accuracy(
     outcome = outcome_vector(y, "y", len(predicted))
     weight = check_weights(sample_weight, len(predicted))
     return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
-
-
-def _by_name(model: Any) -> bool:
-    return hasattr(model, "items_")
 
 
 def check_positive(model: Any, *names: str) -> None:

@@ -10,7 +10,7 @@ linear kernel, else a factor of the kernel matrix of the rows, K = A Aᵀ, so th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,16 @@ from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.pair_program import TrainingItems
 from tiebreak.models.primal import PrimalSolution
 
-__all__ = ["GradedProgram", "check_graded", "plant_tree", "read_grades"]
+__all__ = [
+    "GradedProgram",
+    "check_graded",
+    "check_lists",
+    "plant_tree",
+    "read_grades",
+    "refuse_no_pairs",
+    "refuse_weights",
+    "warn_idle_groups",
+]
 
 Floats = NDArray[np.float64]
 
@@ -79,21 +88,41 @@ def check_graded(
     weight : ndarray of shape (n,)
     """
     if isinstance(X, Orders):
-        orders = X
-        if y is not None or qid is not None:
-            raise ValueError(
-                "Orders hold their own grades and groups; expected no y and no qid "
-                "with them. Call fit(orders)."
-            )
-        if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, len(orders))
-            # A pair weighs the product of its items' weights.
-            sample_weight = np.repeat(np.sqrt(sample_weight), orders.lengths)
-        values, y, qid = orders.grades()
-        grades = replace(check_grades(values, y, qid), orders=orders)
-    else:
-        grades = check_grades(X, y, qid)
+        weight = check_lists(X, y, qid, sample_weight)
+        return replace(check_grades(*X.grades()), orders=X), weight
+    grades = check_grades(X, y, qid)
     return grades, check_weights(sample_weight, len(grades.y))
+
+
+def check_lists(
+    orders: Orders,
+    y: ArrayLike | None,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Check what comes with orders, and bring the weights of lists to their entries.
+
+    Parameters
+    ----------
+    orders : Orders
+        The lists.
+    y, qid : None
+        Anything else is refused.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the lists.
+
+    Returns
+    -------
+    ndarray of shape (n_entries,)
+    """
+    if y is not None or qid is not None:
+        raise ValueError(
+            "Orders hold their own grades and groups; expected no y and no qid with "
+            "them. Call fit(orders)."
+        )
+    weight = check_weights(sample_weight, len(orders))
+    # A pair weighs the product of its items' weights.
+    return np.repeat(np.sqrt(weight), orders.lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,27 +283,39 @@ def plant_tree(model: Any, grades: Grades, weight: Floats, per_group: str) -> Gr
     with np.errstate(all="ignore"):
         tree = _make_tree(grades, weight, per_group, slice(None))
     if tree.n_pairs == 0:
-        raise ValueError(
-            f"There is no pair to learn from: {len(grades.y)} sample(s) in "
-            f"{grades.n_groups} group(s), and no group has two items of different "
-            "grades and positive weight. Check that qid is the group and not the row "
-            "number."
-        )
+        refuse_no_pairs(len(grades.y), grades.n_groups)
     factors = np.append(tree.scale, tree.total)
     if not ((factors > 0.0) & (factors < np.inf)).all():
-        raise ValueError(
-            "The weight of a pair, the product of two sample weights, is beyond what a "
-            f"floating-point number can hold: positive weights are from "
-            f"{weight[weight > 0].min():.3g} to {weight.max():.3g}. Multiply all "
-            "weights by a constant to bring them near 1."
-        )
-    if tree.n_idle_groups:
-        warn_user(
-            f"{tree.n_idle_groups} of {tree.n_groups} groups have one item only or "
-            "all grades equal. Nothing is to be learned from them, and they are left "
-            "out."
-        )
+        refuse_weights(float(weight[weight > 0].min()), float(weight.max()))
+    warn_idle_groups(tree.n_idle_groups, tree.n_groups)
     return tree
+
+
+def refuse_no_pairs(n_rows: int, n_groups: int) -> NoReturn:
+    """Say that no two items of a group can be compared."""
+    raise ValueError(
+        f"There is no pair to learn from: {n_rows} sample(s) in {n_groups} group(s), "
+        "and no group has two items of different grades and positive weight. Check "
+        "that qid is the group and not the row number."
+    )
+
+
+def refuse_weights(smallest: float, largest: float) -> NoReturn:
+    """Say that products of weights are too large or too small."""
+    raise ValueError(
+        "The weight of a pair, the product of two sample weights, is beyond what a "
+        f"floating-point number can hold: positive weights are from {smallest:.3g} to "
+        f"{largest:.3g}. Multiply all weights by a constant to bring them near 1."
+    )
+
+
+def warn_idle_groups(n_idle: int, n_groups: int) -> None:
+    """Say how many groups have no pair."""
+    if n_idle:
+        warn_user(
+            f"{n_idle} of {n_groups} groups have one item only or all grades equal. "
+            "Nothing is to be learned from them, and they are left out."
+        )
 
 
 def _make_tree(

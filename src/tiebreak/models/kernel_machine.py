@@ -11,35 +11,31 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import ItemTable, Pairs, check_comparisons
 from tiebreak.data.features import remember_features
-from tiebreak.data.messages import warn_user
 from tiebreak.models.base import check_positive
-from tiebreak.models.kernel_utility import KernelUtility, expand_kernel
+from tiebreak.models.dual_machine import DualMachine
+from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.pair_program import PairDual, PairProgram, TrainingItems
-from tiebreak.solvers import BoxQP, BoxSolution, solve_box_qp
+from tiebreak.solvers import BoxQP, DualSolution, solve_box_qp
 
 __all__ = ["PairKernelMachine", "PathFit", "fit_path"]
 
 
-class PairKernelMachine(KernelUtility):
+class PairKernelMachine(DualMachine):
     """A utility Σ a_j k(item j, x) learned from comparisons by a dual program.
 
     Subclasses store the parameters ``C``, ``kernel``, ``gamma``, ``degree``, ``coef0``,
     ``tol``, ``max_iter`` and ``cache_size`` and say what their dual is.
     """
 
-    C: float
-    tol: float
-    max_iter: int
     cache_size: float
 
     def _dual(self, program: PairProgram) -> PairDual:
         raise NotImplementedError
 
-    def _finish(self, program: PairProgram, solution: BoxSolution) -> None:
+    def _finish(self, program: PairProgram, solution: DualSolution) -> None:
         """Set what is particular to the subclass, and warn."""
 
     def fit(
@@ -80,10 +76,12 @@ class PairKernelMachine(KernelUtility):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y
             As in ``fit``.
         Cs : iterable of float
             Values of C; ascending values make the best use of warm starts.
+        sample_weight
+            As in ``fit``.
 
         Returns
         -------
@@ -127,14 +125,14 @@ class PairKernelMachine(KernelUtility):
 
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "dual_coef_")
+        return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
 
     def _solve(
         self,
         program: PairProgram,
         dual: PairDual,
-        last: tuple[BoxQP, BoxSolution] | None = None,
-    ) -> BoxSolution:
+        last: tuple[BoxQP, DualSolution] | None = None,
+    ) -> DualSolution:
         solution = solve_box_qp(
             program.rows,
             dual.problem,
@@ -142,28 +140,14 @@ class PairKernelMachine(KernelUtility):
             max_iter=self.max_iter,
             last=last,
         )
-        if not solution.converged:
-            warn_user(
-                f"{type(self).__name__} stopped after {solution.n_iter} iterations "
-                f"with a relative duality gap of {solution.gap:.2g} and a violation of "
-                f"{solution.violation:.2g}; asked for tol={self.tol:g}. The result is "
-                "kept. Try a larger max_iter, scaled features or a smaller C.",
-                ConvergenceWarning,
-            )
+        self._warn_unconverged(solution)
         return solution
 
     def _unpack(
-        self, program: PairProgram, dual: PairDual, solution: BoxSolution
+        self, program: PairProgram, dual: PairDual, solution: DualSolution
     ) -> None:
         coef = program.comparison_coef(dual, solution)
-        used = np.flatnonzero(coef)
-        self.support_ = program.given[used]
-        self.dual_coef_ = coef[used]
-        self.objective_ = solution.primal
-        self.gap_ = solution.gap
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        self.solver_ = solution.method
+        self._keep_dual(program.given, coef, solution)
         self._keep_expansion(program.items, program.item_coef(solution))
 
 
@@ -236,7 +220,7 @@ def fit_path(
     template = clone(machine)
     program = template._read(X, y, sample_weight)
     models, coefs = [], []
-    last: tuple[BoxQP, BoxSolution] | None = None
+    last: tuple[BoxQP, DualSolution] | None = None
     for C in Cs:
         model = copy.copy(template)
         model.C = C

@@ -7,27 +7,29 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import ItemTable, Pairs, check_comparisons
-from tiebreak.data.columns import as_column, plain_values
+from tiebreak.data import Pairs, check_comparisons
 from tiebreak.data.features import remember_features
 from tiebreak.data.messages import warn_user
-from tiebreak.kernels import KernelFunction
 from tiebreak.losses import LINKS
-from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
-from tiebreak.models.kernel_utility import expand_kernel
+from tiebreak.models.base import OUTCOMES, check_positive
+from tiebreak.models.logistic_predictions import LogisticPredictions
 from tiebreak.models.logistic_program import LogisticProgram
 from tiebreak.models.logistic_stream import LogisticStream
 from tiebreak.models.pair_program import TrainingItems
+from tiebreak.models.parted_logistic import fit_parted_logistic
+from tiebreak.scale import is_parted
 from tiebreak.solvers import NewtonSolution
 
 __all__ = ["LogisticCompare"]
 
 
-class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimator):
+class LogisticCompare(
+    LogisticStream, LogisticPredictions, ClassifierMixin, BaseEstimator
+):
     r"""Probabilities of left, tie and right from a smooth model of utilities.
 
     With r(x) = w·Φ(x) and d = r(right) - r(left), a comparison has probabilities
@@ -37,9 +39,9 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
       rest, with σ(z) = 1 / (1 + exp(-z)): thresholds ±τ on a logistic variable,
       which is the model of Rao and Kupper with θ = exp(τ).
 
-    Without ties both are P(right) = σ(d). The weights and the tie parameter minimize
+    Without ties both are P(right) = σ(d). The weights and the tie parameter minimize ::
 
-    .. math:: -\sum_i s_i \ln P(y_i) + α \|w\|^2,
+        -Σᵢ sᵢ ln P(yᵢ) + α ‖w‖²,
 
     convex, and a **sum** over comparisons with weights s: α corresponds to the
     C = 1 / (2 α) of :class:`SVMCompare`. Comparisons of the same two items are counted
@@ -179,7 +181,8 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
+            Comparisons. Or comparisons in partitions (:mod:`tiebreak.scale`); then y
+            and sample_weight are names of columns.
         y : array-like of shape (n,)
             Outcomes: -1 left is better, 0 tie, +1 right is better.
         sample_weight : array-like of shape (n,), optional
@@ -190,9 +193,13 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
         LogisticCompare
             The fitted model.
         """
+        if is_parted(X):
+            self._check_parameters()
+            fit_parted_logistic(self, X, y, sample_weight)
+            return self
         program = self._read(X, y, sample_weight)
         solution, coef, t = program.solve(self.tol, int(self.max_iter))
-        self._warn(program, solution)
+        self._warn(program.only_ties, solution)
         self._unpack(program, solution, coef, t)
         return self
 
@@ -254,8 +261,8 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
             f"features; {hint}"
         )
 
-    def _warn(self, program: LogisticProgram, solution: NewtonSolution) -> None:
-        if program.only_ties:
+    def _warn(self, only_ties: bool, solution: NewtonSolution) -> None:
+        if only_ties:
             warn_user(
                 "All comparisons are ties: the utility is zero everywhere and every "
                 "prediction is a tie."
@@ -305,96 +312,6 @@ class LogisticCompare(LogisticStream, UtilityMixin, ClassifierMixin, BaseEstimat
         self.classes_ = OUTCOMES.copy()
         self.tie_ = float(self._link.to_parameter(t))
         self.threshold_ = float(self._link.threshold(t))
-
-    def utility(self, X: Any, names: Any = None) -> NDArray[np.float64]:
-        """Utility r(x) of items; higher is better.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen. For a model fitted on items without features: an
-            array of names.
-        names : array-like of shape (n,), optional
-            Names of the items, for a model with ``identity``: the deviations of those
-            that are known are added.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        utility = super().utility(X)
-        if names is None:
-            return utility
-        if not hasattr(self, "item_effect_"):
-            raise ValueError(
-                f"{type(self).__name__} was fitted without identity, so it knows no "
-                "deviations of named items; leave out names."
-            )
-        asked = as_column(names, "names")
-        if len(asked) != len(utility):
-            raise ValueError(
-                f"There are {len(asked)} names but {len(utility)} rows of items; every "
-                "item needs one name."
-            )
-        return utility + self._effects(asked)
-
-    def _effects(self, names: NDArray[Any]) -> NDArray[np.float64]:
-        """Deviations of items by name; 0 where the name is new."""
-        known = plain_values(self.effect_names_)
-        effect = dict(zip(known, self.item_effect_.tolist(), strict=True))
-        return np.array([effect.get(name, 0.0) for name in plain_values(names)])
-
-    def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
-        utility = super()._utility_of_items(pairs)
-        if pairs.names is None or not hasattr(self, "item_effect_"):
-            return utility
-        return utility + self._effects(pairs.names)
-
-    def _utility(self, table: ItemTable) -> np.ndarray:
-        values = table.values
-        if hasattr(self, "coef_"):
-            return np.asarray(values @ self.coef_).ravel()
-        if not hasattr(self, "support_items_"):
-            return np.asarray(values[:, self.support_] @ self.dual_coef_).ravel()
-        if callable(self.kernel):
-            function = KernelFunction(self.kernel)
-        else:
-            function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
-        return expand_kernel(function, values, self.support_items_, self.dual_coef_)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right, as ``classes_``; rows sum to 1.
-        """
-        difference = self.decision_function(X)
-        t = self._link.from_parameter(self.tie_)
-        return self._link.probabilities(difference, t)
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right; -inf where the probability is 0.
-        """
-        difference = self.decision_function(X)
-        t = self._link.from_parameter(self.tie_)
-        return self._link.log_probabilities(difference, t)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tie_")

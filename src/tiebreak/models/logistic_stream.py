@@ -153,8 +153,9 @@ class LogisticStream:
         name = type(self).__name__
         if not hasattr(self, "_stream"):
             raise ValueError(
-                f"This {name} was fitted with another kernel, from which partial_fit "
-                "cannot go on; fit it with kernel='linear' first."
+                f"This {name} was fitted with another kernel or on data in partitions, "
+                "from which partial_fit cannot go on; fit it with kernel='linear' on "
+                "comparisons in memory first."
             )
         if hasattr(self, "items_"):
             if pairs.names is None:

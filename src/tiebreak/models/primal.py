@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,9 +17,22 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.base import check_positive
-from tiebreak.solvers import BundleSolution, minimize_bundle, minimize_truncated
+from tiebreak.solvers import (
+    BundleSolution,
+    StronglyConvex,
+    TruncatedSolution,
+    minimize_bundle,
+    minimize_truncated,
+)
 
-__all__ = ["PrimalSolution", "fit_along", "fit_program", "solve_primal"]
+__all__ = [
+    "PrimalSolution",
+    "fit_along",
+    "fit_program",
+    "judge_solution",
+    "minimize_smooth",
+    "solve_primal",
+]
 
 Floats = NDArray[np.float64]
 
@@ -176,14 +189,41 @@ def solve_primal(
             solution = _solve_kinked(model, A, loss, C, last)
         else:
             solution = _solve_smooth(model, A, loss, C, last)
+    learned = bool(forward_product(A, solution.x).any())
+    judge_solution(model, solution, C, learned, lambda: float(np.abs(A).max()))
+    return solution
+
+
+def judge_solution(
+    model: Any,
+    solution: PrimalSolution,
+    C: float,
+    learned: bool,
+    largest: Callable[[], float],
+) -> None:
+    """Refuse a solution that is none, and warn of one that is not good enough.
+
+    Parameters
+    ----------
+    model : estimator
+        Named in messages, with its ``tol``.
+    solution : PrimalSolution
+        The solution.
+    C : float
+        Factor of the loss.
+    learned : bool
+        Whether any two training items have different utilities.
+    largest : callable
+        Gives the largest entry of the design.
+    """
     if not np.isfinite(solution.gap):
         raise ValueError(
             f"{type(model).__name__}: the objective overflows, so there is no solution "
             f"in floating-point numbers. The largest feature or kernel factor is "
-            f"{np.abs(A).max():.3g} and C={C:g}. Scale the features first, for example "
+            f"{largest():.3g} and C={C:g}. Scale the features first, for example "
             "with StandardScaler, or try a smaller C or smaller weights."
         )
-    if not forward_product(A, solution.x).any():
+    if not learned:
         warn_user(
             f"{type(model).__name__} gives all training items the same utility: items "
             "of different grades have the same features, or features and C are too "
@@ -197,7 +237,38 @@ def solve_primal(
             "C.",
             ConvergenceWarning,
         )
-    return solution
+
+
+def minimize_smooth(
+    model: Any,
+    objective: StronglyConvex,
+    start: Floats,
+    watch: Callable[[Floats, float, float, int], None] | None = None,
+) -> TruncatedSolution:
+    """Minimize, with at least one step.
+
+    Parameters
+    ----------
+    model : estimator
+        Its ``tol`` and ``max_iter`` are used.
+    objective : StronglyConvex
+        What to minimize.
+    start : ndarray of shape (q,)
+        Where to start.
+    watch : callable, optional
+        Is told every step.
+
+    Returns
+    -------
+    TruncatedSolution
+    """
+    found = minimize_truncated(
+        objective, start, tol=model.tol, max_iter=model.max_iter, watch=watch
+    )
+    if found.converged and not found.x.any():
+        # For a small C zero is within the tolerance, but it puts nothing in order.
+        found = minimize_truncated(objective, start, tol=0.0, max_iter=1)
+    return found
 
 
 def _solve_smooth(
@@ -205,10 +276,7 @@ def _solve_smooth(
 ) -> PrimalSolution:
     objective = LinearObjective(A, loss, C)
     start = np.zeros(A.shape[1]) if last is None else last.x
-    found = minimize_truncated(objective, start, tol=model.tol, max_iter=model.max_iter)
-    if found.converged and not found.x.any():
-        # For a small C zero is within the tolerance, but it puts nothing in order.
-        found = minimize_truncated(objective, start, tol=0.0, max_iter=1)
+    found = minimize_smooth(model, objective, start)
     return PrimalSolution(
         found.x,
         found.value,

@@ -8,32 +8,30 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data import is_pairs
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.models.base import check_positive
 from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.left_out import LeftOut
+from tiebreak.models.parted_squares import fit_parted_squares
 from tiebreak.models.squares_forms import ColumnForm, RowForm, SquaresFit
-from tiebreak.models.squares_left_out import (
-    check_rows,
-    leave_comparison_out,
-    leave_group_out,
-    leave_rows_out,
-)
 from tiebreak.models.squares_program import (
-    LARGEST,
     SquaresProgram,
     read_compared,
     read_graded,
 )
+from tiebreak.scale import is_parted
 
 __all__ = ["RankRLS"]
 
 
-class RankRLS(KernelUtility, BaseEstimator):
+class RankRLS(LeftOut, KernelUtility, BaseEstimator):
     """Rank regularized least squares: differences of utilities like those of grades.
+
+    It solves ::
 
         minimize over w   Σ_{i<j} w_i w_j ((y_i - y_j) - (f_i - f_j))² + α ‖w‖²
 
@@ -179,7 +177,9 @@ class RankRLS(KernelUtility, BaseEstimator):
         Parameters
         ----------
         X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+            Dispatch is by type: Pairs and 3-D arrays are comparisons. Or data in
+            partitions (:mod:`tiebreak.scale`); then y, qid and sample_weight are names
+            of columns, and there is no ``support_``.
         y : array-like of shape (n,), optional
             Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
         qid : array-like of shape (n,), optional
@@ -193,6 +193,10 @@ class RankRLS(KernelUtility, BaseEstimator):
         Self
             The fitted model.
         """
+        if is_parted(X):
+            self._check_parameters()
+            fit_parted_squares(self, X, y, qid, sample_weight)
+            return self
         program = self._read(X, y, qid, sample_weight)
         form = program.form()
         self._unpack(program, form, self._solve(program, form))
@@ -211,10 +215,12 @@ class RankRLS(KernelUtility, BaseEstimator):
 
         Parameters
         ----------
-        X, y, qid, sample_weight
+        X, y
             As in ``fit``.
         alphas : iterable of float
             Values of alpha.
+        qid, sample_weight
+            As in ``fit``.
 
         Returns
         -------
@@ -230,92 +236,9 @@ class RankRLS(KernelUtility, BaseEstimator):
         program = template._read(X, y, qid, sample_weight)
         return _along(template, program, alphas)
 
-    def leave_group_out(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> NDArray[np.float64]:
-        """Utility of every item from a fit without its group, in closed form.
-
-        It costs about as much as two fits, however many groups there are. Only
-        ``gamma="scale"`` is not found anew without the group.
-
-        Parameters
-        ----------
-        X : items or Orders
-            As in ``fit``.
-        y, qid, sample_weight
-            As in ``fit``; at least two groups.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Utilities in the order of the rows, or of the entries of the lists. This
-            model itself is not fitted.
-        """
-        if is_pairs(X):
-            raise TypeError(
-                "leave_group_out is of graded items or orders; comparisons have no "
-                "groups. For these use leave_pair_out."
-            )
-        program = self._read_all(X, y, qid, sample_weight)
-        with one_blas_thread():
-            return leave_group_out(program, self.alpha)
-
-    def leave_pair_out(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        pairs: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Utilities of both items of a pair from a fit without it, in closed form.
-
-        Of graded items both rows of a pair are left out of their group; of comparisons
-        that one comparison. Only ``gamma="scale"`` is not found anew. With weights that
-        differ, a group costs as much as there are different sums of two of them.
-
-        Parameters
-        ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            As in ``fit``.
-        y, qid, sample_weight
-            As in ``fit``.
-        pairs : array-like of int of shape (k, 2), optional
-            Graded items and orders: pairs of rows of one group. Default: all pairs of
-            different grades, the better row first.
-
-        Returns
-        -------
-        pairs : ndarray of int of shape (k, 2)
-            Rows; of comparisons the items left and right.
-        utility : ndarray of shape (k, 2)
-            Their utilities. This model itself is not fitted.
-        """
-        program = self._read_all(X, y, qid, sample_weight)
-        if not is_pairs(X):
-            rows = check_rows(program, pairs)
-            with one_blas_thread():
-                out = leave_rows_out(program, self.alpha, rows, self.per_group)
-            return rows, out
-        if pairs is not None:
-            raise ValueError(
-                "pairs are rows of graded items; of comparisons each one is left out "
-                "by itself. Leave pairs out."
-            )
-        compared = as_pairs(X)
-        items = np.column_stack([compared.left, compared.right])
-        with one_blas_thread():
-            return items, leave_comparison_out(program, self.alpha)
-
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "dual_coef_")
+        return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
 
     def _read(
         self,
@@ -338,15 +261,6 @@ class RankRLS(KernelUtility, BaseEstimator):
                 "Leave qid out."
             )
         self.n_pairs_ = program.n_pairs
-        return program
-
-    def _read_all(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> SquaresProgram:
-        program: SquaresProgram = clone(self)._read(X, y, qid, sample_weight, True)
-        if self._by_products(program):
-            raise ValueError(
-                "What is left out of a fit has a closed form where the direct solver "
-                f"is used: up to {LARGEST} features or items, or with solver='direct'."
-            )
         return program
 
     def _check_parameters(self) -> None:

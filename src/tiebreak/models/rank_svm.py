@@ -18,7 +18,9 @@ from tiebreak.models.graded_program import GradedProgram, plant_tree, read_grade
 from tiebreak.models.kernel_machine import PairKernelMachine
 from tiebreak.models.listed_program import ListedProgram
 from tiebreak.models.pair_program import PairDual, PairProgram
+from tiebreak.models.parted_svm import fit_parted_svm
 from tiebreak.models.primal import fit_along, fit_program
+from tiebreak.scale import is_parted
 
 __all__ = ["RankSVM"]
 
@@ -26,7 +28,7 @@ __all__ = ["RankSVM"]
 class RankSVM(PairKernelMachine, BaseEstimator):
     """Pairwise support vector machine: a utility that puts items in order.
 
-    For every pair of a better item i and a worse item j it asks for a margin of one:
+    For every pair of a better item i and a worse item j it asks for a margin of one::
 
         minimize over w   ½ ‖w‖² + C Σ_{(i,j)} w_ij ℓ(1 - w·(Φ(x_i) - Φ(x_j))),
 
@@ -179,7 +181,9 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         Parameters
         ----------
         X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+            Dispatch is by type: Pairs and 3-D arrays are comparisons. Or data in
+            partitions (:mod:`tiebreak.scale`); then y, qid and sample_weight are names
+            of columns, and there is no ``support_``.
         y : array-like of shape (n,), optional
             Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
         qid : array-like of shape (n,), optional
@@ -194,6 +198,9 @@ class RankSVM(PairKernelMachine, BaseEstimator):
             The fitted model.
         """
         self._check_choices()
+        if is_parted(X):
+            fit_parted_svm(self, X, y, qid, sample_weight)
+            return self
         if is_pairs(X) and self.loss == "hinge":
             _refuse_groups(qid)
             return super().fit(X, y, sample_weight=sample_weight)
@@ -216,10 +223,12 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
         Parameters
         ----------
-        X, y, qid, sample_weight
+        X, y
             As in ``fit``.
         Cs : iterable of float
             Values of C; ascending values make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
 
         Returns
         -------

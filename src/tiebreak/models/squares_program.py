@@ -15,14 +15,18 @@ from tiebreak.data.features import remember_features
 from tiebreak.data.messages import warn_user
 from tiebreak.kernels import make_kernel
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
-from tiebreak.models.graded_program import read_grades
+from tiebreak.models.graded_program import (
+    read_grades,
+    refuse_no_pairs,
+    refuse_weights,
+)
 from tiebreak.models.kernel_factor import MAX_PIVOTS
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.pair_program import TrainingItems
 from tiebreak.models.squares_forms import ColumnForm, RowForm
 from tiebreak.models.squares_points import KernelPoints, LinearPoints, Points
 
-__all__ = ["SquaresProgram", "read_compared", "read_graded"]
+__all__ = ["SquaresProgram", "read_compared", "read_graded", "warn_single_items"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -181,28 +185,22 @@ def _active_rows(grades: Grades, weight: Floats) -> Codes:
     np.minimum.at(low, grades.group[present], grades.y[present])
     np.maximum.at(high, grades.group[present], grades.y[present])
     if not (high > low).any():
-        raise ValueError(
-            f"There is no pair to learn from: {len(grades.y)} sample(s) in "
-            f"{grades.n_groups} group(s), and no group has two items of different "
-            "grades and positive weight. Check that qid is the group and not the row "
-            "number."
-        )
+        refuse_no_pairs(len(grades.y), grades.n_groups)
     with np.errstate(over="ignore", under="ignore"):
         pair_weights = weight[present].min() ** 2, weight[present].sum() ** 2
     if not 0.0 < pair_weights[0] <= pair_weights[1] < np.inf:
-        raise ValueError(
-            "The weight of a pair, the product of two sample weights, is beyond what a "
-            f"floating-point number can hold: positive weights are from "
-            f"{weight[present].min():.3g} to {weight.max():.3g}. Multiply all weights "
-            "by a constant to bring them near 1."
-        )
-    n_idle = int((n_present == 1).sum())
+        refuse_weights(float(weight[present].min()), float(weight.max()))
+    warn_single_items(int((n_present == 1).sum()), int((n_present > 0).sum()))
+    return np.flatnonzero(present & (n_present[grades.group] > 1))
+
+
+def warn_single_items(n_idle: int, n_groups: int) -> None:
+    """Say how many groups have no pair."""
     if n_idle:
         warn_user(
-            f"{n_idle} of {int((n_present > 0).sum())} groups have one item only. "
-            "Nothing is to be learned from them, and they are left out."
+            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
+            "learned from them, and they are left out."
         )
-    return np.flatnonzero(present & (n_present[grades.group] > 1))
 
 
 def _points_of_rows(

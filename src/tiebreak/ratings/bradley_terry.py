@@ -23,6 +23,7 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.models.base import OUTCOMES, check_positive
+from tiebreak.models.parted import add_up
 from tiebreak.ratings.existence import check_existence
 from tiebreak.ratings.inputs import (
     check_rater,
@@ -31,6 +32,7 @@ from tiebreak.ratings.inputs import (
 )
 from tiebreak.ratings.strength_predictions import StrengthPredictions
 from tiebreak.ratings.uncertainty import StrengthUncertainty
+from tiebreak.scale import as_parted, is_parted
 from tiebreak.solvers import minimize_newton
 
 __all__ = ["BradleyTerry"]
@@ -53,9 +55,9 @@ class BradleyTerry(
       rest, κ ≥ 1;
     * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused.
 
-    The strengths θ, the tie parameter and the coefficients γ and β minimize
+    The strengths θ, the tie parameter and the coefficients γ and β minimize ::
 
-    .. math:: -\sum_i w_i \ln P(y_i) + α \sum_j θ_j^2,
+        -Σᵢ wᵢ ln P(yᵢ) + α Σⱼ θⱼ²,
 
     a sum over comparisons. Comparisons are first summed to counts, so the cost of the
     fit depends on how many *different* pairs there are; Newton's method then takes
@@ -161,7 +163,9 @@ class BradleyTerry(
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``.
+            Comparisons of items known by name, ``Pairs(None, left, right)``. Or such
+            in partitions (:mod:`tiebreak.scale`), which are added up where they are;
+            then the other arguments are names of columns.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         advantage : float or array-like of shape (n,), optional
@@ -181,6 +185,8 @@ class BradleyTerry(
             The fitted model.
         """
         self._check_parameters()
+        if is_parted(X):
+            return self._fit_parted(X, y, advantage, context, rater, sample_weight)
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_rows = results.n_rows
         covariates, context_names = check_row_covariates(advantage, context, n_rows)
@@ -202,6 +208,21 @@ class BradleyTerry(
         if context_names is not None:
             self.context_names_ = context_names
         return self
+
+    def _fit_parted(
+        self, X: Any, y: Any, advantage: Any, context: Any, rater: Any, weight: Any
+    ) -> Self:
+        """Add up alike comparisons where they are, and fit the counts here."""
+        if context is not None:
+            raise ValueError(
+                "context has no meaning for data in partitions, where alike "
+                "comparisons are added up; expected None. advantage and rater are "
+                "names of columns."
+            )
+        pairs, outcome, weight, others = add_up(
+            as_parted(X), y=y, weight=weight, advantage=advantage, rater=rater
+        )
+        return self.fit(pairs, outcome, sample_weight=weight, **others)
 
     def _check_parameters(self) -> None:
         if self.ties not in _LINK_OF:

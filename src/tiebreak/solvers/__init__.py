@@ -2,10 +2,11 @@
 """How to minimize: solvers that know programs and matrices, and no model."""
 
 from tiebreak.solvers.block_dual import solve_block_qp
-from tiebreak.solvers.block_qp import BlockQP, BlockSolution
-from tiebreak.solvers.box_qp import BoxQP, BoxSolution
+from tiebreak.solvers.block_qp import BlockQP
+from tiebreak.solvers.box_qp import BoxQP
 from tiebreak.solvers.bundle import BundleSolution, minimize_bundle
 from tiebreak.solvers.dual import solve_box_qp
+from tiebreak.solvers.dual_program import DualSolution
 from tiebreak.solvers.hull import hull_vertices
 from tiebreak.solvers.joint_pursuit import (
     JointPath,
@@ -25,16 +26,19 @@ from tiebreak.solvers.pursuit import (
 )
 from tiebreak.solvers.slack_rows import Plane, SlackRows
 from tiebreak.solvers.threshold import best_threshold
-from tiebreak.solvers.truncated_newton import TruncatedSolution, minimize_truncated
+from tiebreak.solvers.truncated_newton import (
+    StronglyConvex,
+    TruncatedSolution,
+    minimize_truncated,
+)
 from tiebreak.solvers.working_set import compile_kernels
 
 __all__ = [
     "BlockQP",
-    "BlockSolution",
     "BoxQP",
-    "BoxSolution",
     "BundleSolution",
     "Dictionary",
+    "DualSolution",
     "JointPath",
     "JointProblem",
     "LPBundle",
@@ -48,6 +52,7 @@ __all__ = [
     "PursuitPath",
     "QuadraticForm",
     "SlackRows",
+    "StronglyConvex",
     "TruncatedSolution",
     "best_threshold",
     "compile_kernels",

@@ -14,6 +14,7 @@ promises; f may be infinite outside its domain.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -27,6 +28,8 @@ from tiebreak.solvers.conjugate_gradients import conjugate_gradients
 __all__ = ["NewtonSolution", "SmoothObjective", "minimize_newton"]
 
 Vector = NDArray[np.float64]
+Operator = Callable[[Vector], Vector]
+Watch = Callable[[Vector, float, float, int], None]
 
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 60
@@ -73,7 +76,7 @@ class NewtonSolution:
     value : float
         f(x).
     gap : float
-        λ²/2 at x, relative to max(|f(x)|, tiny): how far f may still fall.
+        λ²/2 at x, relative to ``max(|f(x)|, tiny)``: how far f may still fall.
     n_iter : int
         Number of Newton steps taken.
     converged : bool
@@ -95,6 +98,8 @@ def minimize_newton(
     max_iter: int = 100,
     min_iter: int = 0,
     dense: bool | None = None,
+    precondition: Callable[[], Operator] | None = None,
+    watch: Watch | None = None,
 ) -> NewtonSolution:
     """Minimize a smooth convex function.
 
@@ -105,7 +110,7 @@ def minimize_newton(
     start : ndarray of shape (n_variables,)
         Where to start; f must be finite there.
     tol : float, default=1e-8
-        Stop when λ²/2 ≤ tol² · |f|. Convergence is quadratic, so a small value costs
+        Stop when ``λ²/2 ≤ tol² |f|``. Convergence is quadratic, so a small value costs
         one step more. A gap below 1e-12 that no longer shrinks is accepted too: it is
         rounding.
     max_iter : int, default=100
@@ -116,6 +121,11 @@ def minimize_newton(
     dense : bool, optional
         Whether to factor the Hessian rather than to use conjugate gradients; by
         default up to 1500 variables.
+    precondition : callable, optional
+        Gives, at the last expanded point, r to M⁻¹ r for an M near the Hessian, for
+        conjugate gradients. Default: the diagonal.
+    watch : callable, optional
+        Is told x, f(x), the gap and the number of steps after each.
 
     Returns
     -------
@@ -131,13 +141,16 @@ def minimize_newton(
             with one_blas_thread():  # see data.threads: more only wait
                 step = _solve_dense(objective.hessian(), -gradient)
         else:
-            step = _solve_by_products(objective, -gradient, tol)
+            near = _by_diagonal(objective) if precondition is None else precondition()
+            step = _solve_by_products(objective, -gradient, near, tol)
         slope = float(gradient @ step)
         gap = max(0.0, -0.5 * slope) / max(abs(value), np.finfo(float).tiny)
         # Near the solution a step squares the gap; one that does not even quarter it
         # has met the rounding of the gradient.
         rounded = gap <= _ROUNDING and gap >= 0.25 * gap_before
         solved = gap <= tol**2 or rounded
+        if watch is not None:
+            watch(x, value, gap, n_iter)
         if not math.isfinite(gap) or n_iter == max_iter:
             break
         if solved and n_iter >= min_iter:
@@ -190,18 +203,22 @@ def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
         return la.cho_solve(factor, right_side / scale, check_finite=False) / scale
 
 
-def _solve_by_products(
-    objective: SmoothObjective, right_side: Vector, tol: float
-) -> Vector:
-    """Solve by conjugate gradients, preconditioned by the diagonal."""
+def _by_diagonal(objective: SmoothObjective) -> Operator:
     inverse = 1.0 / np.maximum(objective.hessian_diagonal(), np.finfo(float).tiny)
+    return lambda residual: inverse * residual
+
+
+def _solve_by_products(
+    objective: SmoothObjective, right_side: Vector, near: Operator, tol: float
+) -> Vector:
+    """Solve by preconditioned conjugate gradients."""
     # Accurate enough that the decrement is known to a few digits and convergence
     # stays fast; the last Newton step then corrects what is left.
-    goal = max(1e-6, tol) ** 2 * float(right_side @ (inverse * right_side))
+    goal = max(1e-6, tol) ** 2 * float(right_side @ near(right_side))
     step, _ = conjugate_gradients(
         objective.hessian_product,
         right_side,
-        lambda residual: inverse * residual,
+        near,
         lambda residual, z: float(residual @ z) <= goal,
         10 * len(right_side),
     )

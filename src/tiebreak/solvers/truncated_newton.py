@@ -26,6 +26,7 @@ from tiebreak.solvers.conjugate_gradients import conjugate_gradients
 __all__ = ["StronglyConvex", "TruncatedSolution", "minimize_truncated"]
 
 Vector = NDArray[np.float64]
+Watch = Callable[[Vector, float, float, int], None]
 
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 40
@@ -70,7 +71,7 @@ class TruncatedSolution:
     value : float
         f(x).
     gap : float
-        Bound on f(x) - min f, relative to max(|f(x)|, tiny).
+        Bound on f(x) - min f, relative to ``max(|f(x)|, tiny)``.
     n_iter : int
         Number of Newton steps taken.
     n_products : int
@@ -93,6 +94,7 @@ def minimize_truncated(
     *,
     tol: float = 1e-3,
     max_iter: int = 100,
+    watch: Watch | None = None,
 ) -> TruncatedSolution:
     """Minimize a smooth, strongly convex function.
 
@@ -106,6 +108,8 @@ def minimize_truncated(
         Bound on the relative gap.
     max_iter : int, default=100
         Largest number of Newton steps.
+    watch : callable, optional
+        Is told x, f(x), the gap and the number of steps after each.
 
     Returns
     -------
@@ -119,6 +123,8 @@ def minimize_truncated(
     while True:
         size = max(abs(value), np.finfo(float).tiny)
         gap = length**2 / (2.0 * objective.convexity * size)
+        if watch is not None:
+            watch(x, value, gap, n_iter)
         if gap <= tol or n_iter == max_iter:
             break
         enough = _AIM * math.sqrt(2.0 * objective.convexity * size * tol)

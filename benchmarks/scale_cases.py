@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data in partitions: overhead, workers, and more data than memory."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.rows import Row
+from tiebreak import RankSVM
+from tiebreak.scale import running
+
+__all__ = ["CASES", "start_cluster"]
+
+_FEATURES = 20
+_PER_GROUP = 20
+
+
+def partitions_overhead() -> Iterator[Row]:
+    """Partitions against one table: RankSVM, squared hinge, 20 features."""
+    ratios = []
+    for n in (20_000, 100_000, 500_000):
+        X, y, qid = _make(n, seed=0)
+        whole, fitted = _time(lambda: _model().fit(X, y, qid=qid))  # noqa: B023
+        with _files(n, n_parts=4) as folder:
+            times = {"this process": _time(lambda: _fit(folder))}
+            with (
+                start_cluster(n_workers=2) as client,
+                running(client=client, keep=True),
+            ):
+                times["two workers"] = _time(lambda: _fit(folder))
+        for place, (seconds, model) in times.items():
+            _compare(model, fitted)
+            note = f"{seconds:.2f} s against {whole:.2f} s"
+            yield Row(f"{n:,} rows, {place}", f"{seconds / whole:.1f}×", "", None, note)
+        ratios.append((n, times["two workers"][0] - whole))
+    even = next((n for n, more in ratios if more <= 0), None)
+    text = f"{even:,} rows" if even else f"above {ratios[-1][0]:,} rows"
+    yield Row("two workers are as fast as one process from", text, "", None)
+
+
+def partitions_workers() -> Iterator[Row]:
+    """From one worker process to two and four: 500,000 rows in eight files."""
+    seconds, models = {}, {}
+    with _files(500_000, n_parts=8) as folder:
+        for n_workers in (1, 2, 4):
+            with (
+                start_cluster(n_workers=n_workers) as client,
+                running(client=client, keep=True),
+            ):
+                seconds[n_workers], models[n_workers] = _time(lambda: _fit(folder))
+    for n_workers in (2, 4):
+        _compare(models[n_workers], models[1])
+        gain = seconds[1] / seconds[n_workers]
+        note = f"{seconds[n_workers]:.2f} s against {seconds[1]:.2f} s with one"
+        promise = "≥ 1.5×" if n_workers == 2 else ""
+        kept = gain >= 1.5 if n_workers == 2 else None
+        yield Row(f"{n_workers} workers", f"{gain:.2f}×", promise, kept, note)
+
+
+def partitions_memory() -> Iterator[Row]:
+    """Features of four times the memory of the worker, in uncompressed Arrow files."""
+    n_parts, rows, limit = 40, 500_000, 0.8e9
+    with tempfile.TemporaryDirectory() as folder:
+        total = 0
+        for number in range(n_parts):
+            path = Path(folder) / f"part{number:02d}.arrow"
+            X, y, qid = _make(rows, seed=number)
+            table = _table(X, y, qid + number * rows)
+            table.write_ipc(path, compression="uncompressed")
+            total += X.nbytes
+        with (
+            start_cluster(n_workers=1, memory=limit) as client,
+            running(client=client, keep=False),
+        ):
+            seconds, model = _time(lambda: _fit(folder), warm=False)
+            most = max(client.run(_peak_memory).values())
+    note = (
+        f"{total / 1e9:.1f} GB of features, a limit of {limit / 1e9:.1f} GB, "
+        f"{model.n_iter_} steps, gap {model.gap_:.1e}, peak {most / 1e9:.2f} GB"
+    )
+    kept = bool(total >= 4 * limit and model.converged_ and most <= limit)
+    yield Row(
+        f"{n_parts * rows:,} rows, one worker", f"{seconds:.0f} s", "fits", kept, note
+    )
+
+
+CASES = (partitions_overhead, partitions_workers, partitions_memory)
+
+
+def _model() -> RankSVM:
+    return RankSVM(C=1e-3, kernel="linear", loss="squared_hinge")
+
+
+def _fit(folder: str) -> RankSVM:
+    return _model().fit(folder, "grade", qid="query")
+
+
+def _make(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, _FEATURES))
+    w = np.linspace(-1.0, 1.0, _FEATURES)
+    y = np.clip(np.round(X @ w / 2.0 + rng.standard_normal(n)), -2.0, 2.0)
+    return X, y, np.arange(n) // _PER_GROUP
+
+
+def _table(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> pl.DataFrame:
+    frame = pl.DataFrame(X, schema=[f"f{j:02d}" for j in range(_FEATURES)])
+    return frame.with_columns(grade=pl.Series(y), query=pl.Series(qid))
+
+
+@contextmanager
+def _files(n: int, n_parts: int) -> Iterator[str]:
+    X, y, qid = _make(n, seed=0)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(n_parts):
+            rows = qid % n_parts == number
+            path = Path(folder) / f"part{number}.parquet"
+            _table(X[rows], y[rows], qid[rows]).write_parquet(path)
+        yield folder
+
+
+@contextmanager
+def start_cluster(n_workers: int, memory: float | str = "4GB") -> Iterator[Any]:
+    """Start workers that have compiled loops ready; give the client."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            memory_limit=memory,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        client.run(_warm)
+        yield client
+
+
+def _warm() -> None:
+    X, y, qid = _make(200, seed=0)
+    _model().fit(X, y, qid=qid)
+
+
+def _peak_memory() -> float:
+    """The largest memory that this process ever had, in bytes."""
+    import resource
+
+    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _time(work: Any, warm: bool = True) -> tuple[float, RankSVM]:
+    """The better of two runs, and the model."""
+    best, model = np.inf, None
+    for _ in range(2 if warm else 1):
+        start = time.perf_counter()
+        model = work()
+        best = min(best, time.perf_counter() - start)
+    return best, model
+
+
+def _compare(ours: RankSVM, theirs: RankSVM) -> None:
+    if not np.isclose(ours.objective_, theirs.objective_, rtol=2e-3):
+        raise AssertionError(
+            f"objectives differ: {ours.objective_} and {theirs.objective_}"
+        )
