@@ -13,10 +13,10 @@ override PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint docs bench release-check clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the report
 	@$(PY) examples/demo.py
@@ -31,13 +31,21 @@ lint: $(VENV)/.installed-test ## check style, types and layers
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports --no-logo
 
+docs: $(VENV)/.installed-docs ## build the site, docs/_build/html/index.html
+	@$(PY) -m sphinx -W --keep-going -n -q -j auto docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 bench: $(VENV)/.installed-bench ## measure against other libraries, as ratios
 	@$(PY) -m benchmarks.run $(BENCH)
 
+# Tried with the Python of .venv, or with every one that PYTHON=... names.
+release-check: $(VENV)/.installed-release ## build packages, try them in clean environments
+	@$(PY) -m tools.release_check $(if $(filter file,$(origin PYTHON)),,--python $(PYTHON))
+
 clean: ## remove .venv, caches and build results
-	@rm -rf $(VENV) tiebreak-demo build dist .hypothesis .import_linter_cache .mypy_cache \
-	  .pytest_cache .ruff_cache
-	@find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+	@rm -rf $(VENV) tiebreak-demo build dist docs/_build .hypothesis .import_linter_cache \
+	  .mypy_cache .pytest_cache .ruff_cache
+	@find src tests benchmarks examples tools -name __pycache__ -prune -exec rm -rf {} +
 
 # One stamp per extra: what is installed is installed again only after a change of
 # pyproject.toml or a new .venv. pip is heard only when it fails.

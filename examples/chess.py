@@ -1,113 +1,111 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rate chess players over 100 months, and foretell games from what was known before.
+"""Rate chess players over time, and foretell games from what was known before.
 
-Needs the games of the Kaggle contest of 2010: see ``tiebreak.datasets.load_chess``. Run
-it with ``python examples/chess.py``.
+Uses the games of the Kaggle contest of 2010 where they are present, see
+``tiebreak.datasets.load_chess``; else invented players whose strength drifts. Run it
+with ``python examples/chess.py [FOLDER]``; the picture goes to FOLDER, by default the
+current one.
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
-from rich.console import Console
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tiebreak import (
-    Elo,
-    Glicko,
-    Glicko2,
-    Leaderboard,
-    LogisticCompare,
-    OnItems,
-    Pairs,
-    check_pairs,
-)
+from tiebreak import Elo, Glicko, Glicko2, Leaderboard, LogisticCompare, OnItems, Pairs
 from tiebreak.datasets import load_chess
-from tiebreak.metrics import (
-    comparison_auc,
-    comparison_error,
-    comparison_log_loss,
-    ranked_probability_score,
-)
+from tiebreak.metrics import comparison_log_loss
 from tiebreak.ratings import game_features
+from tiebreak.report import HistoryDisplay
 from tiebreak.selection import evaluate_forward
 
 FIRST_TEST_MONTH, ENOUGH, SURE = 91, 10, 250.0
+WHITE = 35  # points that moving first is worth, about
 
 
-def main() -> None:
+def load_games() -> tuple[str, Pairs, np.ndarray, np.ndarray]:
+    """Give a name, the games with white on the left, outcomes and months."""
+    try:
+        games = load_chess(download=False)
+    except FileNotFoundError:
+        return simulate_games()
+    return "games of a contest", games.pairs, games.y, games.month
+
+
+def simulate_games(n_players: int = 60, n_months: int = 100) -> tuple:
+    """Draw 60 games a month of players who get better and worse slowly."""
+    rng = np.random.default_rng(0)
+    steps = rng.normal(scale=0.15, size=(n_months, n_players))
+    strength = rng.normal(scale=1.2, size=n_players) + np.cumsum(steps, axis=0)
+    month = np.repeat(np.arange(1, n_months + 1), 60)
+    white = rng.integers(n_players, size=len(month))
+    black = (white + rng.integers(1, n_players, size=len(month))) % n_players
+    ahead = strength[month - 1, black] - strength[month - 1, white] - 0.2
+    noisy = ahead + rng.logistic(size=len(month))
+    y = np.where(np.abs(noisy) < 0.9, 0, np.sign(noisy)).astype(int)
+    return "simulated games", Pairs(None, white, black, names=range(60)), y, month
+
+
+def main(folder: Path) -> None:
     """Print who is best, which rating foretells best, and what features add."""
-    console = Console()
-    games = load_chess()
-    console.rule(f"{len(games.y):,} games of {games.pairs.n_items:,} players")
-    console.print(check_pairs(games.pairs, games.y, period=games.month))
+    what, pairs, y, month = load_games()
+    print(f"{len(y):,} {what}, {pairs.n_items:,} players, {month.max()} months")
 
-    glicko = Glicko().fit(games.pairs, games.y, period=games.month)
+    glicko = Glicko(advantage=WHITE).fit(pairs, y, period=month)
     # The best rating of all may be luck in three games; a narrow interval is not.
     board = Leaderboard(glicko).table
     sure = board.filter(pl.col("upper") - pl.col("lower") < SURE)
-    shown = ["rank", "item", "rating", "lower", "upper", "wins", "ties", "losses"]
-    console.print("Glicko after 100 months", sure.select(shown).head(8))
-
-    console.rule("Ratings, fitted month by month, on the months after")
-    # White moves first, which is worth about 35 points.
-    ratings = {
-        "Elo, FIDE's rule": Elo("fide", advantage=35, unseen="prior"),
-        "Glicko": Glicko(advantage=35, unseen="prior"),
-        "Glicko-2": Glicko2(advantage=35, unseen="prior"),
-    }
-    console.print(
-        evaluate_forward(
-            ratings,
-            games.pairs,
-            games.y,
-            period=games.month,
-            n_splits=10,
-            min_train=0.5,
+    for row in sure.head(4).iter_rows(named=True):
+        print(
+            f"  player {row['item']:4d}  {row['rating']:.0f}  "
+            f"({row['lower']:.0f} to {row['upper']:.0f})  {row['wins']:.0f} won, "
+            f"{row['ties']:.0f} drawn, {row['losses']:.0f} lost"
         )
-    )
 
-    console.rule(f"Sixteen features of both players, months {FIRST_TEST_MONTH} to 100")
-    features = game_features(games.pairs, games.y, period=games.month)
+    print("\nRatings on the second half of the months, each from those before:")
+    ratings = {
+        "Elo, FIDE's rule": Elo("fide", advantage=WHITE, unseen="prior"),
+        "Glicko": Glicko(advantage=WHITE, unseen="prior"),
+        "Glicko-2": Glicko2(advantage=WHITE, unseen="prior"),
+    }
+    result = evaluate_forward(
+        ratings, pairs, y, period=month, n_splits=5, min_train=0.5
+    )
+    for row in result.table.iter_rows(named=True):
+        print(f"  {row['model']:17s} log loss {row['log_loss']:.3f}")
+
+    print(f"\nSixteen features of both players, months {FIRST_TEST_MONTH} to 100:")
+    features = game_features(pairs, y, period=month)
     # Nothing is known of a player's first games, so they teach nothing.
     known = features.n_before.min(axis=1) >= ENOUGH
-    past = games.month < FIRST_TEST_MONTH
+    past = month < FIRST_TEST_MONTH
     train, test = known & past, known & ~past
     everything = make_pipeline(OnItems(StandardScaler()), LogisticCompare(alpha=1.0))
-    everything.fit(features.pairs[train], games.y[train])
-    two = features.pairs.values[:, [0, 1]]
-    only_ratings = features.pairs.with_items(two)
+    everything.fit(features.pairs[train], y[train])
+    ratings_only = features.pairs.with_items(features.pairs.values[:, [0, 1]])
     simple = make_pipeline(OnItems(StandardScaler()), LogisticCompare(alpha=1.0))
-    simple.fit(only_ratings[train], games.y[train])
-    shares = np.bincount(games.y[train] + 1) / train.sum()
-    rows = [
-        _scores("all features", everything, features.pairs[test], games.y[test]),
-        _scores("Elo and Glicko only", simple, only_ratings[test], games.y[test]),
-        _scores_of("shares", np.tile(shares, (test.sum(), 1)), games.y[test]),
-    ]
-    console.print(f"{train.sum():,} games to learn from, {test.sum():,} to foretell")
-    console.print(pl.DataFrame(rows))
+    simple.fit(ratings_only[train], y[train])
+    shares = np.bincount(y[train] + 1) / train.sum()
+    for name, proba in {
+        "all features": everything.predict_proba(features.pairs[test]),
+        "Elo and Glicko": simple.predict_proba(ratings_only[test]),
+        "shares": np.tile(shares, (test.sum(), 1)),
+    }.items():
+        print(f"  {name:17s} log loss {comparison_log_loss(y[test], proba):.3f}")
     weights = everything[-1].coef_
-    order = np.argsort(-np.abs(weights))[:6]
-    console.print(
-        "What matters most, per standard deviation: "
-        + ", ".join(f"{features.feature_names[j]} {weights[j]:+.2f}" for j in order)
-    )
+    most = np.argsort(-np.abs(weights))[:4]
+    told = (f"{features.feature_names[j]} {weights[j]:+.2f}" for j in most)
+    print("  what matters most: " + ", ".join(told))
 
-
-def _scores(name: str, model: object, pairs: Pairs, y: np.ndarray) -> dict[str, object]:
-    auc = comparison_auc(y, model.decision_function(pairs))
-    return _scores_of(name, model.predict_proba(pairs), y) | {"AUC": auc}
-
-
-def _scores_of(name: str, proba: np.ndarray, y: np.ndarray) -> dict[str, object]:
-    return {
-        "model": name,
-        "accuracy": 1 - comparison_error(y, proba.argmax(axis=1) - 1),
-        "log loss": comparison_log_loss(y, proba),
-        "RPS": ranked_probability_score(y, proba),
-        "AUC": None,
-    }
+    folder.mkdir(parents=True, exist_ok=True)
+    best = sure["item"].to_list()
+    picture = HistoryDisplay(glicko.history_, best, top=5).plot()
+    picture.figure_.savefig(folder / "chess.png")
+    print(f"\nPicture: {folder / 'chess.png'}")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

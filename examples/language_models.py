@@ -1,50 +1,111 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rank language models by pairwise votes, with ties, raters and categories.
 
-Needs two sets of votes: see ``tiebreak.datasets.load_lm_arena`` and ``load_llmfao``.
-Run it with ``python examples/language_models.py``.
+Uses two published sets of votes where they are present, see
+``tiebreak.datasets.load_lm_arena`` and ``load_llmfao``; else invented votes. Run it
+with ``python examples/language_models.py [FOLDER]``; the picture goes to FOLDER, by
+default the current one.
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
-from rich.console import Console
 
-from tiebreak import BradleyTerry, Leaderboard, check_pairs
+from tiebreak import BradleyTerry, Leaderboard, Pairs
 from tiebreak.datasets import load_llmfao, load_lm_arena
+from tiebreak.report import LeaderboardDisplay
+
+N_MODELS = 12  # of the invented votes
 
 
-def main() -> None:
+def load_votes() -> tuple[str, Pairs, np.ndarray, dict[str, np.ndarray]]:
+    """Give a name, the votes, outcomes, and which votes are on which topic."""
+    try:
+        votes = load_lm_arena(download=False)
+    except FileNotFoundError:
+        return simulate_votes()
+    topics = {name: votes.tags[name] for name in ("math", "creative_writing")}
+    return "votes of an arena", votes.pairs, votes.y, topics
+
+
+def simulate_votes(n: int = 6000) -> tuple:
+    """Draw votes on two topics; the last model is good at math and else poor."""
+    rng = np.random.default_rng(0)
+    math = rng.random(n) < 0.3
+    quality = np.tile(np.linspace(1.2, -1.2, N_MODELS), (n, 1))
+    quality[math, -1] += 2.0
+    left = rng.integers(N_MODELS, size=n)
+    right = (left + rng.integers(1, N_MODELS, size=n)) % N_MODELS
+    vote = np.arange(n)
+    noisy = quality[vote, right] - quality[vote, left] + rng.logistic(size=n)
+    y = np.where(np.abs(noisy) < 0.6, 0, np.sign(noisy)).astype(int)
+    names = np.array([f"model-{number:02d}" for number in range(1, N_MODELS + 1)])
+    topics = {"math": math, "creative_writing": ~math}
+    return "simulated votes", Pairs(None, names[left], names[right]), y, topics
+
+
+def load_crowd() -> tuple[str, Pairs, np.ndarray, np.ndarray]:
+    """Give a name, the votes, outcomes, and the people who judged."""
+    try:
+        crowd = load_llmfao(download=False)
+    except FileNotFoundError:
+        return simulate_crowd()
+    return "votes of a crowd", crowd.pairs, crowd.y, crowd.rater
+
+
+def simulate_crowd(n_people: int = 60, votes_each: int = 40) -> tuple:
+    """Draw votes of people who have tastes of their own, on top of the quality."""
+    rng = np.random.default_rng(1)
+    quality = np.linspace(1.0, -1.0, N_MODELS)
+    taste = quality + rng.normal(scale=0.8, size=(n_people, N_MODELS))
+    person = np.repeat(np.arange(n_people), votes_each)
+    left = rng.integers(N_MODELS, size=len(person))
+    right = (left + rng.integers(1, N_MODELS, size=len(person))) % N_MODELS
+    noisy = taste[person, right] - taste[person, left] + rng.logistic(size=len(person))
+    y = np.where(np.abs(noisy) < 0.6, 0, np.sign(noisy)).astype(int)
+    pairs = Pairs(None, left, right, names=range(N_MODELS))
+    return "simulated votes of a crowd", pairs, y, person
+
+
+def main(folder: Path) -> None:
     """Print leaderboards, where models shine, and what to ask next."""
-    console = Console()
-    votes = load_lm_arena()
-    console.rule(f"{len(votes.y):,} votes of an arena")
-    console.print(check_pairs(votes.pairs, votes.y))
+    what, pairs, y, topics = load_votes()
+    print(f"{len(y):,} {what}, {pairs.n_items} models, {np.mean(y == 0):.0%} ties")
     board = Leaderboard.from_results(
-        votes.pairs,
-        votes.y,
-        by={name: votes.tags[name] for name in ("math", "creative_writing")},
-        model=BradleyTerry(alpha=0.01),
-        interval="bootstrap",
+        pairs, y, by=topics, model=BradleyTerry(alpha=0.01), interval="bootstrap"
     )
-    console.print(board)
+    for row in board.table.head(5).iter_rows(named=True):
+        print(
+            f"{row['rank']:3d}  {row['item']:32.32s} {row['rating']:5.0f}   "
+            f"rank {row['rank_best']} to {row['rank_worst']}"
+        )
     ranks = board.by_category().pivot("category", index="item", values="rank")
-    console.print("Ranks by category", ranks.head(10))
     moved = ranks.with_columns(gain=pl.col("all") - pl.col("math"))
-    console.print("Better at math than overall", moved.top_k(3, by="gain"))
-    console.print("Most informative votes to collect next", board.next_pairs(5))
+    best = moved.drop_nulls("gain").top_k(1, by="gain").row(0, named=True)
+    print(
+        f"Better at math than overall: {best['item']}, rank {best['math']} at math "
+        f"and {best['all']} overall"
+    )
+    print("Most informative votes to collect next:")
+    for left, right, gain in board.next_pairs(3).iter_rows():
+        print(f"  {left} against {right}  ({1000 * gain:.2f} millinats)")
 
-    crowd = load_llmfao()
-    n_raters = len(np.unique(crowd.rater))
-    console.rule(f"{len(crowd.y):,} votes of {n_raters} people")
-    console.print(check_pairs(crowd.pairs, crowd.y, rater=crowd.rater))
-    model = BradleyTerry().fit(crowd.pairs, crowd.y, rater=crowd.rater)
-    console.print(Leaderboard(model))
+    what, pairs, y, person = load_crowd()
+    print(f"\n{len(y):,} {what}, {len(np.unique(person))} people")
+    model = BradleyTerry().fit(pairs, y, rater=person)
     alone, together = model.standard_errors("sandwich"), model.standard_errors()
-    console.print(
-        "Votes of one person depend on each other: clustered by person, standard "
+    print(
+        "Votes of one person depend on each other: clustered by person, standard\n"
         f"errors are {np.median(together / alone):.2f} times those of single votes."
     )
 
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = LeaderboardDisplay.from_leaderboard(board, top=15).plot()
+    picture.figure_.savefig(folder / "language_models.png")
+    print(f"\nPicture: {folder / 'language_models.png'}")
+
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of the models that know items by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, Orders, Pairs, PlackettLuce
+from tiebreak.datasets import load_worldcup2022
+
+from .style import BLUE, GREY, INK, ORANGE, panels
+
+__all__ = ["bradley_terry", "elo", "glicko", "plackett_luce"]
+
+
+def bradley_terry(quick: bool) -> Figure:
+    """Strengths with intervals, and probabilities of a match, World Cup 2022."""
+    cup = load_worldcup2022()
+    model = BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y)
+    best = model.order(model.items_)[:12]
+    strengths, match = panels(2, 3.3)
+    low, high = model.intervals(kind="model").T
+    rows = np.arange(len(best))
+    strengths.hlines(rows, low[best], high[best], color=GREY)
+    strengths.plot(model.strength_[best], rows, "o", color=BLUE)
+    strengths.set_yticks(rows, model.items_[best])
+    strengths.set(ylim=(len(best) - 0.5, -0.5), xlabel="strength, 95 % intervals")
+    strengths.set_title("the best 12 of 32 teams, 64 matches")
+
+    d = np.linspace(-5, 5, 101)
+    odds = np.stack([np.exp(-d / 2), np.full(len(d), model.tie_), np.exp(d / 2)])
+    shares = odds / odds.sum(axis=0)
+    for share, name, color in zip(
+        shares, ("left", "tie", "right"), (BLUE, ORANGE, INK), strict=True
+    ):
+        match.plot(d, share, color=color, label=name)
+    match.set(ylim=(0, 1), xlabel="strength of right − strength of left")
+    match.set_ylabel("probability")
+    match.set_title(f"Davidson's ties, ν = {model.tie_:.2f}")
+    match.legend(loc="center left")
+    return strengths.figure
+
+
+def plackett_luce(quick: bool) -> Figure:
+    """Strengths with intervals from lists, and the choices that a list consists of."""
+    rng = np.random.default_rng(3)
+    names = np.array(["apple", "banana", "cherry", "date", "elder", "fig", "grape"])
+    truth = np.linspace(1.2, -1.2, len(names))
+    lists = []
+    for _ in range(40 if quick else 150):
+        some = rng.choice(len(names), 4, replace=False)
+        lists.append(
+            names[some[np.argsort(-(truth + rng.gumbel(size=7))[some])]].tolist()
+        )
+    model = PlackettLuce().fit(Orders(None, lists))
+    best = model.order(model.items_)
+    strengths, choices = panels(2, 3.0)
+    low, high = model.intervals().T
+    rows = np.arange(len(best))
+    strengths.hlines(rows, low[best], high[best], color=GREY)
+    strengths.plot(model.strength_[best], rows, "o", color=BLUE, label="learned")
+    true = dict(zip(names.tolist(), truth.tolist(), strict=True))
+    place = [true[name] for name in model.items_[best]]
+    strengths.plot(place, rows, "|", color=ORANGE, markersize=12, label="truth")
+    strengths.set_yticks(rows, model.items_[best])
+    strengths.set(ylim=(len(best) - 0.5, -0.5), xlabel="strength, 95 % intervals")
+    strengths.set_title(f"from {len(lists)} lists of four")
+    strengths.legend(loc="lower right")
+
+    example = lists[0]
+    strength = dict(zip(model.items_.tolist(), model.strength_.tolist(), strict=True))
+    for stage in range(len(example) - 1):
+        left = example[stage:]
+        odds = np.exp([strength[name] for name in left])
+        start = 0.0
+        for number, (name, share) in enumerate(
+            zip(left, odds / odds.sum(), strict=True)
+        ):
+            color = BLUE if number == 0 else GREY
+            choices.barh(
+                stage,
+                share,
+                left=start,
+                color=color,
+                alpha=0.6 if number else 1,
+                edgecolor="white",
+            )
+            if share < 0.11:
+                start += share
+                continue
+            choices.annotate(
+                f"{name}\n{share:.2f}",
+                (start + share / 2, stage),
+                ha="center",
+                va="center",
+                fontsize=7.5,
+                color="white" if number == 0 else INK,
+            )
+            start += share
+    choices.set_yticks(range(3), ["1st", "2nd", "3rd"])
+    choices.set(ylim=(2.6, -0.6), xlim=(0, 1), xlabel="probability of the next choice")
+    choices.set_title("one list: choices among what is left")
+    return strengths.figure
+
+
+def elo(quick: bool) -> Figure:
+    """A player who improves: a small K follows late, a large one shakes."""
+    games = 300 if quick else 1500
+    rng = np.random.default_rng(0)
+    skill = np.full((games, 10), 1200.0) + np.linspace(-150, 150, 10)
+    skill[:, 9] = np.where(np.arange(games) < games // 3, 1200, 1500)
+    skill += 1200 - skill.mean(axis=1, keepdims=True)  # as the ratings, whose sum stays
+    left, right, y = _play(rng, skill, games)
+    axes = panels(2, 2.9)
+    for axis, k in zip(axes, (8, 40), strict=True):
+        history = (
+            Elo(k=k).fit(Pairs(None, left, right, names=np.arange(10)), y).history_
+        )
+        own = history.filter(pl.col("item") == 9)
+        axis.plot(skill[:, 9], "--", color=INK, label="true strength")
+        axis.plot(own["row"], own["rating"], color=BLUE, label="rating")
+        axis.set(xlabel="games of all ten players", ylim=(1050, 1700))
+        axis.set_title(f"K = {k}")
+    axes[0].set_ylabel("rating")
+    axes[0].legend(loc="upper left")
+    return axes[0].figure
+
+
+def glicko(quick: bool) -> Figure:
+    """Deviations shrink with games and grow with idle time."""
+    periods = 30 if quick else 60
+    rng = np.random.default_rng(2)
+    left, right, y, when = [], [], [], []
+    skill = np.linspace(-200, 200, 8)
+    idle = range(periods // 3, 2 * periods // 3)
+    for period in range(periods):
+        for a, b in rng.permutation(8).reshape(4, 2):
+            if period in idle and 7 in (a, b):
+                continue
+            chance = 1 / (1 + 10 ** ((skill[b] - skill[a]) / 400))
+            left.append(a)
+            right.append(b)
+            y.append(-1 if rng.random() < chance else 1)
+            when.append(period)
+    pairs = Pairs(None, left, right, names=np.arange(8))
+    axes = panels(2, 2.9)
+    for axis, model in zip(axes, (Glicko(c=40.0), Glicko2()), strict=True):
+        model.fit(pairs, y, period=when)
+        own = model.history_.filter(pl.col("item") == 7)
+        time, rating = own["period"].to_numpy(), own["rating"].to_numpy()
+        deviation = own["deviation"].to_numpy()
+        for part in (time < idle.start, time >= idle.stop):
+            axis.fill_between(
+                time[part],
+                rating[part] - 2 * deviation[part],
+                rating[part] + 2 * deviation[part],
+                color=BLUE,
+                alpha=0.2,
+                linewidth=0,
+            )
+            axis.plot(time[part], rating[part], color=BLUE)
+        axis.axhline(
+            1500 + skill[7] - skill.mean(), color=INK, linestyle="--", label="truth"
+        )
+        axis.axvspan(idle.start, idle.stop - 1, color=GREY, alpha=0.15, linewidth=0)
+        axis.annotate("does not play", (periods / 2, 1000), ha="center")
+        axis.set(xlabel="period", ylim=(950, 2350))
+        axis.set_title(type(model).__name__)
+    axes[0].set_title("Glicko(c=40)")
+    axes[0].set_ylabel("rating ± two deviations")
+    axes[1].legend(loc="upper right")
+    return axes[0].figure
+
+
+def _play(
+    rng: np.random.Generator, skill: np.ndarray, games: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    # Random opponents; wins, and draws between those who are close, by strength.
+    left = rng.integers(0, skill.shape[1], games)
+    right = (left + rng.integers(1, skill.shape[1], games)) % skill.shape[1]
+    rows = np.arange(games)
+    d = (skill[rows, right] - skill[rows, left]) * np.log(10) / 400
+    odds = np.stack([np.exp(-d / 2), np.full(games, 0.5), np.exp(d / 2)])
+    share = np.cumsum(odds / odds.sum(axis=0), axis=0)
+    return left, right, (rng.random(games) > share[:2]).sum(axis=0) - 1

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every model has a page in one order, a row on ties, and links that lead somewhere."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator
+
+import tiebreak
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MODELS = DOCS / "models"
+PAGES = sorted(path for path in MODELS.glob("*.md") if path.stem != "index")
+# Estimators that are no models.
+OTHERS = {"OnItems"}
+# Models that share a page.
+SHARED = {"Glicko2": "glicko", "L1RankerCV": "l1-ranker"}
+HEADINGS = [
+    "The problem it solves",
+    "Example",
+    "Data it takes",
+    "Ties",
+    "When to use it, and when not",
+    "Cost",
+    "Traps",
+    "More",
+]
+
+
+def is_estimator(name):
+    value = getattr(tiebreak, name)
+    return isinstance(value, type) and issubclass(value, BaseEstimator)
+
+
+ESTIMATORS = sorted(set(filter(is_estimator, tiebreak.__all__)) - OTHERS)
+
+
+def page_of(name):
+    """Give the name of the page of a model: SVMCompare is svm-compare."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
+    return SHARED.get(name, words.lower())
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def without_code(text):
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+
+
+def anchors(path):
+    """Give the anchors of the headings of a page, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.+)$", without_code(text_of(path)), re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.strip().replace(" ", "-") for heading in plain}
+
+
+def test_the_models_are_found():
+    assert len(ESTIMATORS) >= 24
+    assert page_of("SVMCompare") == "svm-compare"
+    assert page_of("OrderSVM") == "order-svm"
+    assert page_of("RankRLS") == "rank-rls"
+    assert page_of("PlackettLuce") == "plackett-luce"
+    assert page_of("L1Ranker") == "l1-ranker"
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_model_has_a_page(name):
+    page = MODELS / f"{page_of(name)}.md"
+    assert name in text_of(page).split("## ")[0]
+
+
+def test_there_is_no_page_without_a_model():
+    assert {page.stem for page in PAGES} == {page_of(name) for name in ESTIMATORS}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_model_has_a_row_on_ties(name):
+    rows = re.findall(
+        r"^\| \[`(\w+)`\]\((\S+)\) \|(.+)\|$", text_of(DOCS / "ties.md"), re.M
+    )
+    found = {row[0]: row for row in rows}
+    assert found[name][1] == f"models/{page_of(name)}.md"
+    in_training, in_prediction = re.split(r"(?<!\\)\|", found[name][2])
+    assert in_training.strip()
+    assert in_prediction.strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_all_parts_in_order(page):
+    text = text_of(page)
+    headings = re.findall(r"^## (.+)$", without_code(text), re.MULTILINE)
+    assert [heading for heading in headings if heading in HEADINGS] == HEADINGS
+    assert 60 <= len(text.splitlines()) <= 110
+    formula, example = text.split("## Example")[0], text.split("## Example")[1]
+    assert re.search(r"^```\n", formula, re.MULTILINE)
+    assert ">>> " in example.split("## Data it takes")[0]
+    assert "../methods/" in text.split("## More")[1]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_index_leads_to_the_page(name):
+    index = text_of(MODELS / "index.md")
+    assert f"`{name}`" in index
+    assert f"({page_of(name)}.md)" in index
+    assert re.search(rf"^{page_of(name)}$", index, re.MULTILINE)  # in a toctree
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, MODELS / "index.md", DOCS / "ties.md", DOCS / "choosing.md"],
+    ids=lambda page: page.stem,
+)
+def test_links_lead_to_files_and_headings(page):
+    links = re.findall(r"(?<=\]\()([^)\s]+)(?=\))", without_code(text_of(page)))
+    assert links
+    for link in links:
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.is_file(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_mean_ranks_are_those_of_the_results():
+    results = text_of(ROOT / "papers" / "RESULTS.md").split("## all: all methods")[1]
+    rows = re.findall(r"^\| (\w[^|]+) \|((?: [\d.]+ \|){13})$", results, re.MULTILINE)
+    swapped = np.array(
+        [[float(cell) for cell in row[1].split("|")[:12]] for row in rows]
+    )
+    ranks = np.sort(rankdata(swapped, axis=0).mean(axis=1))
+    assert len(ranks) == 12
+
+    table = text_of(DOCS / "choosing.md").split("| mean rank |")[1].split("\n\n")[0]
+    stated = re.findall(r"\| ([\d.]+) \| [\d.]+ \|$", table, re.MULTILINE)
+    assert np.array(stated, float) == pytest.approx(ranks, abs=0.0501)
+
+
+@pytest.mark.parametrize(
+    "page", [*PAGES, DOCS / "ties.md", DOCS / "choosing.md"], ids=lambda page: page.stem
+)
+def test_formulas_and_examples_fit_the_width_of_the_site(page):
+    blocks = re.findall(r"^```\w*\n(.*?)^```", text_of(page), re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert [line for line in lines if len(line) > 88] == []

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The site builds without a warning, leads nowhere wrong, and needs no network."""
+
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs import built_pages
+from tests.meta.sources import ROOT
+from tests.meta.test_public_api import PUBLIC
+from tiebreak.metrics import Scorer
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Give a function that builds a folder of sources, as ``make docs`` does."""
+    for name in ("sphinx", "myst_parser", "furo", "sphinx_design", "sphinx_copybutton"):
+        pytest.importorskip(name, reason=f"the docs extra is not installed: no {name}")
+
+    def run(sources):
+        html = tmp_path / "html"
+        command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q"]
+        # Without the names of the API beside each page, which take a third of the time.
+        command += ["-D", "toc_object_entries=0"]
+        folders = [str(sources), str(html), "-d", str(tmp_path / "doctrees")]
+        done = subprocess.run(
+            [*command, *folders],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONWARNINGS": "ignore", "NO_COLOR": "1"},
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return html
+
+    return run
+
+
+def undocumented(anchors):
+    """List the public names of the library that no page of the API describes."""
+    missing = []
+    for package, name in PUBLIC:
+        value = getattr(importlib.import_module(package), name)
+        # Scorers are described by their class and found by name, with get_scorer.
+        if inspect.ismodule(value) or isinstance(value, Scorer):
+            continue
+        if package == "tiebreak.cli" or name == "__version__":
+            continue
+        if not {f"tiebreak.{name}", f"{package}.{name}"} & anchors:
+            missing.append(f"{package}.{name}")
+    return missing
+
+
+def test_the_site(build):
+    # One test, because to build takes most of a minute: the findings come together.
+    folder = build(ROOT / "docs")
+    pages = built_pages.read_site(folder)
+    assert len(pages) > 40
+    assert "install" in pages[folder.joinpath("index.html").relative_to(folder)].anchors
+    findings = [
+        *(f"broken: {one}" for one in built_pages.broken_links(folder, pages)),
+        *(f"loads: {one}" for one in built_pages.loads_from_elsewhere(folder, pages)),
+        *(
+            f"not in the API: {name}"
+            for name in undocumented(
+                {
+                    a
+                    for path, page in pages.items()
+                    if path.parts[0] == "api"
+                    for a in page.anchors
+                }
+            )
+        ),
+    ]
+    assert not findings, "\n".join(findings)
+
+
+@pytest.fixture
+def small_site(tmp_path):
+    """Write two pages of which one has every fault once."""
+    folder = tmp_path / "small"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "index.html").write_text(
+        '<a href="deep/page.html#there">fine</a> <a href="#top">fine</a> <p id="top">'
+        '<a href="https://elsewhere.example/">fine</a> <img src="picture.svg">'
+    )
+    (folder / "picture.svg").write_text("<svg/>")
+    (folder / "deep" / "page.html").write_text(
+        '<p id="there"><a href="../index.html#gone">1</a> <a href="gone.html">2</a>'
+        '<script src="https://cdn.example/x.js"></script>'
+        "<style>@import '//fonts.example/f.css';</style>"
+        '<img srcset="../picture.svg 1x, http://img.example/p.png 2x">'
+    )
+    (folder / "calm.css").write_text("a { background: url(https://a.example/b.png) }")
+    return folder
+
+
+def test_broken_links_are_found_and_others_are_not(small_site):
+    pages = built_pages.read_site(small_site)
+    page = os.path.join("deep", "page.html")
+    assert built_pages.broken_links(small_site, pages) == [
+        f"{page}: ../index.html#gone",
+        f"{page}: gone.html",
+    ]
+
+
+def test_loads_from_other_hosts_are_found_in_pages_and_style_sheets(small_site):
+    pages = built_pages.read_site(small_site)
+    found = built_pages.loads_from_elsewhere(small_site, pages)
+    assert [one.split(": ", 1)[1] for one in found] == [
+        "https://cdn.example/x.js",
+        "//fonts.example/f.css",
+        "http://img.example/p.png",
+        "https://a.example/b.png",
+    ]
+
+
+def test_names_that_no_page_describes_are_found():
+    everything = {f"{package}.{name}" for package, name in PUBLIC}
+    assert undocumented(everything) == []
+    known = everything - {"tiebreak.Pairs", "tiebreak.data.Pairs"}
+    assert undocumented(known) == ["tiebreak.Pairs", "tiebreak.data.Pairs"]
