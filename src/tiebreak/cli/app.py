@@ -28,7 +28,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     epilog="Exit codes: 0 done, 1 an error of tiebreak itself, 2 the command was not "
     "understood, 3 the file could not be read, 4 the data do not allow it, 5 the "
-    "result could not be written, 130 interrupted, 143 terminated.",
+    "result could not be written, 6 the cluster could not do its part, 130 "
+    "interrupted, 143 terminated.",
 )
 
 
@@ -53,7 +54,8 @@ def _main(
 @app.command(
     epilog="Examples: `tiebreak rank matches.csv` · `tiebreak rank votes.parquet --out "
     "votes-report` · `tiebreak rank chess.csv --meaning score --model glicko` · "
-    "`tiebreak rank tastings.csv --items wines.csv`"
+    "`tiebreak rank tastings.csv --items wines.csv` · `tiebreak rank votes/ --dask "
+    "local` · `tiebreak rank 'log/2024-*.parquet'`"
 )
 @guarded
 @opt.with_reading
@@ -71,7 +73,8 @@ def rank(
         str,
         typer.Option(
             help="auto; for names bradley-terry, rao-kupper, elo, glicko, glicko2; for "
-            "features logistic, svm, linear-svm; for both (--items) logistic-names."
+            "features logistic, svm, linear-svm; for both (--items) logistic-names. In "
+            "folders bradley-terry, rao-kupper; for graded items linear-svm, rank-rls."
         ),
     ] = "auto",
     alpha: Annotated[
@@ -91,17 +94,33 @@ def rank(
             help="Choose the settings of the model by what foretells results best.",
         ),
     ] = False,
+    dask: opt.Dask = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Keep the steps of a long fit of a folder in this file; the same "
+            "command goes on from there.",
+            readable=False,
+            rich_help_panel=opt.PARTS,
+        ),
+    ] = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
-    """Rank the items of a FILE of results, votes, grades or lists; write a report."""
+    """Rank the items of a FILE of results, votes, grades or lists; write a report.
+
+    FILE may also be a folder of Parquet or Arrow files, or a pattern in quotes. They
+    are read one after the other, or by the workers of --dask, never all at once.
+    """
     if tune and alpha is not None:
         raise typer.BadParameter("--tune chooses alpha; leave one of the two out.")
     from tiebreak.cli.rank_command import run
 
     run(
         file, out, reading, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
-        reference=reference, tune=tune, quiet=quiet, as_json=json, command=_as_typed(),
+        reference=reference, tune=tune, dask=dask, checkpoint=checkpoint, quiet=quiet,
+        as_json=json, command=_as_typed(),
     )  # fmt: skip
 
 
@@ -113,13 +132,14 @@ def rank(
 def check(
     file: opt.File,
     reading: ReadOptions,
+    dask: opt.Dask = None,
     quiet: opt.Quiet = False,
     json: opt.Json = False,
 ) -> None:
-    """Say what a FILE can support, before anything is fitted."""
+    """Say what a FILE, or a folder of files, can support, before anything is fitted."""
     from tiebreak.cli.check_command import run
 
-    run(file, reading, quiet=quiet, as_json=json)
+    run(file, reading, dask=dask, quiet=quiet, as_json=json)
 
 
 @app.command(

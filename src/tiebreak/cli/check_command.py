@@ -3,37 +3,54 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
-from tiebreak import check_pairs
-from tiebreak.cli.knowledge import as_comparisons
+from tiebreak.cli.checks import check_known
+from tiebreak.cli.cluster import connected
+from tiebreak.cli.knowledge import Knowledge
+from tiebreak.cli.partitions import is_in_parts
 from tiebreak.cli.screen import Screen, Steps, print_json
-from tiebreak.data.files import ReadOptions, read_file
+from tiebreak.cli.sources import read_parts, read_whole
+from tiebreak.data.files import ReadOptions
+from tiebreak.scale import running
 
 __all__ = ["run"]
 
 
-def run(file: Path, reading: ReadOptions, *, quiet: bool, as_json: bool) -> None:
+def run(
+    file: Path,
+    reading: ReadOptions,
+    *,
+    dask: str | None = None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Read, check and print.
 
     Parameters
     ----------
     file : Path
-        The file to read.
+        The file to read, or a folder or pattern of files.
     reading : ReadOptions
         How to read it.
+    dask : str, optional
+        Where files are read: ``"local"``, or the address of a scheduler.
     quiet, as_json : bool
         What to print.
     """
-    with Steps(shown=not (quiet or as_json)) as steps:
-        steps(f"reading {file.name}")
-        read = read_file(file, reading)
-        known = as_comparisons(read)
-        sentences = [*read.sentences, *read.questions, *known.notes]
+    with ExitStack() as stack:
+        steps = stack.enter_context(Steps(shown=not (quiet or as_json)))
+        if dask is not None or is_in_parts(file):
+            client = stack.enter_context(connected(dask, steps))
+            stack.enter_context(running(client=client))
+            known, sentences = read_parts(file, reading, steps, client)
+        else:
+            known, sentences = read_whole(file, reading, steps)
         report = None
-        if known.by_name is not None:
+        if isinstance(known, Knowledge) and known.by_name is not None:
             steps("checking the data")
-            report = check_pairs(known.by_name, known.y, **known.columns)
+            report = check_known(known)
     if as_json:
         found = {} if report is None else report.to_dict()
         print_json({"recognized": sentences} | found)

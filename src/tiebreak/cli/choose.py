@@ -30,6 +30,7 @@ __all__ = [
     "Choice",
     "choose_model",
     "models_for",
+    "set_alpha",
 ]
 
 _PENALTY = 0.1
@@ -50,6 +51,9 @@ BY_NAME: dict[str, Callable[[], Any]] = {
     "glicko2": lambda: Glicko2(unseen="prior"),
 }
 """Models of items that have only names."""
+
+_IN_ORDER = ("elo", "glicko", "glicko2")
+"""Those that take results one after the other, and not as counts."""
 
 BY_FEATURE: dict[str, Callable[[], Any]] = {
     "logistic": lambda: _scaled(LogisticCompare()),
@@ -96,7 +100,9 @@ def models_for(
         By their names; each call makes a new model.
     """
     if not known.pairs.has_features:
-        return BY_NAME
+        if known.parted is None:
+            return BY_NAME
+        return {name: make for name, make in BY_NAME.items() if name not in _IN_ORDER}
     if known.pairs.names is None:
         return BY_FEATURE
     return BY_BOTH | BY_FEATURE | (BY_NAME if by_name_too else {})
@@ -134,7 +140,8 @@ def choose_model(
     if asked == "auto":
         asked = next(iter(models))
         reason = _REASONS[asked]
-        if "period" in known.columns and not known.pairs.has_features:
+        dated = "period" in known.columns and not known.pairs.has_features
+        if dated and known.parted is None:
             reason += (
                 " It takes old and new results alike; --model glicko or elo follows "
                 "the time."
@@ -143,7 +150,7 @@ def choose_model(
         raise ValueError(_refusal(asked, known, list(models)))
     model = models[asked]()
     if alpha is not None:
-        _set_alpha(model, alpha)
+        set_alpha(model, alpha)
     elif isinstance(model, BradleyTerry) and checks is not None and not checks.ok:
         model.set_params(alpha=_PENALTY)
         reason += (
@@ -168,6 +175,12 @@ _REASONS = {
 
 def _refusal(asked: str, known: Knowledge, models: list[str]) -> str:
     choices = f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}."
+    if known.parted is not None and asked in _IN_ORDER:
+        return (
+            f"{asked!r} takes results one after the other, and so needs them in one "
+            "file; alike results of many files are added up, which suits "
+            f"{' and '.join(models)}. {choices}"
+        )
     if not known.pairs.has_features:
         other = asked in BY_FEATURE or asked in BY_BOTH
         return f"The items have only names.{_for_others(asked, other)} {choices}"
@@ -181,7 +194,16 @@ def _for_others(asked: str, known: bool) -> str:
     return f" {asked!r} is for others." if known else ""
 
 
-def _set_alpha(model: Any, alpha: float) -> None:
+def set_alpha(model: Any, alpha: float) -> None:
+    """Set the penalty of a model; refuse one for a model without.
+
+    Parameters
+    ----------
+    model : estimator
+        The model, also at the end of a pipeline.
+    alpha : float
+        The penalty.
+    """
     names = [n for n in model.get_params() if n == "alpha" or n.endswith("__alpha")]
     if not names:
         raise ValueError("This model has no penalty; leave --alpha out.")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tiebreak import check_pairs
+from tiebreak.cli.checks import check_known
 from tiebreak.cli.choose import choose_model, models_for
 from tiebreak.cli.grids import grid_for
 from tiebreak.cli.held_out import foretell_held_out
@@ -84,7 +84,7 @@ def run(
 def _choose(models: str, known: Knowledge, *, penalize: bool) -> dict[str, Any]:
     checks = None
     if known.by_name is not None and penalize:
-        checks = check_pairs(known.by_name, known.y, **known.columns)
+        checks = check_known(known)
     names = [name.strip() for name in models.split(",") if name.strip()]
     return {
         name: choose_model(name, known, checks, by_name_too=True).model

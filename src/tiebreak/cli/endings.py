@@ -10,12 +10,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-__all__ = ["SIGNALED", "finish", "ignore_pipe", "listen", "say", "when_interrupted"]
+__all__ = [
+    "SIGNALED",
+    "finish",
+    "ignore_pipe",
+    "listen",
+    "say",
+    "when_interrupted",
+    "when_stopped",
+]
 
 SIGNALED = 128
 """What shells add to the number of a signal: 130 is Ctrl-C, 143 is a request to end."""
@@ -23,6 +31,7 @@ SIGNALED = 128
 _WORDS = {"SIGINT": "Interrupted", "SIGTERM": "Terminated", "SIGHUP": "Hung up"}
 _WRITE = 5
 _advice: list[str] = []
+_last_wishes: list[Stopping] = []
 
 
 def listen() -> None:
@@ -74,8 +83,54 @@ def when_interrupted(advice: str) -> Iterator[None]:
         _advice.pop()
 
 
+class Stopping:
+    """What is to be done when the program is stopped.
+
+    Parameters
+    ----------
+    action : callable
+        Takes nothing. It may be called between any two steps of the program.
+    """
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._action = action
+
+    def replace(self, action: Callable[[], None]) -> None:
+        """Do something else instead."""
+        self._action = action
+
+    def __call__(self) -> None:
+        """Do it."""
+        self._action()
+
+
+@contextmanager
+def when_stopped(action: Callable[[], None]) -> Iterator[Stopping]:
+    """Do something if the program is stopped by a signal in a block.
+
+    Parameters
+    ----------
+    action : callable
+        Takes nothing.
+
+    Yields
+    ------
+    Stopping
+        In which the action can be replaced.
+    """
+    stopping = Stopping(action)
+    _last_wishes.append(stopping)
+    try:
+        yield stopping
+    finally:
+        _last_wishes.remove(stopping)
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     _stop_listening()
+    for wish in _last_wishes:
+        with suppress(Exception):
+            wish()
     # What was never imported has left nothing unfinished.
     abandon = getattr(sys.modules.get("tiebreak.data.atomic"), "abandon", None)
     if abandon is not None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -11,9 +12,18 @@ from typing import Any
 
 from tiebreak.cli.endings import SIGNALED, say
 
-__all__ = ["CODES", "DATA", "FILE", "INTERRUPTED", "OURS", "WRITE", "guarded"]
+__all__ = [
+    "CLUSTER",
+    "CODES",
+    "DATA",
+    "FILE",
+    "INTERRUPTED",
+    "OURS",
+    "WRITE",
+    "guarded",
+]
 
-OURS, FILE, DATA, WRITE, INTERRUPTED = 1, 3, 4, 5, SIGNALED + 2
+OURS, FILE, DATA, WRITE, CLUSTER, INTERRUPTED = 1, 3, 4, 5, 6, SIGNALED + 2
 CODES = {
     0: "done",
     OURS: "an error of tiebreak itself",
@@ -21,6 +31,7 @@ CODES = {
     FILE: "the file could not be read",
     DATA: "the data do not allow it",
     WRITE: "the result could not be written",
+    CLUSTER: "the cluster could not do its part",
     INTERRUPTED: "interrupted",
 }
 
@@ -59,6 +70,10 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 def _code_of(error: Exception) -> int:
     from tiebreak.data.files.errors import FileError, WriteError
 
+    # Without its import nothing has been done on a cluster.
+    scale = sys.modules.get("tiebreak.scale")
+    if scale is not None and isinstance(error, scale.ClusterError):
+        return CLUSTER
     if isinstance(error, OSError | WriteError):
         return WRITE
     if isinstance(error, FileError):

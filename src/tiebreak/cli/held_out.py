@@ -22,6 +22,7 @@ from tiebreak.selection import (
 from tiebreak.selection.forward_columns import fit_names
 
 __all__ = [
+    "ENOUGH_ROWS",
     "by_time",
     "columns_for",
     "draw_rows",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 # Held-out quality is an estimate; more rows than this only take longer.
-_ENOUGH_ROWS = 300_000
+ENOUGH_ROWS = 300_000
 _FEW_PERIODS = 8
 _FOLDS = 5
 
@@ -75,9 +76,9 @@ def draw_rows(known: Knowledge) -> Knowledge:
         Always the same ones, in their order.
     """
     n = len(known.y)
-    if n <= _ENOUGH_ROWS:
+    if n <= ENOUGH_ROWS:
         return known
-    rows = np.random.default_rng(0).choice(n, _ENOUGH_ROWS, replace=False)
+    rows = np.random.default_rng(0).choice(n, ENOUGH_ROWS, replace=False)
     return take_rows(known, np.sort(rows))
 
 

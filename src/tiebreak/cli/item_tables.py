@@ -17,7 +17,7 @@ from tiebreak.data.door import check_weights
 from tiebreak.ratings.rating_scale import RatingScale
 from tiebreak.report.compare_data import last_step
 
-__all__ = ["board_items", "rank_rows", "rate_items"]
+__all__ = ["board_items", "rank_rows", "rate_items", "table_rows"]
 
 
 def rate_items(model: Any, known: Knowledge) -> NDArray[np.float64]:
@@ -113,6 +113,29 @@ def rank_rows(utility: NDArray[np.float64], known: Knowledge) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
+        As of `table_rows`.
+    """
+    return table_rows(utility, known.item_names, known.query, known.grades)
+
+
+def table_rows(
+    utility: NDArray[np.float64],
+    names: NDArray[Any] | None,
+    query: NDArray[Any] | None,
+    grades: NDArray[np.float64] | None,
+) -> pl.DataFrame:
+    """Rank rows within their query.
+
+    Parameters
+    ----------
+    utility : ndarray of shape (N,)
+        Utilities of the rows.
+    names, query, grades : ndarray of shape (N,) or None
+        What else is known of them.
+
+    Returns
+    -------
+    polars.DataFrame
         ``row`` (from 1, as they stand in the file), ``item`` if the rows have names,
         ``query``, ``grade``, ``utility`` and ``rank``, 1 for the best of its query;
         query by query as they appear, best first.
@@ -120,13 +143,13 @@ def rank_rows(utility: NDArray[np.float64], known: Knowledge) -> pl.DataFrame:
     n = len(utility)
     group = np.zeros(n, dtype=np.int64)
     columns: dict[str, Any] = {"row": np.arange(1, n + 1)}
-    if known.item_names is not None:
-        columns["item"] = known.item_names
-    if known.query is not None:
-        columns["query"] = known.query
-        group = factorize(known.query)[0]
-    if known.grades is not None:
-        columns["grade"] = known.grades
+    if names is not None:
+        columns["item"] = names
+    if query is not None:
+        columns["query"] = query
+        group = factorize(query)[0]
+    if grades is not None:
+        columns["grade"] = grades
     rank = ranks_within(utility, group)
     table = pl.DataFrame(columns | {"utility": utility, "rank": rank})
     return table[np.lexsort((rank, group))]

@@ -13,7 +13,7 @@ from tiebreak.data import ItemTable, Pairs, check_grades
 from tiebreak.data.files import Recognized
 from tiebreak.data.group_pairs import pairs_within_groups
 
-__all__ = ["Knowledge", "as_comparisons"]
+__all__ = ["Knowledge", "Parted", "as_comparisons"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,11 @@ class Knowledge:
         an item that was graded twice is there twice.
     grades, query : ndarray of shape (N,) or None
         Grade and query of each item of ``pairs``, if items were graded.
+    parted : Parted or None
+        If alike comparisons of many files were added up: where their rows are.
+    sided : bool
+        Whether left and right mean something; not if comparisons were made of grades,
+        scores or lists.
     """
 
     pairs: Pairs
@@ -46,6 +51,8 @@ class Knowledge:
     item_names: NDArray[Any] | None = None
     grades: NDArray[np.float64] | None = None
     query: NDArray[Any] | None = None
+    parted: Parted | None = None
+    sided: bool = True
 
     @property
     def items(self) -> ItemTable | None:
@@ -60,12 +67,41 @@ class Knowledge:
         return found
 
     @property
+    def by_row(self) -> Knowledge:
+        """The comparisons row by row, all or enough of them to measure quality."""
+        return self if self.parted is None else self.parted.rows
+
+    @property
+    def whole(self) -> Knowledge:
+        """All comparisons, row by row if they are few enough."""
+        return self.by_row if self.parted is None or self.parted.complete else self
+
+    @property
     def by_name(self) -> Pairs | None:
         """The same comparisons without features; None if items have no names."""
         pairs = self.pairs
         if pairs.names is None or not pairs.has_features:
             return None if pairs.names is None else pairs
         return Pairs(None, pairs.left, pairs.right, names=pairs.names).compact()
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """What is known of the rows of many files, of which alike ones were added up.
+
+    Attributes
+    ----------
+    rows : Knowledge
+        Rows of the files, one by one.
+    n_rows : int
+        How many rows the files have.
+    complete : bool
+        Whether `rows` are all of them; else they were drawn at random.
+    """
+
+    rows: Knowledge
+    n_rows: int
+    complete: bool
 
 
 def as_comparisons(read: Recognized) -> Knowledge:
@@ -85,7 +121,13 @@ def as_comparisons(read: Recognized) -> Knowledge:
         columns = dict(read.columns)
         if "weight" in columns:
             columns["sample_weight"] = columns.pop("weight")
-        return Knowledge(read.pairs, read.y, columns, item_names=read.pairs.names)
+        return Knowledge(
+            read.pairs,
+            read.y,
+            columns,
+            item_names=read.pairs.names,
+            sided=read.sided,
+        )
     if read.kind == "orders":
         return _of_orders(read)
     return _of_grades(read)
@@ -104,7 +146,9 @@ def _of_orders(read: Recognized) -> Knowledge:
         columns["sample_weight"] = read.columns["weight"][found.group]
     what = f"the {len(orders):,} lists"
     notes = [_written_out(found, what)]
-    return Knowledge(pairs, found.y, columns, notes, item_names=pairs.names)
+    return Knowledge(
+        pairs, found.y, columns, notes, item_names=pairs.names, sided=False
+    )
 
 
 def _of_grades(read: Recognized) -> Knowledge:
@@ -125,7 +169,15 @@ def _of_grades(read: Recognized) -> Knowledge:
     notes = [_written_out(found, what)]
     query = graded.group_names[graded.group]
     return Knowledge(
-        pairs, found.y, {}, notes, found.group, read.names, graded.y, query
+        pairs,
+        found.y,
+        {},
+        notes,
+        found.group,
+        read.names,
+        graded.y,
+        query,
+        sided=False,
     )
 
 

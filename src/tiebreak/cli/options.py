@@ -11,9 +11,19 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-__all__ = ["File", "Json", "ModelFile", "Quiet", "with_asking", "with_reading"]
+__all__ = [
+    "PARTS",
+    "Dask",
+    "File",
+    "Json",
+    "ModelFile",
+    "Quiet",
+    "with_asking",
+    "with_reading",
+]
 
 _COLUMNS = "How to read the file"
+PARTS = "Many files, and clusters"
 
 
 def _column(help: str) -> Any:
@@ -23,7 +33,8 @@ def _column(help: str) -> Any:
 File = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV, Parquet, svmlight with qid, PrefLib or lists; gzip is fine.",
+        help="CSV, TSV, Parquet, Arrow, svmlight with qid, PrefLib or lists; gzip is "
+        "fine.",
         metavar="FILE",
         show_default=False,
         readable=False,  # which is for the reader to say, in its own words
@@ -35,6 +46,16 @@ ModelFile = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let workers read the files: local starts one per core of this machine, "
+        "tcp://host:port asks a Dask scheduler that runs already.",
+        rich_help_panel=PARTS,
+    ),
+]
+
 
 def _choice(help: str) -> Any:
     return typer.Option(help=help, rich_help_panel=_COLUMNS)
@@ -42,7 +63,7 @@ def _choice(help: str) -> Any:
 
 _READING: dict[str, Any] = {
     "format": _choice(
-        "csv, tsv, parquet, svmlight, preflib or orders; guessed if not given."
+        "csv, tsv, parquet, arrow, svmlight, preflib or orders; guessed if not given."
     ),
     "kind": _choice("comparisons, grades or orders; guessed from the columns."),
     "meaning": _choice(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -14,21 +15,28 @@ from rich.table import Table
 
 from tiebreak import save
 from tiebreak.cli.choose import Choice
+from tiebreak.cli.cluster import connected
 from tiebreak.cli.endings import when_interrupted
-from tiebreak.cli.knowledge import Knowledge, as_comparisons
+from tiebreak.cli.knowledge import Knowledge
+from tiebreak.cli.parted_grades import GradedFiles
+from tiebreak.cli.partitions import is_in_parts
 from tiebreak.cli.rank_job import RankAnswer, rank, report_data, summary
+from tiebreak.cli.rank_parts import rank_grades
 from tiebreak.cli.screen import Screen, Steps, print_json
+from tiebreak.cli.sources import read_parts, read_whole
 from tiebreak.cli.tuning import Tuned, tune_model
 from tiebreak.data.atomic import atomic_folder, check_folder, made_folder
-from tiebreak.data.files import ReadOptions, neutralize_formulas, read_file
+from tiebreak.data.files import ReadOptions, neutralize_formulas
 from tiebreak.ratings.leaderboard_text import as_table
 from tiebreak.report import QualityData, write_report
+from tiebreak.scale import Step, running
 from tiebreak.selection import TuneResult
 
 __all__ = ["run"]
 
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _CHECKPOINT = "tiebreak-tuning.json"
+_GOES_ON = "The same command goes on with the fit."
 _SHOWN_SETTINGS = 12
 _SHOWN_WEIGHTS = 10
 
@@ -44,6 +52,8 @@ def run(
     bootstrap: int,
     reference: str | None,
     tune: bool,
+    dask: str | None = None,
+    checkpoint: Path | None = None,
     quiet: bool,
     as_json: bool,
     command: str,
@@ -53,7 +63,7 @@ def run(
     Parameters
     ----------
     file, out : Path
-        The file to read and the folder to write to.
+        The file to read, or a folder or pattern of files, and the folder to write to.
     reading : ReadOptions
         How to read the file.
     model, alpha, level, bootstrap, reference
@@ -61,6 +71,10 @@ def run(
     tune : bool
         Whether to choose the settings of the model. Scores are kept in the folder until
         all is done, so that the same command goes on after an interruption.
+    dask : str, optional
+        Where files are read and worked on: ``"local"``, or the address of a scheduler.
+    checkpoint : Path, optional
+        A file that keeps the steps of a fit on many files until all is done.
     quiet, as_json : bool
         What to print.
     command : str
@@ -68,40 +82,63 @@ def run(
     """
     screen = Screen(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))
-    with steps:
-        steps(f"reading {file.name}")
-        read = read_file(file, reading)
-        known = as_comparisons(read)
-    recognized = [*read.sentences, *read.questions, *known.notes]
-    screen.say(recognized)
-    check_folder(out, _FILES)  # now, and not after minutes of work
+    in_parts = dask is not None or checkpoint is not None or is_in_parts(file)
     with ExitStack() as stack:
-        tuner = None
-        if tune:
-            stack.enter_context(made_folder(out))
-            advice = "The same command goes on with the tuning."
-            stack.enter_context(when_interrupted(advice))
-            tuner = partial(_tune, known, out / _CHECKPOINT, steps)
-        stack.enter_context(steps)
-        answer = rank(
-            known,
-            model=model,
-            alpha=alpha,
-            level=level,
-            bootstrap=bootstrap,
-            reference=reference,
-            tuner=tuner,
-            progress=steps,
-        )
+        with steps:
+            if in_parts:
+                check_folder(out, _FILES)
+                client = stack.enter_context(connected(dask, steps))
+                tell = partial(_tell, steps)
+                stack.enter_context(
+                    running(client=client, checkpoint=checkpoint, tell=tell)
+                )
+                source, recognized = read_parts(file, reading, steps, client)
+            else:
+                source, recognized = read_whole(file, reading, steps)
+        if checkpoint is not None and isinstance(source, Knowledge):
+            recognized.append(f"{checkpoint} is not needed: counting takes one pass.")
+        screen.say(recognized)
+        check_folder(out, _FILES)  # now, and not after minutes of work
+        ranks = None
+        if isinstance(source, GradedFiles):
+            _refuse_tuning(tune)
+            if checkpoint is not None:
+                stack.enter_context(when_interrupted(_GOES_ON))
+            stack.enter_context(steps)
+            answer, known = rank_grades(source, model, alpha, steps)
+            ranks = source.ranks(answer.choice.model)
+        else:
+            known, tuner = source, None
+            if tune:
+                stack.enter_context(made_folder(out))
+                advice = "The same command goes on with the tuning."
+                stack.enter_context(when_interrupted(advice))
+                tuner = partial(_tune, known.by_row, out / _CHECKPOINT, steps)
+            stack.enter_context(steps)
+            answer = rank(
+                known,
+                model=model,
+                alpha=alpha,
+                level=level,
+                bootstrap=bootstrap,
+                reference=reference,
+                tuner=tuner,
+                progress=steps,
+            )
         steps("writing the report")
         now = datetime.datetime.now().astimezone().isoformat(timespec="minutes")
-        data = report_data(answer, known, file.name, command, now, recognized)
+        title = file.name if file.exists() else str(file)
+        data = report_data(answer, known, title, command, now, recognized)
         with atomic_folder(out, _FILES) as temporary:
             write_report(data, temporary / _FILES[0])
-            _write_csv(answer, temporary / _FILES[1])
+            _write_csv(
+                [_table_of(answer)] if ranks is None else ranks, temporary / _FILES[1]
+            )
             save(answer.choice.model, temporary / _FILES[2])
         if tune:
             (out / _CHECKPOINT).unlink(missing_ok=True)
+        if checkpoint is not None:
+            checkpoint.unlink(missing_ok=True)
     if as_json:
         typed = {"file": str(file), "out": str(out), "model": answer.choice.name}
         print_json(typed | replace(data, quality=_summed(data.quality)).to_dict())
@@ -161,10 +198,29 @@ def _settings(found: TuneResult) -> Table:
     return table
 
 
-def _write_csv(answer: RankAnswer, path: Path) -> None:
+def _tell(steps: Steps, step: Step) -> None:
+    steps(f"fitting, step {step.number}, {step.gap:.0e} from the minimum")
+
+
+def _refuse_tuning(tune: bool) -> None:
+    if tune:
+        raise ValueError(
+            "--tune is not for graded items in parts, whose best settings depend on "
+            "how many there are. Leave it out, or put all rows in one file."
+        )
+
+
+def _table_of(answer: RankAnswer) -> pl.DataFrame:
     table = answer.items if answer.board is None else answer.board.table
     assert table is not None
-    text = [name for name, kind in table.schema.items() if kind == pl.String]
-    table = table.with_columns([neutralize_formulas(table[name]) for name in text])
-    # Not written by polars, whose errors of a full disk say too little.
-    path.write_text(table.write_csv(), encoding="utf-8", newline="")
+    return table
+
+
+def _write_csv(tables: Iterable[pl.DataFrame], path: Path) -> None:
+    """Write tables of the same columns one below the other."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for number, table in enumerate(tables):
+            text = [name for name, kind in table.schema.items() if kind == pl.String]
+            safe = table.with_columns([neutralize_formulas(table[t]) for t in text])
+            # Not written by polars, whose errors of a full disk say too little.
+            file.write(safe.write_csv(include_header=number == 0))

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak import BradleyTerry, Leaderboard, check_pairs
+from tiebreak import BradleyTerry, Leaderboard
+from tiebreak.cli.checks import check_known
 from tiebreak.cli.choose import Choice, choose_model
 from tiebreak.cli.held_out import columns_for, foretell_held_out
 from tiebreak.cli.item_tables import board_items, rank_rows, rate_items
@@ -27,7 +28,7 @@ from tiebreak.report import QualityData, ReportData
 from tiebreak.report.markup import isolate
 from tiebreak.selection import ForwardResult, TuneResult
 
-__all__ = ["RankAnswer", "rank"]
+__all__ = ["RankAnswer", "list_weights", "rank", "report_data", "summary"]
 
 _CLEAR_GAIN = 0.05
 _NO_ITEMS = pl.DataFrame({"item": [], "rating": []})
@@ -124,7 +125,7 @@ def rank(
         checks = None
         if known.by_name is not None:
             progress("checking the data")
-            checks = check_pairs(known.by_name, y, **columns)
+            checks = check_known(known)
         if "rater" in columns:
             # From here on only who is who matters, and numbers are quicker than names.
             numbers = {"rater": factorize(columns["rater"])[0]}
@@ -155,10 +156,10 @@ def rank(
     progress("foretelling held-out results")
     quality = None
     try:
-        quality = foretell_held_out({choice.name: choice.model}, known)
+        quality = foretell_held_out({choice.name: choice.model}, known.by_row)
     except ValueError as error:
         said.append(f"Held-out quality is not known: {error}")
-    weights = _weights(fitted, pairs)
+    weights = list_weights(fitted, pairs)
     return RankAnswer(
         choice, checks, board, weights, quality, said, items, utility,
         tuning=None if tuned is None else tuned.result,
@@ -166,7 +167,21 @@ def rank(
     )  # fmt: skip
 
 
-def _weights(fitted: Any, pairs: Pairs) -> list[tuple[str, float]] | None:
+def list_weights(fitted: Any, pairs: Pairs) -> list[tuple[str, float]] | None:
+    """Give the weights of features, the largest first.
+
+    Parameters
+    ----------
+    fitted : estimator
+        The fitted model, also at the end of a pipeline.
+    pairs : Pairs
+        Comparisons with its features.
+
+    Returns
+    -------
+    list of (str, float) or None
+        None if items have no features, or the model has no weights.
+    """
     last = fitted[-1] if hasattr(fitted, "steps") else fitted
     last = getattr(last, "ranker_", last)
     if not pairs.has_features or not hasattr(last, "coef_"):
@@ -302,7 +317,7 @@ def report_data(
     utility = None if table is None else answer.utility
     matrix, history, note = None, None, ""
     if board is not None:
-        history, note = ratings_over_time(model, board.table, known)
+        history, note = ratings_over_time(model, board.table, known.whole)
         if isinstance(model, BradleyTerry):
             matrix = board.matrix()
     # What is said of quality and settings has a place of its own on the page.

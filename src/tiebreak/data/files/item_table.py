@@ -160,7 +160,7 @@ def read_items(
         missing or no finite number; the message names the lines.
     """
     sniffed = sniff(path)
-    if sniffed.format not in ("csv", "tsv", "parquet"):
+    if sniffed.format not in ("csv", "tsv", "parquet", "arrow"):
         raise FileError(
             path,
             f"this is a file in the format {sniffed.format}; a table of items must be "

@@ -180,6 +180,7 @@ def _make(
         questions=["--kind orders reads the scores of a person as one ranked list."],
         pairs=pairs,
         y=y,
+        sided=False,
         columns={"rater": rater.take(np.arange(len(y))).array()},
     )
 

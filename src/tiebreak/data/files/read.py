@@ -38,8 +38,8 @@ def read_file(
     """Read comparisons, grades or orders from a file, and say what was recognized.
 
     The format is guessed from the content: CSV or TSV (also packed by gzip), Parquet,
-    svmlight, PrefLib, or lines of item numbers. In tables, columns are recognized by
-    their usual names, see `tiebreak.data.files.vocabulary`.
+    Arrow, svmlight, PrefLib, or lines of item numbers. In tables, columns are
+    recognized by their usual names, see `tiebreak.data.files.vocabulary`.
 
     Parameters
     ----------
@@ -136,7 +136,8 @@ def describe_table(table: Table) -> list[str]:
     """
     sniffed = table.sniffed
     packed = " (gzip)" if sniffed.gzipped else ""
-    name = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}[sniffed.format]
+    names = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "arrow": "Arrow"}
+    name = names[sniffed.format]
     sentences = [f"{name}{packed} with {plural(table.n_rows, 'row')}."]
     if table.left_out:
         sentences.append(table.say_left_out())

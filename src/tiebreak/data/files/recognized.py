@@ -17,7 +17,7 @@ __all__ = ["FORMATS", "KINDS", "ReadOptions", "Recognized", "flag"]
 
 Kind = Literal["comparisons", "grades", "orders"]
 
-FORMATS = ("csv", "tsv", "parquet", "svmlight", "preflib", "orders")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders")
 KINDS = ("comparisons", "grades", "orders")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "format": FORMATS,
@@ -35,7 +35,7 @@ class ReadOptions:
 
     Attributes
     ----------
-    format : {"csv", "tsv", "parquet", "svmlight", "preflib", "orders"}
+    format : {"csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders"}
         How the file is written.
     kind : {"comparisons", "grades", "orders"}
         Which shape of knowledge to make of it.
@@ -133,6 +133,9 @@ class Recognized:
     pairs, y : Pairs, ndarray of int8 of shape (n,)
         Comparisons, with features if the user named a table of items, and their
         outcomes; y is None in a file that was read without them.
+    sided : bool
+        Whether the file says which item of a comparison is on the left. False where
+        comparisons were made of scores: their sides mean nothing.
     columns : dict of str to ndarray of shape (n,)
         ``"advantage"``, ``"rater"``, ``"period"`` and ``"weight"`` of every
         comparison, or ``"weight"`` of every list, where the file has them.
@@ -154,6 +157,7 @@ class Recognized:
     questions: list[str] = field(default_factory=list)
     pairs: Pairs | None = None
     y: NDArray[Any] | None = None
+    sided: bool = True
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     tags: dict[str, NDArray[Any]] = field(default_factory=dict)
     items: ItemTable | None = None

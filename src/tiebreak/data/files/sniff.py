@@ -31,6 +31,7 @@ _SVMLIGHT = re.compile(
     re.IGNORECASE,
 )
 _ADVICE = "save the file again as CSV in UTF-8 and try that."
+_ARROW = b"ARROW1"
 _BLANK = re.compile(r"\n[ \t]*\r?\n")
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _UNREADABLE = (
@@ -88,6 +89,12 @@ def sniff(path: Path, wanted: str | None = None) -> Sniffed:
                 path, "this is not a Parquet file: it must begin with PAR1."
             )
         return Sniffed("parquet")
+    if start[:6] == _ARROW or wanted == "arrow":
+        if start[:6] != _ARROW:
+            raise FileError(
+                path, "this is not an Arrow file: it must begin with ARROW1."
+            )
+        return Sniffed("arrow")
     gzipped = start[:2] == b"\x1f\x8b"
     for magic, what in _UNREADABLE:
         if start.startswith(magic):

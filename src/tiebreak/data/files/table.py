@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables in CSV and Parquet files, of which only the columns asked for are read.
+"""Tables in CSV, Parquet and Arrow files, of which only the columns asked for are read.
 
 Every field of a CSV file is text until it is asked for as a number, so that nothing is
 inferred: ``007`` stays a name. Text is kept as numbers of distinct values while it is
@@ -9,6 +9,7 @@ read, which is why ten million rows need the memory of their columns only.
 from __future__ import annotations
 
 import csv
+import glob
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,8 +89,8 @@ class Table:
     columns : list of str
         Names of the columns.
     left_out : list of str
-        Columns of a Parquet file that hold lists, structures or bytes, which no cell
-        of a table holds; they are not among `columns`.
+        Columns of a Parquet or Arrow file that hold lists, structures or bytes, which
+        no cell of a table holds; they are not among `columns`.
 
     Raises
     ------
@@ -100,7 +101,8 @@ class Table:
     def __init__(self, path: Path, sniffed: Sniffed) -> None:
         self.path = path
         self.sniffed = sniffed
-        self.is_parquet = sniffed.format == "parquet"
+        # An Arrow file has columns with types too.
+        self.is_parquet = sniffed.format in ("parquet", "arrow")
         self.left_out: list[str] = []
         self._frame = self._scan_parquet() if self.is_parquet else self._scan_csv()
         if len(self.columns) < 2:
@@ -121,14 +123,14 @@ class Table:
 
     def _scan_parquet(self) -> pl.LazyFrame:
         try:
-            frame = pl.scan_parquet(self.path.absolute(), glob=False)
+            frame = self._scan_typed()
             schema = frame.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).partition("\n")[0]
             raise FileError(
                 self.path,
-                f"the Parquet file is damaged or cut short ({reason}); get it again, "
-                "whole.",
+                f"the {self._kind} file is damaged or cut short ({reason}); get it "
+                "again, whole.",
             ) from None
         self.columns = schema.names()
         self._types = dict(schema)
@@ -141,6 +143,17 @@ class Table:
         if not self.columns:
             raise FileError(self.path, "the file has no columns of text or numbers.")
         return frame.rename(self._inner(schema.names()))
+
+    @property
+    def _kind(self) -> str:
+        return "Arrow" if self.sniffed.format == "arrow" else "Parquet"
+
+    def _scan_typed(self) -> pl.LazyFrame:
+        path = self.path.absolute()
+        if self.sniffed.format == "parquet":
+            return pl.scan_parquet(path, glob=False)
+        # Which has no such switch, and takes brackets in a name for a pattern.
+        return pl.scan_ipc(glob.escape(str(path)))
 
     def _scan_csv(self) -> pl.LazyFrame:
         self.columns = self._header()
@@ -351,7 +364,7 @@ class Table:
             reason = str(error).partition("\n")[0]
         if not self.is_parquet:
             check_records(self.path, self.sniffed, len(self.columns))
-        what = "Parquet file" if self.is_parquet else "table"
+        what = f"{self._kind} file" if self.is_parquet else "table"
         raise FileError(self.path, f"the {what} is damaged ({reason}).")
 
 

@@ -87,7 +87,7 @@ def read_unjudged(
         items = fit_numbered(path, result.items, wanted, result.sentences)
         result.sentences.append("The grades are not looked at.")
         return replace(result, items=items, grades=None)
-    if sniffed.format not in ("csv", "tsv", "parquet"):
+    if sniffed.format not in ("csv", "tsv", "parquet", "arrow"):
         raise FileError(
             path,
             f"this is a file in the format {sniffed.format}, which this model cannot "
