@@ -190,6 +190,15 @@ def test_unseen_items(run):
     assert_same_output(said, shown("unseen_items"))
 
 
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_many_files(capsys, tmp_path):
+    pytest.importorskip("distributed", reason="needs the dask extra")
+    found = runpy.run_path(str(EXAMPLES / "many_files.py"))["main"](tmp_path)
+    assert_same_output(capsys.readouterr().out, shown("many_files"))
+    assert found["same"] == 1.0
+
+
 def test_the_ordering_example_has_theirs_beside_ours(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     example = runpy.run_path(str(EXAMPLES / "ordering.py"))

@@ -113,7 +113,7 @@ def _local_cluster() -> Iterator[Any]:
         cluster = LocalCluster(
             n_workers=os.cpu_count() or 1,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             worker_dashboard_address=None,
             local_directory=str(scratch),
             silence_logs=logging.CRITICAL + 1,
