@@ -9,7 +9,9 @@ import pytest
 from tests.meta import sources
 
 SOURCES = sources.python_files("src")
-ALL_FILES = sources.python_files("src", "tests", "benchmarks", "examples", "papers")
+ALL_FILES = sources.python_files(
+    "src", "tests", "benchmarks", "examples", "papers", "tools"
+)
 SOLVERS = sources.python_files("src/tiebreak/solvers")
 
 KERNEL_OF_11 = "def add({}): pass".format(", ".join(f"a{i}" for i in range(11)))

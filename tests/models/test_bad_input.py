@@ -22,7 +22,12 @@ from tests.models.inputs import (
     refused,
 )
 from tiebreak import (
+    BradleyTerry,
+    Elo,
+    Glicko,
+    Glicko2,
     L1Ranker,
+    LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
     Orders,
@@ -32,6 +37,7 @@ from tiebreak import (
     RankingPursuit,
     RankRLS,
     RankSVM,
+    SVMCompare,
     ThresholdCompare,
 )
 
@@ -182,6 +188,32 @@ def test_what_is_no_comparison(make, X):
     if not isinstance(make(), takes_items):
         refused(TypeError, [*words, type(X).__name__], make().fit, X, Y)
     refused(TypeError, words, fitted(make).decision_function, X)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        SVMCompare,
+        LogisticCompare,
+        MaxMarginCompare,
+        MajorityCompare,
+        BradleyTerry,
+        Elo,
+        Glicko,
+        Glicko2,
+    ],
+)
+def test_the_message_about_lists_and_tables_names_models_that_take_them(make):
+    model = make()
+    games = Pairs(None, ["a", "b"], ["b", "c"])
+    pairs = good_pairs() if make is MaxMarginCompare else games
+    fits = [model.fit, *([model.partial_fit] if hasattr(model, "partial_fit") else [])]
+    for fit in fits:
+        words = ["Got Orders", "ranked lists.*RankSVM.*PlackettLuce", "ThresholdCompare"]
+        refused(TypeError, words, fit, Orders(None, [["a", "b", "c"]]))
+        words = ["Got ndarray", "shape \\(5, 2\\)", "graded items.*RankSVM"]
+        refused(TypeError, words, fit, ITEMS)
+        refused(ValueError, ["outcomes", "requires y to be passed"], fit, pairs)
 
 
 @every_model

@@ -209,7 +209,7 @@ def test_weights_of_very_different_sizes(make):
 @every_model
 def test_comparisons(make):
     pairs = Pairs(X, [0, 1, 2], [1, 2, 4])
-    words = ["all 3 comparisons are ties", "Try SVMCompare"]
+    words = ["all 3 comparisons are ties", "RankRLS", "needs a winner"]
     refused(ValueError, words, make().fit, pairs, [0, 0, 0])
     words = ["all 1 comparisons are ties"]
     weight = [0.0, 1.0, 0.0]

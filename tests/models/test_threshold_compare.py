@@ -13,6 +13,7 @@ from tiebreak import (
     OnItems,
     Orders,
     Pairs,
+    PlackettLuce,
     RankSVM,
     ThresholdCompare,
     load,
@@ -158,6 +159,32 @@ def test_orders_are_their_grades(graded):
     with pytest.raises(ValueError, match="was fitted with qid"):
         model.score(X, np.arange(40.0))
     assert model.score(orders) == graded_rows.score(values, y, qid=qid)
+
+
+@pytest.mark.parametrize("features", [None, np.arange(8.0).reshape(4, 2)])
+def test_lists_of_names_get_a_threshold(features):
+    lists = [["a", ["b", "c"], "d"], [["b", "c"], "a"], ["c", "b", "d"], ["d", "a"]]
+    orders = Orders(features, lists, names=list("abcd"))
+    weight = np.array([1.0, 2.0, 1.0, 3.0])
+    ranker = PlackettLuce(alpha=0.1)
+    model = ThresholdCompare(ranker).fit(orders, sample_weight=weight)
+    by_hand = ranker.fit(orders, sample_weight=weight)
+    np.testing.assert_array_equal(
+        model.utility(list("abcd")), by_hand.utility(list("abcd"))
+    )
+    y, qid = orders.entry_grades()
+    left, right, outcome = pairs_of(y, qid)
+    names = orders.names[orders.flat]
+    said = model.predict(Pairs(None, names[left], names[right]))
+    assert set(said.tolist()) == {-1, 0, 1}
+    assert model.training_error_ == pytest.approx(
+        np.average(said != outcome, weights=weight[qid[left]])
+    )
+    assert type(model.training_error_) is float
+    assert model.score(orders) == by_hand.score(orders)
+    if features is None:
+        with pytest.raises(TypeError, match="Orders have no features"):
+            ThresholdCompare(linear()).fit(orders)
 
 
 def test_rows_of_weight_zero_are_absent_for_every_step(graded):

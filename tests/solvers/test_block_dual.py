@@ -13,9 +13,9 @@ from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, LinearRows
 from tiebreak.solvers import BlockQP, solve_block_qp
 from tiebreak.solvers.block_active_set import BlockActiveSet
 from tiebreak.solvers.block_interior import block_interior_point
-from tiebreak.solvers.block_qp import BlockState
-from tiebreak.solvers.block_rounds import BlockRounds
-from tiebreak.solvers.block_steps import solve_blocks
+from tiebreak.solvers.dual_program import DualState
+from tiebreak.solvers.smo import WorkingSets
+from tiebreak.solvers.working_set import solve_blocks
 
 SHARED = "one direction"
 OWN = "a direction per block besides"
@@ -60,7 +60,7 @@ def explicit(X, q):
 
 def fresh(rows, q):
     f = np.zeros((q.n_directions, rows.n_rows))
-    return BlockState(q, np.zeros(q.size), f, rows.diagonal())
+    return DualState(q, np.zeros(q.size), f, rows.diagonal())
 
 
 def assert_certified(X, q, solution, tol):
@@ -130,7 +130,7 @@ def test_every_part_reaches_the_same_optimum(rng, kind):
     reference = solve_block_qp(rows, q, tol=1e-11)
     assert reference.converged
     by_sets = fresh(rows, q)
-    assert BlockRounds(rows, by_sets).run(1e-8, 10**7, 10**5) <= 1e-8
+    assert WorkingSets(rows, by_sets).run(1e-8, 10**7, 10**5) <= 1e-8
     by_barrier = fresh(rows, q)
     assert 5 <= block_interior_point(rows.factor, by_barrier, 1e-7) <= 40
     assert by_barrier.certificate()[3] <= 1e-4
@@ -149,7 +149,7 @@ def test_newton_steps_leave_a_point_untouched_that_they_cannot_settle(rng):
     rows = FactorRows(X.T)
     state = fresh(rows, q)
     assert not BlockActiveSet(rows, state).settle(1e-9)  # nothing is free
-    BlockRounds(rows, state).run(1e-9, 40, 1)
+    WorkingSets(rows, state).run(1e-9, 40, 1)
     before = state.s.copy(), state.f.copy()
     assert not BlockActiveSet(rows, state).settle(1e-9, max_systems=1)
     assert_array_equal(state.s, before[0])
@@ -188,6 +188,15 @@ def test_large_programs_with_few_features_go_through_the_barrier(rng):
         assert other.method.startswith(method)
         assert_certified(X, q, other, 1e-6)
         assert other.primal == pytest.approx(solution.primal, rel=2e-6)
+
+
+def test_sweeps_of_few_steps_give_way_to_other_parts():
+    """A program on which thousands of sweeps would take a handful of steps each."""
+    X, q = random_problem(np.random.default_rng(16), 500, p=4, C=0.1, n_blocks=4)
+    solution = solve_block_qp(LinearRows(X), q, tol=1e-6)
+    assert solution.method.startswith("sweeps + ")
+    assert 500 <= solution.n_iter < 1000
+    assert_certified(X, q, solution, 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -289,7 +298,7 @@ def test_levels_are_the_middle_of_what_is_best(data):
         block=np.repeat(np.arange(len(sizes)), sizes),
         loading=np.ones((len(sizes), 1)),
     )
-    state = BlockState(q, np.zeros(m), np.zeros((1, 1)), np.ones(1))
+    state = DualState(q, np.zeros(m), np.zeros((1, 1)), np.ones(1))
     for b, level in enumerate(state.levels(e)):
         mine = q.block == b
         upper, lower, kinks = q.upper[mine], q.lower[mine], e[mine]
@@ -313,8 +322,8 @@ def test_pair_steps_keep_every_block_in_balance(rng):
     steps = solve_blocks(K, e, s, q.lower, q.upper, q.starts, 1e-6, 10**6)
     assert 0 < steps < 10**6
     assert_allclose(e, q.linear - K @ s, atol=1e-9)
-    assert_allclose(q.totals(s), np.zeros(4), atol=1e-12)
-    state = BlockState(q, s, np.array([X @ (X.T @ np.bincount(q.row, s))]), np.ones(30))
+    assert_allclose(np.bincount(q.block, s), np.zeros(4), atol=1e-12)
+    state = DualState(q, s, np.array([X @ (X.T @ np.bincount(q.row, s))]), np.ones(30))
     assert state.violation(e) <= 1e-6
     # One step is one pair, and that of the block that violates most.
     e, s = q.linear.copy(), np.zeros(q.size)

@@ -88,5 +88,5 @@ def test_sweeps_go_on_from_where_others_have_moved_the_point(rng):
     state.f *= 0.5
     assert sweeps.run(1e-6, 10**9, 10**4) <= 1e-6
     assert_allclose(state.f[0], X @ (X.T @ np.bincount(q.row, state.s)), atol=1e-9)
-    assert_allclose(q.totals(state.s), np.zeros(3), atol=1e-12)
+    assert_allclose(np.bincount(q.block, state.s), np.zeros(3), atol=1e-12)
     assert state.certificate()[3] <= 1e-5

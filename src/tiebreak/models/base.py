@@ -9,7 +9,7 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,7 @@ __all__ = [
     "UtilityMixin",
     "accuracy",
     "check_positive",
+    "refuse_only_ties",
     "to_outcomes",
 ]
 
@@ -339,6 +340,15 @@ def accuracy(
     outcome = outcome_vector(y, "y", len(predicted))
     weight = check_weights(sample_weight, len(predicted))
     return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
+
+
+def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
+    """Say that comparisons without a winner hold no order."""
+    raise ValueError(
+        f"all {n_rows} comparisons are ties, so there is no order for "
+        f"{type(model).__name__} to learn: ties alone say that items are equal. Check "
+        "how the outcomes were read; at least one comparison needs a winner."
+    )
 
 
 def check_positive(model: Any, *names: str) -> None:

@@ -17,6 +17,7 @@ from tiebreak.data.features import check_features, remember_features
 from tiebreak.data.group_pairs import pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
 from tiebreak.metrics import swapped_pairs
+from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_program import check_graded, plant_tree, read_grades
 from tiebreak.models.weak_rankers import WeakRanker, WeakRankers
 
@@ -107,11 +108,7 @@ class BoostProgram:
         model._forget()
         remember_features(model, pairs.table)
         if not outcome[used].any():
-            raise ValueError(
-                f"all {len(outcome)} comparisons are ties or weigh nothing, and "
-                "RankBoost learns from the others. Try SVMCompare, which learns from "
-                "ties."
-            )
+            refuse_only_ties(model, int((weight > 0).sum()))
         pairs, outcome, weight = pairs[used].compact(), outcome[used], weight[used]
         table, code = pairs.unique_items()
         left, right = code[pairs.left], code[pairs.right]

@@ -33,7 +33,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     learns M utilities f_v(x) = Σ_p a_p^(v) k_v(c_p^(v), x), and their mean is the
     utility. Items with y = NaN have no grade; there the views are to agree. With L the
     Laplacian of the pairs of graded items of a group and L̄ that of the others, equation
-    (1) of the paper is
+    (1) of the paper is ::
 
         Σ_v (s - f_v)ᵀL(s - f_v) + ν Σ_{v,u} (f_v - f_u)ᵀL̄(f_v - f_u),
 
@@ -88,10 +88,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
 
     Attributes
     ----------
-    support_ : ndarray of int of shape (n_basis_, M)
+    support_ : ndarray of int of shape (n_steps, M)
         Center that every step gave to every view: rows of the item table, or of
         ``centers`` if that is a table.
-    dual_coef_ : ndarray of shape (n_basis_, M)
+    dual_coef_ : ndarray of shape (n_steps, M)
         Their coefficients.
     support_items_ : ndarray or csr_array of shape (k, n_features)
         The centers of all views, each once.

@@ -31,7 +31,7 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
 
     If a list is what is left of an order of all items after some were taken out at
     random, the expected rank of the item at position k of n in the whole order is
-    proportional to k / (n + 1). A regressor learns
+    proportional to k / (n + 1). A regressor learns ::
 
         k / (n + 1)  ≈  f(x)
 

@@ -39,7 +39,7 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
     """Order items by preferences between two of them, learned by Hedge.
 
     Every attribute f and its negation is a voter: R_f(a, b) is 1 if a has more of it, 0
-    if b has, ½ if both have as much. The preference for a over b is the weighted vote
+    if b has, ½ if both have as much. The preference for a over b is a weighted vote ::
 
         PREF(a, b) = Σ_f w_f R_f(a, b),    Σ_f w_f = 1.
 
@@ -75,7 +75,7 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
     losses_ : ndarray of shape (n_features,)
         Mean loss of each attribute over the training pairs of the last ``fit``; that of
         its negation is one minus this.
-    loss_curve_ : ndarray of shape (n_iter_,)
+    loss_curve_ : ndarray of shape (n_iter,)
         Loss of the weighted vote before each round; in ``partial_fit`` on the order
         that comes.
     side_weight_ : float

@@ -39,7 +39,11 @@ class PairKernelMachine(DualMachine):
         """Set what is particular to the subclass, and warn."""
 
     def fit(
-        self, X: Any, y: ArrayLike | None, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from comparisons.
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tiebreak.data import check_comparisons, is_pairs
 from tiebreak.data.features import remember_features
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import check_positive
+from tiebreak.models.base import check_positive, refuse_only_ties
 from tiebreak.models.graded_program import plant_tree, read_grades
 from tiebreak.models.l1_alpha import find_alpha_max
 from tiebreak.models.l1_program import (
@@ -35,7 +35,7 @@ _REDUCTIONS = ("threshold", "hull", None)
 class L1Ranker(L1Utility, BaseEstimator):
     """Linear ranking with the 1-norm, which drops features that do not pay.
 
-    Minimizes over w, as a linear program,
+    Minimizes over w, as a linear program, ::
 
         α ‖w‖₁ + slacks,   sums and not means,
 
@@ -94,7 +94,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         of the dual. No entry is larger than alpha in size, and where a feature has a
         weight it is alpha with the sign of the weight, within the tolerance.
     gap_ : float
-        (objective_ - dual_objective_) / objective_.
+        ``(objective_ - dual_objective_) / objective_``.
     n_rows_ : tuple of (int, int)
         Number of pairs, and of rows of the program after its reduction; with
         ``slack="pair"`` rows of the last linear program.
@@ -216,10 +216,12 @@ class L1Ranker(L1Utility, BaseEstimator):
 
         Parameters
         ----------
-        X, y, qid, sample_weight
+        X, y
             As in ``fit``.
         alphas : iterable of float
             Values of alpha; descending ones make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
 
         Returns
         -------
@@ -301,10 +303,7 @@ class L1Ranker(L1Utility, BaseEstimator):
             )
         decided = (weight > 0) & (outcome != 0)
         if not decided.any():
-            raise ValueError(
-                f"all {int((weight > 0).sum())} comparisons are ties, and L1Ranker "
-                "learns from the others only. Try SVMCompare, which learns from ties."
-            )
+            refuse_only_ties(self, int((weight > 0).sum()))
         pairs = pairs[decided].compact()
         self._forget()
         remember_features(self, pairs.table)

@@ -174,7 +174,11 @@ class LogisticCompare(
         self.learning_rate = learning_rate
 
     def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from comparisons.
 
@@ -204,7 +208,7 @@ class LogisticCompare(
         return self
 
     def _read(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> LogisticProgram:
         self._check_parameters()
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)

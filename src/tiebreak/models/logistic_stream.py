@@ -54,7 +54,11 @@ class LogisticStream:
         raise NotImplementedError
 
     def partial_fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         r"""Learn from some more comparisons, one step for each, in their order.
 

@@ -56,7 +56,11 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self.tie = tie
 
     def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Count outcomes.
 
@@ -97,6 +101,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons, without their outcomes.
 
         Returns
         -------

@@ -19,7 +19,7 @@ __all__ = ["MatchingPursuit"]
 class MatchingPursuit(KernelPursuit, BaseEstimator):
     """Grades as a sum of a few kernel functions, one chosen after another.
 
-    The pursuit of :class:`RankingPursuit` with L the identity: it makes
+    The pursuit of :class:`RankingPursuit` with L the identity: it makes ::
 
         Σ w_i (s_i - r(x_i))²,    r(x) = Σ a_j k(c_j, x),
 

@@ -30,14 +30,14 @@ __all__ = ["MaxMarginCompare"]
 class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     """Comparison of the largest margin, and a test of separability.
 
-    With d = x(right) - x(left), the linear program (``program="lp"``) is
+    With d = x(right) - x(left), the linear program (``program="lp"``) is ::
 
         maximize over w, μ   μ
         subject to           |w·d| ≤ 1 - μ  for ties,   y w·d ≥ 1 + μ  for the others,
 
     so that a difference of utilities w·x up to 1 is a tie and μ is the smallest
     distance of a difference from that boundary. μ > 0 means that the comparisons are
-    linearly separable. The quadratic program (``"qp"``) is
+    linearly separable. The quadratic program (``"qp"``) is ::
 
         minimize over u, β   ½ ‖u‖²
         subject to           |u·d| + β ≤ -1  for ties,   y u·d + β ≥ 1  for the others,
@@ -46,7 +46,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     program, so its margin is never larger.
 
     With ``C`` the linear program allows violations, and takes kernels. The utility is
-    Σ a_j k(z_j, x) over the distinct training items z, and
+    Σ a_j k(z_j, x) over the distinct training items z, and ::
 
         minimize over a, β   ‖a‖₁ + C Σ_i w_i Σ (1 - label (β + difference))₊,
 
@@ -158,7 +158,11 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
 
     def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Find the widest margin.
 
@@ -182,7 +186,9 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         if pairs.items is None:
             raise TypeError(
-                "MaxMarginCompare needs features; these Pairs have none (items=None)."
+                "MaxMarginCompare needs features; these Pairs have none (items=None). "
+                "Try SVMCompare(kernel='linear') or BradleyTerry, which know items by "
+                "name."
             )
         present = weight > 0
         pairs, outcome = pairs[present], outcome[present]
@@ -342,7 +348,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             self.coef_ = u
             self.margin_ = 1.0 / float(np.linalg.norm(u))
             return
-        level = solution.level + dual.shift
+        level = float(solution.levels[0]) + dual.shift
         self.coef_, self.margin_ = u / -level, -1.0 / level
 
     def _report(self, y: np.ndarray) -> None:

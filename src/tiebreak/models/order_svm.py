@@ -22,7 +22,7 @@ from tiebreak.models.graded_program import read_grades
 from tiebreak.models.order_program import Places, choose_cuts
 from tiebreak.models.threshold_machine import ThresholdMachine
 from tiebreak.models.threshold_program import ThresholdProgram, distinct_items
-from tiebreak.solvers import BlockSolution
+from tiebreak.solvers import DualSolution
 
 __all__ = ["OrderSVM"]
 
@@ -31,7 +31,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
     """A utility from ranked lists, by machines for "in the top t" that share it.
 
     With z_it = +1 if item i is within the first t places of its list, else -1, it
-    solves
+    solves ::
 
         minimize over w, v, b   ½ ‖w‖² + ½ coupling Σ_t ‖v_t‖²
                                 + C Σ_t Σ_i w_i (1 - z_it ((w + v_t)·Φ(x_i) - b_t))₊,
@@ -245,7 +245,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
             1e6 * self.cache_size,
         )
 
-    def _unpack(self, program: ThresholdProgram, solution: BlockSolution) -> None:
+    def _unpack(self, program: ThresholdProgram, solution: DualSolution) -> None:
         self.thresholds_ = program.thresholds(solution)
         if program.items.is_linear:
             own = np.sqrt(1.0 / self.coupling)

@@ -18,7 +18,7 @@ from tiebreak.models.base import check_positive
 from tiebreak.models.graded_program import read_grades
 from tiebreak.models.threshold_machine import ThresholdMachine
 from tiebreak.models.threshold_program import ThresholdProgram, distinct_items
-from tiebreak.solvers import BlockSolution
+from tiebreak.solvers import DualSolution
 
 __all__ = ["OrdinalSVM"]
 
@@ -30,7 +30,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     """Ordinal regression: a utility, and thresholds that cut it into grades.
 
     With r grades and z_ij = +1 if the grade of item i is above threshold j, else -1, it
-    solves (the implicit constraints of Chu and Keerthi)
+    solves (the implicit constraints of Chu and Keerthi) ::
 
         minimize over w, b   ½ ‖w‖² + C Σ_i w_i Σ_{j<r} (1 - z_ij (w·Φ(x_i) - b_j))₊,
 
@@ -225,7 +225,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
             1e6 * self.cache_size,
         )
 
-    def _unpack(self, program: ThresholdProgram, solution: BlockSolution) -> None:
+    def _unpack(self, program: ThresholdProgram, solution: DualSolution) -> None:
         # They come out in order, but for the rounding of weights that add up to zero.
         self.thresholds_ = np.maximum.accumulate(program.thresholds(solution))
 

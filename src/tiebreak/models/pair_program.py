@@ -32,7 +32,7 @@ from tiebreak.kernels import (
     make_kernel,
     make_rows,
 )
-from tiebreak.solvers import BoxQP, BoxSolution
+from tiebreak.solvers import BoxQP, DualSolution
 
 __all__ = ["PairDual", "PairProgram", "TrainingItems"]
 
@@ -265,14 +265,14 @@ class PairProgram:
             parts.append(_Part(0, self.tied, -1.0, 1.0))
         return _dual(C, parts, 0.0, balanced=False)
 
-    def item_coef(self, solution: BoxSolution) -> np.ndarray:
+    def item_coef(self, solution: DualSolution) -> np.ndarray:
         """Coefficients a on distinct items: utility(x) = Σ a_j k(item j, x)."""
         n = self.items.n_items
-        return np.bincount(self.right, solution.coef, n) - np.bincount(
-            self.left, solution.coef, n
+        return np.bincount(self.right, solution.coef[0], n) - np.bincount(
+            self.left, solution.coef[0], n
         )
 
-    def comparison_coef(self, dual: PairDual, solution: BoxSolution) -> np.ndarray:
+    def comparison_coef(self, dual: PairDual, solution: DualSolution) -> np.ndarray:
         """Coefficients on the comparisons as given, shape (n,).
 
         What a row received is divided among its comparisons of the same outcome in

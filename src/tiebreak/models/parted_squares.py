@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_program import refuse_no_pairs, refuse_weights
 from tiebreak.models.parted import (
     add_up,
@@ -79,10 +80,7 @@ def fit_parted_squares(
     n_groups = sum(fact.n_groups for fact in facts)
     if n_different == 0:
         if data.is_pairs:
-            raise ValueError(
-                f"all {told.n_rows} comparisons are ties, so that there is no order to "
-                "learn. Try SVMCompare, which learns from ties."
-            )
+            refuse_only_ties(model, told.n_rows)
         refuse_no_pairs(told.n_rows, n_groups)
     if not np.isfinite(H).all() or not np.isfinite(square):
         smallest = min(fact.smallest for fact in facts)

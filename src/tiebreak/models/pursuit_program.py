@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GroupLaplacian, PairLaplacian
+from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.pursuit_forms import GroupForm, PairForm, WeightForm
 
 __all__ = [
@@ -234,11 +235,7 @@ def comparisons_program(
     present = weight > 0
     pairs, outcome, weight = pairs[present], outcome[present], weight[present]
     if not outcome.any():
-        raise ValueError(
-            f"all {len(outcome)} comparisons are ties, to which {type(model).__name__} "
-            "would give equal utilities everywhere. Try SVMCompare, which learns from "
-            "ties."
-        )
+        refuse_only_ties(model, len(outcome))
     ends = np.concatenate([pairs.left, pairs.right])
     distinct, code = distinct_rows(
         pairs.table, ends, merge=model.kernel != "precomputed"

@@ -35,7 +35,7 @@ class RankBoost(UtilityMixin, BaseEstimator):
     r"""Boosting of weak rankers: a utility that is a sum of functions of one feature.
 
     The utility is H(x) = Σ_t α_t h_t(x) with weak rankers h from 0 to 1. They are added
-    one by one, to lower the exponential loss
+    one by one, to lower the exponential loss ::
 
         L(H) = Σ_{(b,c)} w_bc exp(-(H(b) - H(c))) / Σ_{(b,c)} w_bc
 
@@ -77,15 +77,15 @@ class RankBoost(UtilityMixin, BaseEstimator):
 
     Attributes
     ----------
-    features_ : ndarray of int of shape (n_iter_,)
+    features_ : ndarray of int of shape (n_iter,)
         Feature of each weak ranker.
-    cuts_ : ndarray of shape (n_iter_,)
+    cuts_ : ndarray of shape (n_iter,)
         Stumps: the cut of each.
-    alphas_ : ndarray of shape (n_iter_,)
+    alphas_ : ndarray of shape (n_iter,)
         Its weight α.
-    edges_ : ndarray of shape (n_iter_,)
+    edges_ : ndarray of shape (n_iter,)
         Its r when it was chosen.
-    normalizers_ : ndarray of shape (n_iter_,)
+    normalizers_ : ndarray of shape (n_iter,)
         Z of each round. Their product is the loss.
     coef_ : ndarray of shape (n_features,)
         Features: H(x) = (x - ``lower_``)·``coef_``.

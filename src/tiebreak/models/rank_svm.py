@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import Grades, Pairs, is_pairs
-from tiebreak.models.base import check_positive
+from tiebreak.models.base import check_positive, refuse_only_ties
 from tiebreak.models.drawn_pairs import draw_pairs
 from tiebreak.models.graded_program import GradedProgram, plant_tree, read_grades
 from tiebreak.models.kernel_machine import PairKernelMachine
@@ -317,10 +317,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
     def _check_outcomes(self, outcome: np.ndarray) -> None:
         if self.ties == "ignore" and not outcome.any():
-            raise ValueError(
-                f"all {len(outcome)} comparisons are ties, and RankSVM(ties='ignore') "
-                "learns from the others only. Try SVMCompare, which learns from ties."
-            )
+            refuse_only_ties(self, len(outcome))
 
 
 def _pairs_of_rows(

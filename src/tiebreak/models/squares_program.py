@@ -15,6 +15,7 @@ from tiebreak.data.features import remember_features
 from tiebreak.data.messages import warn_user
 from tiebreak.kernels import make_kernel
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
+from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_program import (
     read_grades,
     refuse_no_pairs,
@@ -264,10 +265,7 @@ def read_compared(
     pairs, outcome, weight = check_comparisons(X, y, sample_weight)
     present = np.flatnonzero(weight > 0.0)
     if not outcome[present].any():
-        raise ValueError(
-            f"all {len(present)} comparisons are ties, so that there is no order to "
-            "learn. Try SVMCompare, which learns from ties."
-        )
+        refuse_only_ties(model, len(present))
     given = np.arange(len(pairs)) if keep_all else present
     precomputed = isinstance(model.kernel, str) and model.kernel == "precomputed"
     gamma = model.gamma

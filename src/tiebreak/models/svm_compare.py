@@ -12,7 +12,7 @@ from tiebreak.data.messages import warn_user
 from tiebreak.models.base import OUTCOMES, ThresholdWarning
 from tiebreak.models.kernel_machine import PairKernelMachine
 from tiebreak.models.pair_program import PairDual, PairProgram
-from tiebreak.solvers import BoxSolution
+from tiebreak.solvers import DualSolution
 
 __all__ = ["SVMCompare"]
 
@@ -20,7 +20,7 @@ __all__ = ["SVMCompare"]
 class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
     """Support vector machine that learns left / tie / right from comparisons.
 
-    With d = Φ(right) - Φ(left) for a comparison, it solves
+    With d = Φ(right) - Φ(left) for a comparison, it solves ::
 
         minimize over u, β   ½ ‖u‖² + C Σ_{y≠0} (1 - y u·d - β)₊
                                     + C Σ_{y=0} (1 + u·d + β)₊ + (1 - u·d + β)₊.
@@ -145,14 +145,14 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         return program.compare(self.C)
 
     def _unpack(
-        self, program: PairProgram, dual: PairDual, solution: BoxSolution
+        self, program: PairProgram, dual: PairDual, solution: DualSolution
     ) -> None:
         super()._unpack(program, dual, solution)
         self.classes_ = OUTCOMES.copy()
-        self.intercept_ = solution.level + dual.shift
+        self.intercept_ = float(solution.levels[0]) + dual.shift
         self.threshold_ = max(0.0, -self.intercept_)
 
-    def _finish(self, program: PairProgram, solution: BoxSolution) -> None:
+    def _finish(self, program: PairProgram, solution: DualSolution) -> None:
         differ = program.right_better.sum() + program.left_better.sum()
         if program.tied.sum() == 0:
             warn_user(
@@ -192,7 +192,7 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
             )
 
 
-def _is_flat(program: PairProgram, solution: BoxSolution) -> bool:
+def _is_flat(program: PairProgram, solution: DualSolution) -> bool:
     """Whether no comparison has a difference of utilities, but for rounding."""
     largest = float(program.rows.diagonal().max())
     rounding = 1e-13 * largest * float(np.abs(solution.s).sum())

@@ -25,13 +25,13 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
     A labeling says of every pair of different grades in a group which item is the
     better one. The right labeling must win against every other by a margin that is the
-    number of pairs they disagree on, with one slack for all of them:
+    number of pairs they disagree on, with one slack for all of them::
 
         minimize over w, ξ ≥ 0   ½ ‖w‖² + C ξ
         such that   ξ ≥ Σ_{(i,j) swapped} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))
                     for every set of swapped pairs (i better than j).
 
-    The set with the largest right side has the pairs with a positive term, so
+    The set with the largest right side has the pairs with a positive term, so ::
 
         ξ = Σ_{y_i > y_j} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))₊,
 
@@ -163,10 +163,12 @@ class SwapSVM(KernelUtility, BaseEstimator):
 
         Parameters
         ----------
-        X, y, qid, sample_weight
+        X, y
             As in ``fit``.
         Cs : iterable of float
             Values of C; ascending values make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
 
         Returns
         -------

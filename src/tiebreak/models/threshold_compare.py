@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
 from tiebreak.data.group_pairs import pairs_within_groups
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
-from tiebreak.models.graded_program import check_graded
+from tiebreak.models.graded_program import check_graded, check_lists
 from tiebreak.solvers import best_threshold
 
 __all__ = ["ThresholdCompare"]
@@ -33,7 +33,7 @@ __all__ = ["ThresholdCompare"]
 class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     """Learn when a difference of utilities is a tie, for any ranker.
 
-    The ranker is fitted on the training data; then the threshold
+    The ranker is fitted on the training data; then the threshold ::
 
         τ = argmin_{τ ≥ 0}  Σ weight · [predicted outcome with τ ≠ y]
 
@@ -152,23 +152,19 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self._learn(self.decision_function(pairs), outcome, weight)
 
     def _fit_items(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
-        grades, weight = check_graded(X, y, qid, sample_weight)
+        grade, group, weight = _graded_rows(X, y, qid, sample_weight)
         if not weight.all() and not self._needs_all_rows():
             X, y, qid, sample_weight = _present(X, y, qid, sample_weight)
-            grades, weight = check_graded(X, y, qid, sample_weight)
+            grade, group, weight = _graded_rows(X, y, qid, sample_weight)
         given = {"qid": qid, "sample_weight": sample_weight}
         self._fit_ranker(X, y, {k: v for k, v in given.items() if v is not None})
-        self.fitted_with_qid_ = qid is not None or isinstance(X, Orders)
-        lists = grades.orders
-        utility = self.utility(X if lists is None else lists.values)
-        if lists is not None:
-            utility = utility[lists.flat]
-        found = pairs_within_groups(
-            grades.group, grades.y, limit=self.max_pairs or sys.maxsize
-        )
+        lists = isinstance(X, Orders)
+        self.fitted_with_qid_ = lists or qid is not None
+        utility = self._utility_of_entries(X) if lists else self.utility(X)
+        found = pairs_within_groups(group, grade, limit=self.max_pairs or sys.maxsize)
         if found.n_possible == 0:
             raise ValueError(
-                f"None of the {grades.n_groups} group(s) has two items, so there is "
+                f"None of the {group.max() + 1} group(s) has two items, so there is "
                 "nothing to compare. Check that qid is the group and not the row "
                 "number."
             )
@@ -193,7 +189,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Find the threshold for the differences of utilities."""
         self.classes_ = OUTCOMES.copy()
         self.threshold_, wrong = best_threshold(difference, outcome, weight)
-        self.training_error_ = wrong / weight.sum()
+        self.training_error_ = float(wrong / weight.sum())
         self.n_pairs_ = len(outcome)
         return self
 
@@ -236,6 +232,10 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
 
     @property
+    def _by_name(self) -> bool:
+        return hasattr(_last_step(self.ranker_), "items_")
+
+    @property
     def n_features_in_(self) -> int:
         """Number of features that the ranker was fitted on."""
         check_is_fitted(self)
@@ -253,6 +253,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : items
+            As the ranker takes them.
 
         Returns
         -------
@@ -270,6 +271,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons, without their outcomes.
 
         Returns
         -------
@@ -316,6 +318,16 @@ def _items_of(pairs: Pairs) -> Any:
     if names is None or pairs.items.is_sparse:
         return pairs.values
     return pl.DataFrame(pairs.values, schema=list(names))
+
+
+def _graded_rows(
+    X: Any, y: Any, qid: Any, sample_weight: Any
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Give grade, group and weight of graded items, or of the entries of lists."""
+    if isinstance(X, Orders):  # whose items need no features here
+        return *X.entry_grades(), check_lists(X, y, qid, sample_weight)
+    grades, weight = check_graded(X, y, qid, sample_weight)
+    return grades.y, grades.group, weight
 
 
 def _present(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:

@@ -10,18 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data.messages import warn_user
 from tiebreak.models.base import check_positive
-from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.dual_machine import DualMachine
 from tiebreak.models.threshold_program import ThresholdProgram
-from tiebreak.solvers import BlockQP, BlockSolution, solve_block_qp
+from tiebreak.solvers import BlockQP, DualSolution, solve_block_qp
 
 __all__ = ["ThresholdMachine"]
 
 
-class ThresholdMachine(KernelUtility):
+class ThresholdMachine(DualMachine):
     """A utility learned together with thresholds by a dual program.
 
     Subclasses store the parameters ``C``, ``tol`` and ``max_iter`` besides those of the
@@ -29,9 +28,6 @@ class ThresholdMachine(KernelUtility):
     keep of its solution, ``thresholds_`` among it.
     """
 
-    C: float
-    tol: float
-    max_iter: int
     thresholds_: NDArray[np.float64]
 
     def path(
@@ -47,10 +43,12 @@ class ThresholdMachine(KernelUtility):
 
         Parameters
         ----------
-        X, y, qid, sample_weight
+        X, y
             As in ``fit``.
         Cs : iterable of float
             Values of C; ascending values make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
 
         Returns
         -------
@@ -67,7 +65,7 @@ class ThresholdMachine(KernelUtility):
 
     def _follow(self, program: ThresholdProgram, Cs: list[float]) -> Iterator[Self]:
         """Fit copies of this model for one C after the other."""
-        last: tuple[BlockQP, BlockSolution] | None = None
+        last: tuple[BlockQP, DualSolution] | None = None
         for C in Cs:
             model = copy.copy(self)
             model.C = C
@@ -91,36 +89,30 @@ class ThresholdMachine(KernelUtility):
     ) -> ThresholdProgram:
         raise NotImplementedError
 
-    def _unpack(self, program: ThresholdProgram, solution: BlockSolution) -> None:
+    def _unpack(self, program: ThresholdProgram, solution: DualSolution) -> None:
         raise NotImplementedError
 
     def _solve(
         self,
         program: ThresholdProgram,
-        last: tuple[BlockQP, BlockSolution] | None = None,
-    ) -> tuple[BlockQP, BlockSolution]:
+        last: tuple[BlockQP, DualSolution] | None = None,
+    ) -> tuple[BlockQP, DualSolution]:
         """Solve for this C, keep the result, and say what a user should know of it."""
         problem = program.problem(self.C)
         self._refuse_overflow(program, problem)
         solution = solve_block_qp(
             program.rows, problem, tol=self.tol, max_iter=self.max_iter, last=last
         )
-        name = type(self).__name__
         if program.is_flat(solution):
             warn_user(
-                f"{name} gives all training items the same utility, so it puts nothing "
-                f"in order: with C={self.C:g} no feature explains the grades well "
-                "enough. Try a larger C, scaled features or another kernel."
+                f"{type(self).__name__} gives all training items the same utility, so "
+                f"it puts nothing in order: with C={self.C:g} no feature explains the "
+                "grades well enough. Try a larger C, scaled features or another kernel."
             )
-        if not solution.converged:
-            warn_user(
-                f"{name} stopped after {solution.n_iter} iterations with a relative "
-                f"duality gap of {solution.gap:.2g} and a violation of "
-                f"{solution.violation:.2g}; asked for tol={self.tol:g}. The result is "
-                "kept. Try a larger max_iter, scaled features or a smaller C.",
-                ConvergenceWarning,
-            )
-        self._keep(program, problem, solution)
+        self._warn_unconverged(solution)
+        coef = program.row_coef(problem, solution)
+        self._keep_dual(program.given, coef, solution)
+        self._keep_expansion(program.items, solution.coef[0])
         self._unpack(program, solution)
         return problem, solution
 
@@ -139,17 +131,3 @@ class ThresholdMachine(KernelUtility):
                 "features first, for example with StandardScaler, or try a smaller C "
                 "or smaller weights."
             )
-
-    def _keep(
-        self, program: ThresholdProgram, problem: BlockQP, solution: BlockSolution
-    ) -> None:
-        coef = program.row_coef(problem, solution)
-        used = np.flatnonzero(coef)
-        self.support_ = program.given[used]
-        self.dual_coef_ = coef[used]
-        self.objective_ = solution.primal
-        self.gap_ = solution.gap
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        self.solver_ = solution.method
-        self._keep_expansion(program.items, solution.coef[0])

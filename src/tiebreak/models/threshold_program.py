@@ -25,7 +25,7 @@ from tiebreak.kernels import (
 )
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.pair_program import TrainingItems
-from tiebreak.solvers import BlockQP, BlockSolution
+from tiebreak.solvers import BlockQP, DualSolution
 
 __all__ = ["ThresholdProgram", "distinct_items"]
 
@@ -133,11 +133,11 @@ class ThresholdProgram:
             loading=self.loading,
         )
 
-    def thresholds(self, solution: BlockSolution) -> Floats:
+    def thresholds(self, solution: DualSolution) -> Floats:
         """What the value of an item is compared with, shape (B,)."""
         return -(solution.levels + self.shifts)
 
-    def is_flat(self, solution: BlockSolution) -> bool:
+    def is_flat(self, solution: DualSolution) -> bool:
         """Whether all training items have the same utility, but for rounding."""
         utility = solution.fitted[0][self.code]
         largest = float(self.rows.diagonal()[self.code].max())
@@ -145,7 +145,7 @@ class ThresholdProgram:
         # Much less than the margin of one; the bound on rounding may be far too large.
         return bool(np.ptp(utility) <= min(rounding, 1e-6))
 
-    def row_coef(self, problem: BlockQP, solution: BlockSolution) -> Floats:
+    def row_coef(self, problem: BlockQP, solution: DualSolution) -> Floats:
         """Coefficients of the rows, shape (n,): w = Σ coef Φ(x).
 
         What an item received on one side of a threshold is divided among its rows of

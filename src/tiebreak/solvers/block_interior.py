@@ -29,7 +29,8 @@ from tiebreak.solvers.block_barrier import (
     newton_step,
     step_lengths,
 )
-from tiebreak.solvers.block_qp import BlockQP, BlockState
+from tiebreak.solvers.block_qp import BlockQP
+from tiebreak.solvers.dual_program import DualState
 
 __all__ = ["block_interior_point"]
 
@@ -39,7 +40,7 @@ _COLUMNS = 4096
 
 
 def block_interior_point(
-    factor: np.ndarray, state: BlockState, tol: float, *, max_steps: int = 200
+    factor: np.ndarray, state: DualState, tol: float, *, max_steps: int = 200
 ) -> int:
     """Solve the program from scratch and write the solution into ``state``.
 
@@ -47,8 +48,8 @@ def block_interior_point(
     ----------
     factor : ndarray of shape (r, n)
         ``F`` with ``K = FᵀF``.
-    state : BlockState
-        Overwritten, if the new point has a larger dual objective.
+    state : DualState
+        Of a block program. Overwritten, if the new point has a larger dual objective.
     tol : float
         Relative duality gap, and residual of the optimality conditions, to reach. The
         barrier goes down to its square: then a variable is either closer to its bound
@@ -62,6 +63,7 @@ def block_interior_point(
         Newton steps taken.
     """
     q = state.problem
+    assert isinstance(q, BlockQP)
     # Unit-free variables: the largest bound is 1 and y is of order 1.
     scale = float(max(q.upper.max(), -q.lower.min()))
     newton = _Newton(factor, q, scale)
@@ -96,7 +98,7 @@ def block_interior_point(
         if done or exact or since > 5 or steps == max_steps:
             break
         steps += 1
-        balance = -q.totals(point[0])
+        balance = -state.imbalance(point[0])
         try:
             newton.prepare(point)
             # Predictor: straight at the solution.
@@ -122,7 +124,8 @@ def block_interior_point(
         levels += a * level_step
     # A point that is not near enough is better off without exact bounds.
     for tolerance in (tol, np.inf):
-        if _keep_if_better(state, factor, _to_bounds(q, scale, kept, tolerance)):
+        s = state.rebalanced(_to_bounds(q, scale, kept, tolerance))
+        if state.keep_if_better(s, (q.collect(s, newton.n) @ factor.T) @ factor):
             break
     return steps
 
@@ -216,37 +219,4 @@ def _to_bounds(q: BlockQP, scale: float, point: np.ndarray, tol: float) -> np.nd
     at_lower = (z > tol) & (p < z * width)
     at_upper = (w > tol) & (t < w * width)
     s = np.clip(s * scale, q.lower, q.upper)
-    s = np.where(at_lower, q.lower, np.where(at_upper, q.upper, s))
-    for b in range(q.n_blocks):
-        mine = slice(q.starts[b], q.starts[b + 1])
-        s[mine] = _rebalanced(s[mine], q.lower[mine], q.upper[mine])
-    return s
-
-
-def _rebalanced(s: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Spread the rest of ``Σ s`` over the variables that have room, in proportion."""
-    for _ in range(3):
-        rest = s.sum()
-        inside = (s > lower) & (s < upper)
-        room = np.where(inside, s - lower if rest > 0 else upper - s, 0.0)
-        if room.sum() < abs(rest):
-            room = s - lower if rest > 0 else upper - s
-        if rest == 0 or room.sum() == 0:
-            break
-        s = np.clip(s - rest * room / room.sum(), lower, upper)
-    return s
-
-
-def _keep_if_better(state: BlockState, factor: np.ndarray, s: np.ndarray) -> bool:
-    """Take over a point if its dual objective is larger; says whether it was."""
-    q = state.problem
-
-    def dual(s: np.ndarray, f: np.ndarray) -> float:
-        coef = q.collect(s, f.shape[1])
-        return float(q.linear @ s - 0.5 * (coef * f).sum())
-
-    f = (q.collect(s, factor.shape[1]) @ factor.T) @ factor
-    better = dual(s, f) > dual(state.s, state.f)
-    if better:
-        state.s[:], state.f[:] = s, f
-    return better
+    return np.where(at_lower, q.lower, np.where(at_upper, q.upper, s))

@@ -18,21 +18,22 @@ from numba import njit
 
 from tiebreak.kernels import LinearRows
 from tiebreak.kernels.functions import Table
-from tiebreak.solvers.block_qp import BlockState
+from tiebreak.solvers.dual_program import DualState
+from tiebreak.solvers.rounds import Rounds
 
 __all__ = ["BlockSweeps", "sweep_pairs"]
 
 _FLAT = 1e-12
 
 
-class BlockSweeps:
-    """Sweeps of pair steps on a :class:`BlockState` over a linear kernel.
+class BlockSweeps(Rounds):
+    """Sweeps of pair steps on a block program over a linear kernel.
 
     Parameters
     ----------
     rows : LinearRows
         The matrix.
-    state : BlockState
+    state : DualState
         Point to improve in place.
 
     Attributes
@@ -44,68 +45,42 @@ class BlockSweeps:
     """
 
     name = "sweeps"
-    # Steps per variable after which other methods are worth a try.
     patience = 20
 
-    def __init__(self, rows: LinearRows, state: BlockState) -> None:
+    def __init__(self, rows: LinearRows, state: DualState) -> None:
+        super().__init__(state)
         self.rows = rows
-        self.state = state
-        self.n_steps = 0
-        self.n_rounds = 0
-        q = state.problem
         self._table = _flat_table(rows.X)
-        self._bounds = np.stack([q.lower, q.upper])
+        self._bounds = np.stack([state.problem.lower, state.problem.upper])
 
     def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work until the violation is at most ``eps`` or a budget is spent.
+        """Work as :meth:`Rounds.run` does, from wherever others moved the point."""
+        coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
+        self._weights = np.stack([self.rows.X.T @ c for c in coef])
+        return super().run(eps, max_steps, max_rounds)
 
-        Parameters
-        ----------
-        eps : float
-            Wanted violation of the optimality conditions.
-        max_steps, max_rounds : int
-            Budgets of this call.
-
-        Returns
-        -------
-        float
-            The violation reached.
-        """
-        q, state, X = self.state.problem, self.state, self.rows.X
-        stop_steps = self.n_steps + max_steps
-        stop_rounds = self.n_rounds + max_rounds
-        # Others may have moved the point since the last call.
-        coef = q.collect(state.s, self.rows.n_rows)
-        weights = np.stack([X.T @ c for c in coef])
-        while True:
-            e = state.gradient
-            violation = state.violation(e)
-            if (
-                violation <= eps
-                or self.n_steps >= stop_steps
-                or self.n_rounds >= stop_rounds
-            ):
-                return violation
-            self.n_steps += sweep_pairs(
-                self._table,
-                weights,
-                state.s,
-                self._bounds,
-                q.linear,
-                q.row,
-                q.loading[q.block],
-                *self._pairs(e),
-            )
-            for k, w in enumerate(weights):
-                state.f[k] = X @ w
-            self.n_rounds += 1
+    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+        q, state = self.state.problem, self.state
+        n_steps = sweep_pairs(
+            self._table,
+            self._weights,
+            state.s,
+            self._bounds,
+            q.linear,
+            q.row,
+            q.loads,
+            *self._pairs(e),
+        )
+        for k, w in enumerate(self._weights):
+            state.f[k] = self.rows.X @ w
+        return n_steps
 
     def _pairs(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Variables to grow and to shrink, pair by pair, the worst violation first."""
         q = self.state.problem
         growing, shrinking = self.state.sides(e)
         up, down = [], []
-        for b in range(q.n_blocks):
+        for b in range(len(q.starts) - 1):
             mine = slice(q.starts[b], q.starts[b + 1])
             high = np.argsort(-growing[mine], kind="stable")
             low = np.argsort(shrinking[mine], kind="stable")

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from tiebreak.solvers.box_qp import BoxQP, DualState
+from tiebreak.solvers.dual_program import DualProgram, DualState
 
 __all__ = ["interior_point"]
 
@@ -62,8 +62,7 @@ def interior_point(
     best, since, steps = np.inf, 0, 0
     while steps < max_steps:
         steps += 1
-        f = newton.fitted(s)
-        e = y - q.sign * f[q.row]
+        e = y - q.values(newton.fitted(s))
         stationarity = np.where(live, e - level - w + z, 0.0)
         balance = -s.sum() if q.balanced else 0.0
         mu = (p @ z + t @ w) / n_live
@@ -96,21 +95,20 @@ def interior_point(
         p, t = np.where(live, p + a * ds, 1.0), np.where(live, t - a * ds, 1.0)
         z, w = np.where(live, z + b * dz, 0.0), np.where(live, w + b * dw, 0.0)
         level += b * dlevel
-    s = _to_bounds(q, scale, *kept)
-    f = newton.fitted(s / scale)
-    if _dual(q, s, f) > _dual(q, state.s, state.f):
-        state.s[:], state.f[:] = s, f
+    s = state.rebalanced(_to_bounds(q, scale, *kept))
+    state.keep_if_better(s, newton.fitted(s / scale))
     return steps
 
 
 class _Newton:
     """The reduced Newton system of one program."""
 
-    def __init__(self, F: np.ndarray, q: BoxQP) -> None:
+    def __init__(self, F: np.ndarray, q: DualProgram) -> None:
         self.F, self.q = F, q
 
     def fitted(self, s: np.ndarray) -> np.ndarray:
-        return (self.F @ self.q.collect(s, self.F.shape[1])) @ self.F
+        coef = self.q.collect(s, self.F.shape[1])[0]
+        return ((self.F @ coef) @ self.F)[None]
 
     def prepare(
         self, theta: np.ndarray
@@ -130,8 +128,8 @@ class _Newton:
         def apply(v: np.ndarray) -> np.ndarray:
             """(K̂ + diag θ)⁻¹ v."""
             x = inverse * v
-            u = cho_solve(factor, F @ q.collect(x, n), check_finite=False)
-            return x - inverse * q.sign * (u @ F)[q.row]
+            u = cho_solve(factor, F @ q.collect(x, n)[0], check_finite=False)
+            return x - inverse * q.values((u @ F)[None])
 
         ones = apply(np.ones(q.size)) if q.balanced else np.zeros(q.size)
         total = ones.sum() if q.balanced else 1.0
@@ -145,7 +143,7 @@ class _Newton:
             ds, dlevel = once(g, balance)
             # Where θ is small the inverse is a difference of large numbers; one round
             # of iterative refinement gives the digits back.
-            fitted = q.sign * self.fitted(ds)[q.row]
+            fitted = q.values(self.fitted(ds))
             with np.errstate(invalid="ignore"):
                 rest = np.where(inverse > 0, g - fitted - theta * ds - dlevel, 0.0)
             more, also = once(rest, balance - ds.sum())
@@ -167,7 +165,7 @@ def _longest(
 
 
 def _to_bounds(
-    q: BoxQP,
+    q: DualProgram,
     scale: float,
     s: np.ndarray,
     p: np.ndarray,
@@ -180,23 +178,4 @@ def _to_bounds(
     at_lower = (p < 1e-2 * width) & (p < z * width)
     at_upper = (t < 1e-2 * width) & (t < w * width)
     s = np.clip(s * scale, q.lower, q.upper)
-    s = np.where(at_lower, q.lower, np.where(at_upper, q.upper, s))
-    return _rebalanced(s, q.lower, q.upper) if q.balanced else s
-
-
-def _rebalanced(s: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Spread the rest of ``Σ s`` over the variables that have room, in proportion."""
-    for _ in range(3):
-        rest = s.sum()
-        inside = (s > lower) & (s < upper)
-        room = np.where(inside, s - lower if rest > 0 else upper - s, 0.0)
-        if room.sum() < abs(rest):
-            room = s - lower if rest > 0 else upper - s
-        if rest == 0 or room.sum() == 0:
-            break
-        s = np.clip(s - rest * room / room.sum(), lower, upper)
-    return s
-
-
-def _dual(q: BoxQP, s: np.ndarray, f: np.ndarray) -> float:
-    return float(q.linear @ s - 0.5 * q.collect(s, len(f)) @ f)
+    return np.where(at_lower, q.lower, np.where(at_upper, q.upper, s))

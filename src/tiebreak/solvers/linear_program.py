@@ -50,7 +50,7 @@ class ProgramSolution:
     dual_objective : float
         What the multipliers prove that no point is below.
     gap : float
-        (objective - dual_objective) / max(1, |objective|), not below 0.
+        ``(objective - dual_objective) / max(1, |objective|)``, not below 0.
     status : str
         ``"optimal"``, ``"time limit"``, ``"infeasible"``, ``"unbounded"`` or HiGHS's
         own words.

@@ -3,10 +3,12 @@
 
 Each round takes the variables that violate optimality most (half of them from either
 side) together with the ones of the round before, solves that subproblem by compiled
-pair steps on a block of the matrix that fits the processor's cache, and then updates
-the gradient of all variables once. The O(n) work is one pass over a few hundred rows
+pair steps on a part of the matrix that fits the processor's cache, and then updates
+the values of all rows once. The O(n) work is one pass over a few hundred rows
 per round instead of one pass per step, and variables at rest cost nothing but the
-selection, which is what shrinking is for.
+selection, which is what shrinking is for. A violation is measured against the own
+block, and of every block that violates at all the worst variable of either side is
+taken, so that nothing waits for a partner.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from tiebreak.kernels import MatrixRows
-from tiebreak.solvers.box_qp import DualState
-from tiebreak.solvers.working_set import compile_kernels, solve_balanced, solve_box
+from tiebreak.solvers.dual_program import DualState
+from tiebreak.solvers.rounds import Rounds
+from tiebreak.solvers.working_set import compile_kernels, solve_blocks, solve_box
 
-__all__ = ["WorkingSetSolver"]
+__all__ = ["WorkingSets"]
 
 _SIZE = 512
 # Programs up to this size are one working set.
@@ -25,7 +28,7 @@ _WHOLE = 1024
 _STEPS_PER_VARIABLE = 20
 
 
-class WorkingSetSolver:
+class WorkingSets(Rounds):
     """Rounds of working-set steps on a :class:`DualState`.
 
     Parameters
@@ -38,17 +41,17 @@ class WorkingSetSolver:
     Attributes
     ----------
     n_steps : int
-        Pair steps taken so far.
+        Steps of pairs, or of single variables without a balance, taken so far.
     n_rounds : int
         Rounds so far.
     """
 
+    name = "working sets"
+
     def __init__(self, rows: MatrixRows, state: DualState) -> None:
+        super().__init__(state)
         compile_kernels(rows.dtype)
         self.rows = rows
-        self.state = state
-        self.n_steps = 0
-        self.n_rounds = 0
         size = state.problem.size
         wanted = size if size <= _WHOLE else _SIZE
         # A working set may use every slot of the cache, and not one more. Variables
@@ -57,85 +60,60 @@ class WorkingSetSolver:
         self._size = int(wanted if fits else min(wanted, rows.capacity))
         self._last = np.empty(0, dtype=np.int64)
 
-    def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
-        """Work until the violation is at most ``eps`` or a budget is spent.
-
-        Parameters
-        ----------
-        eps : float
-            Wanted violation of the optimality conditions.
-        max_steps, max_rounds : int
-            Budgets of this call.
-
-        Returns
-        -------
-        float
-            The violation reached.
-        """
-        stop_steps = self.n_steps + max_steps
-        stop_rounds = self.n_rounds + max_rounds
-        while True:
-            e = self.state.gradient
-            violation = self.state.violation(e)
-            if (
-                violation <= eps
-                or self.n_steps >= stop_steps
-                or self.n_rounds >= stop_rounds
-            ):
-                return violation
-            self._round(e, eps, violation)
-
-    def _round(self, e: np.ndarray, eps: float, violation: float) -> None:
+    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
         q, s = self.state.problem, self.state.s
-        chosen = self._select(e)
-        row, sign = q.row[chosen], q.sign[chosen]
-        block = self._block(row, sign)
+        chosen = self._select(e, eps)
         local_e, local_s = e[chosen], s[chosen]
-        solve = solve_balanced if q.balanced else solve_box
-        self.n_steps += solve(
-            block,
-            local_e,
-            local_s,
-            q.lower[chosen],
-            q.upper[chosen],
-            max(0.5 * eps, 0.1 * violation),
-            _STEPS_PER_VARIABLE * self._size,
-        )
-        moved = sign * (local_s - s[chosen])
-        self.rows.add(row, moved, self.state.f)
+        local = self._matrix(chosen), local_e, local_s, q.lower[chosen], q.upper[chosen]
+        limits = max(0.5 * eps, 0.1 * violation), _STEPS_PER_VARIABLE * self._size
+        if q.balanced:
+            n_steps = solve_blocks(*local, np.searchsorted(chosen, q.starts), *limits)
+        else:
+            n_steps = solve_box(*local, *limits)
+        q.add(self.rows, chosen, local_s - s[chosen], self.state.f)
         s[chosen] = local_s
-        self._last = chosen
-        self.n_rounds += 1
+        return n_steps
 
-    def _block(self, row: np.ndarray, sign: np.ndarray) -> np.ndarray:
-        """Form the block of a working set; that of all variables only once."""
-        if len(row) < self.state.problem.size:
-            return self.rows.block(row, sign, np.float64)
+    def _matrix(self, chosen: np.ndarray) -> np.ndarray:
+        """Form the matrix of a working set; that of all variables only once."""
+        q = self.state.problem
+        if len(chosen) < q.size:
+            return q.matrix(self.rows, chosen, np.float64)
         kept = self.rows.whole_block
         if (
             kept is None
-            or not np.array_equal(kept[0], row)
-            or not np.array_equal(kept[1], sign)
+            or not np.array_equal(kept[0], q.row)
+            or not np.array_equal(kept[1], q.loads)
         ):
-            kept = (row, sign, self.rows.block(row, sign, np.float64))
+            kept = (q.row, q.loads, q.matrix(self.rows, chosen, np.float64))
             self.rows.whole_block = kept
         return kept[2]
 
-    def _select(self, e: np.ndarray) -> np.ndarray:
+    def _select(self, e: np.ndarray, eps: float) -> np.ndarray:
         """The worst violators of either side, then the last set, free ones first."""
         q, s = self.state.problem, self.state.s
         if self._size == q.size:
             return np.arange(q.size)
-        highest = np.where(s < q.upper, e, -np.inf)
-        lowest = np.where(s > q.lower, e, np.inf)
-        top, bottom = highest.max(), lowest.min()
+        growing, shrinking = self.state.sides(e)
+        first = q.starts[:-1]
+        top = np.maximum.reduceat(growing, first)
+        bottom = np.minimum.reduceat(shrinking, first)
         if not q.balanced:
-            top, bottom = 0.0, 0.0
+            top = bottom = np.zeros(1)
+        above, below = growing - bottom[q.block], top[q.block] - shrinking
         quarter = max(self._size // 4, 1)
-        up = np.argpartition(-highest, quarter - 1)[:quarter]
-        down = np.argpartition(lowest, quarter - 1)[:quarter]
-        chosen = np.union1d(up[highest[up] > bottom], down[lowest[down] < top])
+        up = np.argpartition(-above, quarter - 1)[:quarter]
+        down = np.argpartition(-below, quarter - 1)[:quarter]
+        worst = np.concatenate([up[above[up] > 0], down[below[down] > 0]])
+        for b in np.flatnonzero(top - bottom > eps):
+            mine = slice(q.starts[b], q.starts[b + 1])
+            pair = [growing[mine].argmax(), shrinking[mine].argmin()]
+            worst = np.append(worst, q.starts[b] + np.array(pair))
+        chosen = np.unique(worst)
         rest = self._last[~np.isin(self._last, chosen)]
         free = (s[rest] > q.lower[rest]) & (s[rest] < q.upper[rest])
         rest = rest[np.argsort(~free, kind="stable")]
-        return np.concatenate([chosen, rest[: self._size - len(chosen)]])
+        room = max(self._size - len(chosen), 0)
+        # The latest violators come first in the next round too.
+        self._last = np.concatenate([chosen, rest[:room]])
+        return np.sort(self._last)

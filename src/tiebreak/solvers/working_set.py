@@ -18,45 +18,75 @@ from tiebreak.kernels.exponential import exp_in_place
 from tiebreak.kernels.pair_rows import subtract_sides
 from tiebreak.kernels.rows import add_rows, gather_block
 
-__all__ = ["compile_kernels", "solve_balanced", "solve_box"]
+__all__ = ["compile_kernels", "solve_blocks", "solve_box"]
 
 _LOGGER = logging.getLogger("tiebreak")
 _FLAT = 1e-12
 
 
 @njit(cache=True, nogil=True)
-def solve_balanced(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move pairs of variables along Σ s = const until the violation is at most eps.
+def find_violation(e, s, lower, upper):  # type: ignore[no-untyped-def]
+    """Find the variable that gains most by growing, and how much a pair violates."""
+    i = -1
+    highest = -np.inf
+    lowest = np.inf
+    for k in range(len(e)):
+        if s[k] < upper[k] and e[k] > highest:
+            highest = e[k]
+            i = k
+        if s[k] > lower[k] and e[k] < lowest:
+            lowest = e[k]
+    return i, highest - lowest
 
-    On entry ``e`` is the gradient at ``s``; on exit both are updated in place. The
-    first variable of a pair violates most, the second gains most (second order).
-    Returns the number of steps.
+
+@njit(cache=True, nogil=True)
+def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-untyped-def]
+    """Find the variable whose shrinking gains most (second order), or -1."""
+    j = -1
+    best = 0.0
+    for k in range(len(e)):
+        if s[k] > lower[k] and e[k] < highest:
+            curve = max(own + diagonal[k] - 2.0 * row[k], _FLAT)
+            gain = (highest - e[k]) * (highest - e[k]) / curve
+            if gain > best:
+                best = gain
+                j = k
+    return j
+
+
+@njit(cache=True, nogil=True)
+def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore[no-untyped-def]
+    """Move pairs inside blocks until no block violates optimality by more than eps.
+
+    On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and the
+    sum of every block is what it was. The pair is taken from the block that violates
+    most: its first variable violates most, the second gains most. Returns the number
+    of steps.
     """
+    diagonal = np.diag(K).copy()
     for step in range(max_steps):
         i = -1
-        highest = -np.inf
-        lowest = np.inf
-        for k in range(len(e)):
-            if s[k] < upper[k] and e[k] > highest:
-                highest = e[k]
-                i = k
-            if s[k] > lower[k] and e[k] < lowest:
-                lowest = e[k]
-        if i < 0 or highest - lowest <= eps:
+        begin = end = 0
+        worst = eps
+        for b in range(len(starts) - 1):
+            # Loops over slices know that no index is negative, and are faster for it.
+            mine = slice(starts[b], starts[b + 1])
+            high, violation = find_violation(e[mine], s[mine], lower[mine], upper[mine])
+            if high >= 0 and violation > worst:
+                worst = violation
+                begin, end = starts[b], starts[b + 1]
+                i = begin + high
+        if i < 0:
             return step
-        j = -1
-        best = 0.0
-        for k in range(len(e)):
-            if s[k] > lower[k] and e[k] < highest:
-                curve = max(K[i, i] + K[k, k] - 2.0 * K[i, k], _FLAT)
-                gain = (highest - e[k]) * (highest - e[k]) / curve
-                if gain > best:
-                    best = gain
-                    j = k
+        mine = slice(begin, end)
+        j = find_partner(
+            K[i, mine], diagonal[mine], e[mine], s[mine], lower[mine], K[i, i], e[i]
+        )
         if j < 0:
             return step
+        j += begin
         curve = max(K[i, i] + K[j, j] - 2.0 * K[i, j], _FLAT)
-        move = (highest - e[j]) / curve
+        move = (e[i] - e[j]) / curve
         room_i = upper[i] - s[i]
         room_j = s[j] - lower[j]
         if room_i <= move and room_i <= room_j:
@@ -113,6 +143,7 @@ def compile_kernels(dtype: type) -> None:
     Parameters
     ----------
     dtype : numpy.float32 or numpy.float64
+        Precision that kernel rows will have.
     """
     if dtype in _compiled:
         return
@@ -127,8 +158,9 @@ def compile_kernels(dtype: type) -> None:
         one = np.ones(1)
         where = np.zeros(1, dtype=np.int64)
         table: np.ndarray = np.ones((1, 1), dtype=dtype)
-        for solve in (solve_balanced, solve_box):
-            solve(np.ones((1, 1)), np.zeros(1), np.zeros(1), -one, one, 1e-3, 1)
+        square, start = np.ones((1, 1)), (np.zeros(1), np.zeros(1))
+        solve_box(square, *start, -one, one, 1e-3, 1)
+        solve_blocks(square, *start, -one, one, np.arange(2), 1e-3, 1)
         for out in (np.ones((1, 1)), np.ones((1, 1), dtype=dtype)):
             gather_block(table, where, one, where, one, out)
         add_rows(table, where, one, np.zeros(1))
