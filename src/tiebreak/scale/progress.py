@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,10 +64,10 @@ class Journey:
 
     def _read(self, path: Path) -> Floats:
         try:
-            with np.load(path, allow_pickle=False) as file:
-                x, signature = np.array(file["x"]), str(file["signature"])
-                self._steps_before = int(file["steps"])
-        except (OSError, ValueError, KeyError, EOFError) as error:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+                x, signature = np.array(kept["x"]), str(kept["signature"])
+                self._steps_before = int(kept["steps"])
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise ValueError(
                 f"{path} is not a checkpoint of a fit: {error}. Delete it or name "
                 "another file."

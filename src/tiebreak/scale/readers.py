@@ -83,12 +83,15 @@ class FileReader:
     Attributes
     ----------
     path : str
-        The file.
+        The file; absolute, because workers may run in another folder.
+    label : str
+        What it is called in messages.
     layout : Layout
         Its columns.
     """
 
     path: str
+    label: str
     layout: Layout
 
     def __call__(self) -> dict[str, Any]:
@@ -97,7 +100,7 @@ class FileReader:
             frame = read_file(self.path, self.layout.wanted)
         except pl.exceptions.ColumnNotFoundError:
             frame = read_file(self.path)  # the message below names what is missing
-        return self.layout.split(frame, self.path)
+        return self.layout.split(frame, self.label)
 
 
 def read_file(path: str | Path, columns: list[str] | None = None) -> pl.DataFrame:

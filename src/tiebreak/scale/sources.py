@@ -7,6 +7,7 @@ how a partition is read, so that a worker reads just what it needs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -97,7 +98,8 @@ class _Parted:
         if is_dask(self.source):
             return dask_readers(self.source, layout, others)
         files = list_files(self.source)
-        return [FileReader(path, layout) for path in files], files
+        readers = [FileReader(os.path.abspath(path), path, layout) for path in files]
+        return readers, files
 
 
 class PartedTable(_Parted):
