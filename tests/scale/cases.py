@@ -12,8 +12,23 @@ from tiebreak import Pairs
 P = 4
 
 
+class Rows:
+    """Rows that can be cut into files."""
+
+    def frame(self, rows: np.ndarray) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def write(self, folder: Path, owner: np.ndarray) -> str:
+        """Write one file for each number of `owner`, which is given by row."""
+        folder.mkdir(exist_ok=True)
+        for number in range(int(owner.max()) + 1):
+            rows = np.flatnonzero(owner == number)
+            self.frame(rows).write_parquet(folder / f"part{number:03d}.parquet")
+        return str(folder)
+
+
 @dataclass
-class Graded:
+class Graded(Rows):
     """Graded items with groups, weights and ties."""
 
     X: np.ndarray
@@ -30,14 +45,6 @@ class Graded:
         others = {"grade": self.y[rows], "query": self.qid[rows]}
         return pl.DataFrame({**features, **others, "w": self.weight[rows]})
 
-    def write(self, folder: Path, owner: np.ndarray) -> str:
-        """Write one file for each number of `owner`, which is given by row."""
-        folder.mkdir(exist_ok=True)
-        for number in range(int(owner.max()) + 1):
-            rows = np.flatnonzero(owner == number)
-            self.frame(rows).write_parquet(folder / f"part{number:03d}.parquet")
-        return str(folder)
-
 
 def make_graded(rng, n_groups=24, p=P) -> Graded:
     size = rng.integers(1, 9, n_groups)
@@ -50,7 +57,7 @@ def make_graded(rng, n_groups=24, p=P) -> Graded:
 
 
 @dataclass
-class Compared:
+class Compared(Rows):
     """Comparisons of items with names and features."""
 
     items: np.ndarray
@@ -77,13 +84,6 @@ class Compared:
                 "w": self.weight[rows],
             }
         )
-
-    def write(self, folder: Path, owner: np.ndarray) -> str:
-        folder.mkdir(exist_ok=True)
-        for number in range(int(owner.max()) + 1):
-            rows = np.flatnonzero(owner == number)
-            self.frame(rows).write_parquet(folder / f"part{number:03d}.parquet")
-        return str(folder)
 
 
 def make_compared(rng, n=150, n_items=12, p=P) -> Compared:

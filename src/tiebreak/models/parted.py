@@ -32,7 +32,7 @@ __all__ = [
     "ask",
     "build_compared",
     "check_linear",
-    "has_names_only",
+    "fit_named",
     "remember_parted",
     "sample_share",
     "tell_of_comparisons",
@@ -184,9 +184,30 @@ def build_compared(
     return partial(kind, **options)
 
 
-def has_names_only(data: PartedTable | PartedPairs) -> bool:
-    """Say whether items are known by name and nothing else."""
-    return isinstance(data, PartedPairs) and data.items is None
+def fit_named(
+    model: Any, data: PartedTable | PartedPairs, y: Any, sample_weight: Any
+) -> bool:
+    """Fit a model here if items are known by name and nothing else.
+
+    Parameters
+    ----------
+    model : estimator
+        The model.
+    data : PartedTable or PartedPairs
+        The data.
+    y, sample_weight : str, collection of Dask or None
+        Columns.
+
+    Returns
+    -------
+    bool
+        Whether that was so, and the model is fitted.
+    """
+    if not isinstance(data, PartedPairs) or data.items is not None:
+        return False
+    pairs, outcome, weight, _ = add_up(data, y=y, weight=sample_weight)
+    model.fit(pairs, outcome, sample_weight=weight)
+    return True
 
 
 def add_up(

@@ -10,11 +10,10 @@ import numpy as np
 
 from tiebreak.models.parted import (
     Told,
-    add_up,
     ask,
     build_compared,
     check_linear,
-    has_names_only,
+    fit_named,
     remember_parted,
     sample_share,
     tell_of_comparisons,
@@ -48,13 +47,11 @@ def fit_parted_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
     data = as_parted(X)
     if not data.is_pairs:
         raise TypeError(
-            "LogisticCompare learns from comparisons: expected PartedPairs(source, "
-            "left, right), or a Dask array of shape (n, 2, n_features); got "
-            f"{type(X).__name__}."
+            f"LogisticCompare learns from comparisons; got {type(X).__name__}. "
+            "Expected Pairs(items, left, right), PartedPairs(source, left, right), "
+            "or an array, also of Dask, of shape (n, 2, n_features)."
         )
-    if has_names_only(data):
-        pairs, outcome, weight, _ = add_up(data, y=y, weight=sample_weight)
-        model.fit(pairs, outcome, sample_weight=weight)
+    if fit_named(model, data, y, sample_weight):
         return
     check_linear(model, {"identity": None})
     build = build_compared(LikelihoodPart, data, link=model.link)

@@ -12,11 +12,10 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_program import refuse_no_pairs, refuse_weights
 from tiebreak.models.parted import (
-    add_up,
     ask,
     build_compared,
     check_linear,
-    has_names_only,
+    fit_named,
     remember_parted,
     tell_of_comparisons,
 )
@@ -49,9 +48,7 @@ def fit_parted_squares(
         Columns.
     """
     data = as_parted(X)
-    if has_names_only(data):
-        pairs, outcome, weight, _ = add_up(data, y=y, weight=sample_weight)
-        model.fit(pairs, outcome, sample_weight=weight)
+    if fit_named(model, data, y, sample_weight):
         return
     check_linear(model, {})
     roles = {"y": y, "weight": sample_weight}

@@ -17,11 +17,10 @@ from tiebreak.models.graded_program import (
 )
 from tiebreak.models.parted import (
     Told,
-    add_up,
     ask,
     build_compared,
     check_linear,
-    has_names_only,
+    fit_named,
     remember_parted,
     sample_share,
     tell_of_comparisons,
@@ -59,9 +58,7 @@ def fit_parted_svm(model: Any, X: Any, y: Any, qid: Any, sample_weight: Any) -> 
         Columns.
     """
     data = as_parted(X)
-    if has_names_only(data):
-        pairs, outcome, weight, _ = add_up(data, y=y, weight=sample_weight)
-        model.fit(pairs, outcome, sample_weight=weight)
+    if fit_named(model, data, y, sample_weight):
         return
     check_linear(model, {"loss": "squared_hinge", "pairs_per_item": None})
     if data.is_pairs:
