@@ -49,8 +49,13 @@ def main(words: list[str] | None = None) -> int:
         else:
             for experiment in find([]):
                 n = len(experiment.cells(False))
-                have = n - len(Results(experiment, quick=False).missing())
-                print(f"{experiment.name:16s} {have:5d} of {n:5d}  {experiment.title}")
+                results = Results(experiment, quick=False)
+                have = n - len(results.missing())
+                took = sum(row["cpu_seconds"] for row in results.table()) / 60.0
+                print(
+                    f"{experiment.name:14s} {have:5d} of {n:5d} {took:6.1f} min  "
+                    f"{experiment.title}"
+                )
     except ValueError as error:
         console.print(str(error), style="red")
         return 2

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from tiebreak.data.atomic import atomic_path
 
-__all__ = ["COLORS", "add_legend", "drawing"]
+__all__ = ["COLORS", "add_legend", "drawing", "log_ticks"]
 
 # Distinct also for people who do not tell red from green (Okabe and Ito).
 COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
@@ -45,6 +45,13 @@ def drawing(
         yield figure.subplots(n_rows, n_columns, squeeze=False, **options).ravel()
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None})
+
+
+def log_ticks(axes: Any, values: Sequence[float], labels: Sequence[str] = ()) -> None:
+    """Make the horizontal axis logarithmic, with these values on it and no others."""
+    axes.set_xscale("log")
+    axes.set_xticks(list(values), list(labels) or [f"{value:g}" for value in values])
+    axes.minorticks_off()
 
 
 def add_legend(axes: Any, size: float = 7) -> None:

@@ -71,6 +71,7 @@ def run_experiments(
         todo += [(results, settings) for settings in missing]
     if not todo:
         return 0
+    _get_data({name for results, _ in todo for name in results.experiment.data})
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     jobs = jobs or len(cores) or os.cpu_count() or 1
     context = multiprocessing.get_context("spawn")
@@ -101,6 +102,16 @@ def run_experiments(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return failed
+
+
+def _get_data(names: set[str]) -> None:
+    """Download sets of which nothing is here, once and not in every worker."""
+    from tiebreak.datasets import REGISTRY, fetch
+    from tiebreak.datasets.real import locate
+
+    for name in sorted(names):
+        if locate(REGISTRY[name]).place == "not here":
+            fetch(name)
 
 
 def _progress(console: Console) -> Progress:

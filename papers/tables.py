@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = ["Sample", "markdown", "paired_mark", "paragraph", "pick"]
+__all__ = ["NOT_YET", "Sample", "markdown", "paired_mark", "paragraph", "pick"]
+
+NOT_YET = "\nNot judged: too few of its cells are finished.\n"
+"""What stands under a table or figure that nothing can be said of yet."""
 
 
 class Sample:

@@ -13,7 +13,8 @@ from papers.all_methods.experiments import EXPERIMENTS, METHODS
 from papers.figures import drawing
 from papers.results import Results
 from papers.swapped_pairs.experiments import SIZES
-from papers.tables import markdown, pick
+from papers.tables import NOT_YET, markdown, paragraph, pick
+from papers.verdicts import listed
 
 __all__ = ["TITLE", "write"]
 
@@ -37,8 +38,10 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
     whole = np.isfinite(means).all(axis=1)
     if whole.sum() >= 2:
         _draw(means[whole], figures / "all-methods.svg")
-        text += "\n![critical differences](figures/all-methods.svg)\n\n"
-        text += _words(means[whole])
+        text += "\n![critical differences](figures/all-methods.svg)\n"
+        text += _words(means[whole], len({row["split"] for row in rows}))
+    else:
+        text += NOT_YET
     return text + "\n"
 
 
@@ -53,13 +56,24 @@ def critical_difference(n_methods: int, n_sets: int, level: float = 0.05) -> flo
     return q / np.sqrt(2.0) * float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
 
 
-def _words(means: np.ndarray) -> str:
+def _words(means: np.ndarray, n_splits: int) -> str:
     difference = critical_difference(means.shape[1], len(means))
     p = float(stats.friedmanchisquare(*means.T).pvalue)
-    return (
-        f"Mean ranks over {len(means)} sets. Methods joined by a bar differ by less "
-        f"than the critical difference of {difference:.1f} (Nemenyi, 5 %); the test "
-        f"of Friedman that all are equal: p = {p:.1e}.\n"
+    ranks = mean_ranks(means)
+    names = list(METHODS)
+    best = int(np.argmin(ranks))
+    apart = [
+        f'"{names[j]}"'
+        for j in np.argsort(ranks)
+        if ranks[j] - ranks[best] > difference
+    ]
+    behind = f"only {listed(apart)}" if apart else "none"
+    return paragraph(
+        f"""Not in any of the papers: {len(means)} sets, {n_splits} splits.
+        "{names[best]}" has the best mean rank, {ranks[best]:.1f}; of the others
+        {behind} can be told apart from it. Methods joined by a bar differ by less than
+        the critical difference of {difference:.1f} (Nemenyi, 5 %); the test of Friedman
+        that all are equal: p = {p:.1e}."""
     )
 
 

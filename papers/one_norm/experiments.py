@@ -8,10 +8,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from papers.experiment import Experiment, Settings, generator
 from papers.one_norm.data import DATA, N_FOLDS, folds, read
 from tiebreak import L1Ranker, l1_path
+from tiebreak.datasets import load_uci
 from tiebreak.metrics import kendall_tau_b, swapped_pairs
 from tiebreak.solvers.hull import hull_vertices
 
@@ -141,6 +143,24 @@ def hull_cell(kind: str, dimension: int, draw: int) -> dict[str, Any]:
     return {"corners": len(hull_vertices(points))}
 
 
+def sex_cells(quick: bool) -> list[Settings]:
+    """List folds of abalone, whose sex may be one number in the paper."""
+    if quick:
+        return [{"data": "abalone", "fold": 0, "n": 500}]
+    return [{"data": "abalone", "fold": fold} for fold in range(N_FOLDS)]
+
+
+def sex_cell(data: str, fold: int, n: int | None = None) -> dict[str, Any]:
+    """Count rows after the hull reduction with nominal attributes as one number."""
+    table, grades = load_uci(data, one_hot=False), read(data).y
+    train = folds(data)[fold][0][:n]
+    X = StandardScaler().fit_transform(table.X)[train]
+    grade = grades[train]
+    sizes = [len(hull_vertices(X[grade == g])) for g in np.unique(grade)]
+    total = sum(sizes)
+    return {"rows": (total**2 - sum(size**2 for size in sizes)) // 2}
+
+
 EXPERIMENTS = [
     Experiment("003-paths", "weights and τ against α", path_cells, path_cell, ("uci",)),
     Experiment(
@@ -151,4 +171,5 @@ EXPERIMENTS = [
         ("uci",),
     ),
     Experiment("003-hull", "corners of random points", hull_cells, hull_cell),
+    Experiment("003-sex", "nominal as one number", sex_cells, sex_cell, ("uci",)),
 ]

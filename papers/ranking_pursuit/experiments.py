@@ -9,15 +9,18 @@ drawn in the same way.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import euclidean_distances
 
 from papers.experiment import Experiment, Settings
+from papers.ranking_pursuit.beyond import BEYOND
 from papers.ranking_pursuit.jester import GROUPS, Person, draw_people
+from papers.ranking_pursuit.paths import co_paths, pursuit_paths, ridge_paths
 from tiebreak import (
     CoRankingPursuit,
     MatchingPursuit,
@@ -27,31 +30,52 @@ from tiebreak import (
 )
 from tiebreak.metrics import disagreement
 
-__all__ = ["EXPERIMENTS", "METHODS"]
+__all__ = ["EXPERIMENTS", "METHODS", "SEMI"]
 
-METHODS = ("rls", "matching", "ranksvm", "rankrls", "pursuit")
-SEMI = ("co-halves", "co-kernels")
-WIDTHS = 2.0 ** np.arange(-15, 16)
-ALPHAS = 10.0 ** np.arange(-4, 4)
-COSTS = 10.0 ** np.arange(-3, 2)
-NUS = (0.01, 0.1, 1.0)
-MOST_BASIS = 30
-N_RUNS, N_TEST, N_HOLD_OUT = 10, 300, 12
+Floats = NDArray[np.float64]
 
-Candidates = Iterator[tuple[tuple[Any, ...], np.ndarray, float]]
+METHODS = (
+    "rls",
+    "rls-centered",
+    "matching",
+    "ranksvm",
+    "rankrls",
+    "pursuit",
+    "pursuit-plain",
+)
+SEMI = ("co-halves", "co-kernels", "co-halves-alone")
+# Of 2^-15 … 2^15 those that differ. Narrower kernels of these features have only zeros
+# and ones; wider ones are a constant less a multiple of the squared distance, to four
+# digits, and a still larger width is but a larger penalty.
+WIDTHS = 2.0 ** np.arange(-5, 11)
+ALPHAS: Floats = 10.0 ** np.arange(-4.0, 4.0)
+# RankSVM is the only one whose settings are fitted one by one: every other width.
+SVM_WIDTHS = 2.0 ** np.arange(-1, 10, 2)
+COSTS = 10.0 ** np.arange(-3, 1)
+NUS = (0.01, 0.1, 1.0, 10.0)
+MOST_BASIS = {False: 30, True: 15}
+N_RUNS, N_TEST, N_HOLD_OUT, N_HOLD_OUT_SVM = 10, 300, 300, 60
+
+
+class Choice(NamedTuple):
+    """One of the settings among which the hold-out people choose."""
+
+    width: float
+    other: float
+    n_basis: int = 0
 
 
 def cells(quick: bool) -> list[Settings]:
     """List groups, runs and methods of both tables."""
     if quick:
         small = {"group": "60-80", "run": 0, "n_test": 2, "n_hold_out": 2}
-        methods = [("rls", False), ("pursuit", False), ("co-halves", True)]
+        methods = [("ranksvm", False), ("pursuit", False), ("co-halves", True)]
         return [small | {"method": m, "hide": hide} for m, hide in methods]
     return [
         {"group": group, "run": run, "method": method, "hide": hide}
+        for run in range(N_RUNS)
         for hide in (False, True)
         for group in GROUPS
-        for run in range(N_RUNS)
         for method in (*METHODS, *(SEMI if hide else ()))
     ]
 
@@ -62,121 +86,185 @@ def cell(
     method: str,
     hide: bool,
     n_test: int = N_TEST,
-    n_hold_out: int = N_HOLD_OUT,
+    n_hold_out: int | None = None,
 ) -> dict[str, Any]:
     """Choose the settings on some people, judge them on others."""
-    total: dict[tuple[Any, ...], float] = {}
-    for person in draw_people(group, run, n_hold_out, "hold-out"):
-        for settings, utility, _ in _candidates(method, person, hide, None):
-            error = _error(person, utility)
-            total[settings] = total.get(settings, 0.0) + error
-    best = min(total, key=lambda settings: total[settings])
-    errors, shares = [], []
-    for person in draw_people(group, run, n_test, "test"):
-        found = list(_candidates(method, person, hide, best))
-        _, utility, share = found[-1]
-        errors.append(_error(person, utility))
-        shares.append(share)
+    if n_hold_out is None:
+        n_hold_out = N_HOLD_OUT_SVM if method == "ranksvm" else N_HOLD_OUT
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of widths that leave nothing to learn
+        found = [
+            _along(method, person.hidden(hide))
+            for person in draw_people(group, run, n_hold_out, "hold-out")
+        ]
+        errors = np.mean([errors for _, errors in found], axis=0)
+        place = int(np.argmin(errors))
+        best = found[0][0][place]
+        judged, shares = [], []
+        for person in draw_people(group, run, n_test, "test"):
+            utility, share = _fit(method, person.hidden(hide), best)
+            judged.append(disagreement(person.y_test, utility))
+            shares.append(share)
     return {
-        "disagreement": float(np.mean(errors)),
+        "disagreement": float(np.mean(judged)),
         "support": float(np.mean(shares)),
-        "settings": list(best),
+        "settings": [float(best.width), best.other, best.n_basis],
+        "hold_out": float(errors[place]),
     }
 
 
-def _error(person: Person, utility: np.ndarray) -> float:
-    return disagreement(person.y_test, utility)
+def _along(method: str, person: Person) -> tuple[list[Choice], Floats]:
+    """Give all settings of a method, and the disagreement of each on a person."""
+    X, Z, n = person.X_train, person.X_test, len(person.y_train)
+    if method == "ranksvm":
+        return _along_costs(person)
+    if method in SEMI:
+        steps = np.arange(1, MOST_BASIS[True] + 1)
+        views, tests = [], []
+        for columns, linear in _views(method, X.shape[1]):
+            own = np.vstack([X, person.X_hidden])[:, columns]
+            views.append(_kernels(own, X[:, columns], linear))
+            tests.append(_kernels(Z[:, columns], X[:, columns], linear))
+        nus = (0.0,) if method.endswith("alone") else NUS
+        found = [
+            co_paths(
+                (views[0], views[1]),
+                (tests[0], tests[1]),
+                person.y_train,
+                nu,
+                len(steps),
+            )
+            for nu in nus
+        ]
+        choices = [Choice(w, nu, int(s)) for nu in nus for w in WIDTHS for s in steps]
+        return choices, _errors(person, np.concatenate(found)).ravel()
+    K, Q = _kernels(X, X), _kernels(Z, X)
+    if method in ("rls", "rls-centered", "rankrls"):
+        y = person.y_train - (person.y_train.mean() if method != "rls" else 0.0)
+        utility = ridge_paths(K, Q, y, ALPHAS, centered=method == "rankrls")
+        choices = [Choice(w, float(alpha)) for w in WIDTHS for alpha in ALPHAS]
+    else:
+        steps = np.arange(1, MOST_BASIS[False] + 1)
+        plain = method == "pursuit-plain"
+        utility = pursuit_paths(
+            K,
+            Q,
+            person.y_train,
+            len(steps) if plain else min(n - 1, len(steps)),
+            centered=method != "matching",
+            backfit=not plain,
+        )
+        choices = [Choice(w, 0.0, int(s)) for w in WIDTHS for s in steps]
+        # A pursuit that has all items stays where it is.
+        left = len(steps) - utility.shape[1]
+        utility = np.concatenate([utility, utility[:, -1:].repeat(left, 1)], axis=1)
+    return choices, _errors(person, utility).ravel()
 
 
-def _candidates(
-    method: str, person: Person, hide: bool, only: tuple[Any, ...] | None
-) -> Candidates:
-    """Give settings, utilities of the test jokes, and the share of items needed."""
-    scored = (len(person.y_train) + 1) // 2 if hide else len(person.y_train)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if method in SEMI:
-            yield from _together(method, person, scored, only)
-            return
-        X, y = person.X_train[:scored], person.y_train[:scored]
-        own = euclidean_distances(X, squared=True)
-        other = euclidean_distances(person.X_test, X, squared=True)
-        fit = _FITS[method]
-        # Every other width for the slowest: neighbors hardly differ.
-        widths = WIDTHS[::2] if method == "ranksvm" else WIDTHS
-        for width in widths if only is None else [only[0]]:
-            K, Q = (np.exp(-d / (2.0 * width**2)) for d in (own, other))
-            rest = None if only is None else only[1]
-            for setting, coef in fit(K, y, rest):
-                share = np.count_nonzero(coef) / len(coef)
-                yield (float(width), setting), Q @ coef, share
+def _along_costs(person: Person) -> tuple[list[Choice], Floats]:
+    choices, errors = [], []
+    for width in SVM_WIDTHS:
+        K, Q = (
+            _kernel(Z, person.X_train, width) for Z in (person.X_train, person.X_test)
+        )
+        model = RankSVM(kernel="precomputed", tol=1e-2)
+        for cost, fitted in zip(
+            COSTS, model.path(K, person.y_train, COSTS), strict=True
+        ):
+            choices.append(Choice(float(width), float(cost)))
+            errors.append(disagreement(person.y_test, Q @ fitted.item_coef_))
+    return choices, np.array(errors)
 
 
-def _ridge(K: np.ndarray, y: np.ndarray, only: float | None) -> Iterator[Any]:
-    for alpha in ALPHAS if only is None else [only]:
-        model = KernelRidge(alpha=alpha, kernel="precomputed").fit(K, y - y.mean())
-        yield float(alpha), model.dual_coef_
+def _errors(person: Person, utility: Floats) -> Floats:
+    """Disagreement of many utilities at once: the last axis are the test jokes."""
+    i, j = np.triu_indices(len(person.y_test), 1)
+    order = np.sign(person.y_test[i] - person.y_test[j])
+    i, j, order = i[order != 0], j[order != 0], order[order != 0]
+    agrees = np.sign(utility[..., i] - utility[..., j]) @ order
+    return 0.5 - 0.5 * agrees / len(order)
 
 
-def _rank_rls(K: np.ndarray, y: np.ndarray, only: float | None) -> Iterator[Any]:
-    alphas = (ALPHAS if only is None else np.array([only])) * len(y)
-    model = RankRLS(kernel="precomputed")
-    for alpha, fitted in zip(alphas, model.path(K, y, alphas), strict=True):
-        yield float(alpha / len(y)), fitted.item_coef_
+def _fit(method: str, person: Person, best: Choice) -> tuple[Floats, float]:
+    """Fit one setting: utilities of the test jokes, and the share of jokes needed."""
+    X, Z, y = person.X_train, person.X_test, person.y_train
+    if method in SEMI:
+        views: list[Any] = [
+            {"columns": columns, "kernel": "linear" if linear else "rbf"}
+            for columns, linear in _views(method, X.shape[1])
+        ]
+        model = CoRankingPursuit(
+            best.n_basis,
+            views=views,
+            nu=best.other,
+            gamma=1.0 / (2.0 * best.width**2),
+        )
+        hidden = np.full(len(person.X_hidden), np.nan)
+        model.fit(np.vstack([X, person.X_hidden]), np.concatenate([y, hidden]))
+        return model.utility(Z), len(model.support_items_) / len(y)
+    K, Q = _kernel(X, X, best.width), _kernel(Z, X, best.width)
+    coef = _FITS[method](K, y, best)
+    return Q @ coef, np.count_nonzero(coef) / len(coef)
 
 
-def _rank_svm(K: np.ndarray, y: np.ndarray, only: float | None) -> Iterator[Any]:
-    costs = COSTS if only is None else np.array([only])
-    model = RankSVM(kernel="precomputed")
-    for cost, fitted in zip(costs, model.path(K, y, costs), strict=True):
-        yield float(cost), fitted.item_coef_
+def _ridge(K: Floats, y: Floats, best: Choice) -> Floats:
+    return KernelRidge(alpha=best.other, kernel="precomputed").fit(K, y).dual_coef_
 
 
-def _pursue(kind: type) -> Callable[..., Iterator[Any]]:
-    def fit(K: np.ndarray, y: np.ndarray, only: int | None) -> Iterator[Any]:
-        most = min(MOST_BASIS, len(y) - 1)
-        model = kind(n_basis=most, kernel="precomputed").fit(K, y)
-        for step, coefs in enumerate(model.path_, start=1):
-            coef = np.zeros(len(y))
-            np.add.at(coef, model.path_support_, coefs)
-            if only is None or step <= only:
-                yield step, coef
+def _rank_rls(K: Floats, y: Floats, best: Choice) -> Floats:
+    model = RankRLS(alpha=best.other * len(y), kernel="precomputed").fit(K, y)
+    return model.item_coef_
+
+
+def _rank_svm(K: Floats, y: Floats, best: Choice) -> Floats:
+    return RankSVM(C=best.other, kernel="precomputed").fit(K, y).item_coef_
+
+
+def _pursue(
+    kind: type, backfit: bool = True
+) -> Callable[[Floats, Floats, Choice], Floats]:
+    def fit(K: Floats, y: Floats, best: Choice) -> Floats:
+        n_basis = min(best.n_basis, len(y) - 1) if backfit else best.n_basis
+        model = kind(n_basis, kernel="precomputed", backfit=backfit).fit(K, y)
+        coef = np.zeros(len(y))
+        np.add.at(coef, model.support_, model.dual_coef_)
+        return coef
 
     return fit
 
 
-_FITS = {
+_FITS: dict[str, Callable[[Floats, Floats, Choice], Floats]] = {
     "rls": _ridge,
+    "rls-centered": lambda K, y, best: _ridge(K, y - y.mean(), best),
     "rankrls": _rank_rls,
     "ranksvm": _rank_svm,
     "matching": _pursue(MatchingPursuit),
     "pursuit": _pursue(RankingPursuit),
+    "pursuit-plain": _pursue(RankingPursuit, backfit=False),
 }
 
 
-def _together(
-    method: str, person: Person, scored: int, only: tuple[Any, ...] | None
-) -> Candidates:
-    """Two views: halves of the reference users, or two kernels."""
-    y = np.where(np.arange(len(person.y_train)) < scored, person.y_train, np.nan)
-    half = person.X_train.shape[1] // 2
-    widths = WIDTHS[::3] if only is None else [only[0]]
-    for width in widths:
-        gamma = 1.0 / (2.0 * width**2)
-        views: list[Any] = [slice(0, half), slice(half, None)]
-        if method == "co-kernels":
-            views = [{"kernel": "rbf"}, {"kernel": "linear"}]
-        for nu in NUS if only is None else [only[1]]:
-            for n_basis in (2, 4, 8, 15) if only is None else [only[2]]:
-                model = CoRankingPursuit(
-                    min(n_basis, scored - 1), views=views, nu=nu, gamma=gamma
-                )
-                model.fit(person.X_train, y)
-                share = len(model.support_items_) / len(y)
-                utility = model.utility(person.X_test)
-                yield (float(width), float(nu), n_basis), utility, share
+def _views(method: str, n_features: int) -> list[tuple[slice, bool]]:
+    """Give the columns of two views, and whether their kernel is linear."""
+    if method == "co-kernels":
+        return [(slice(None), False), (slice(None), True)]
+    half = n_features // 2
+    return [(slice(0, half), False), (slice(half, n_features), False)]
+
+
+def _kernel(X: Floats, Z: Floats, width: float) -> Floats:
+    return np.exp(-euclidean_distances(X, Z, squared=True) / (2.0 * width**2))
+
+
+def _kernels(X: Floats, Z: Floats, linear: bool = False) -> Floats:
+    """Give the kernels of all widths; the linear one has none and is repeated."""
+    if linear:
+        return np.repeat((X @ Z.T)[None], len(WIDTHS), axis=0)
+    squared = euclidean_distances(X, Z, squared=True)
+    return np.exp(-squared / (2.0 * WIDTHS[:, None, None] ** 2))
 
 
 EXPERIMENTS = [
-    Experiment("002-tables", "disagreement on jokes", cells, cell, ("jester",))
+    Experiment("002-tables", "disagreement on jokes", cells, cell, ("jester",)),
+    BEYOND,
 ]

@@ -20,12 +20,34 @@ LEAST_RATINGS = 50
 
 
 class Person(NamedTuple):
-    """Jokes that a person rated, half to learn from and half to be judged by."""
+    """Jokes that a person rated, half to learn from and half to be judged by.
+
+    Attributes
+    ----------
+    X_train, y_train : ndarray
+        Jokes to learn from, and their scores.
+    X_test, y_test : ndarray
+        Jokes to be judged by.
+    X_hidden : ndarray
+        Jokes to learn from whose scores are hidden.
+    """
 
     X_train: np.ndarray
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
+    X_hidden: np.ndarray
+
+    def hidden(self, hide: bool) -> Person:
+        """Hide the scores of half of the jokes to learn from, or of none."""
+        if not hide:
+            return self
+        n = (len(self.y_train) + 1) // 2
+        return self._replace(
+            X_train=self.X_train[:n],
+            y_train=self.y_train[:n],
+            X_hidden=self.X_train[n:],
+        )
 
 
 @cache
@@ -55,5 +77,8 @@ def draw_people(group: str, run: int, n: int, purpose: str) -> list[Person]:
         rated = rng.permutation(np.flatnonzero(np.isfinite(ratings[user])))
         train, test = np.array_split(rated, 2)
         y = ratings[user]
-        people.append(Person(features[train], y[train], features[test], y[test]))
+        nothing = features[:0]
+        people.append(
+            Person(features[train], y[train], features[test], y[test], nothing)
+        )
     return people

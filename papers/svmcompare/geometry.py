@@ -13,13 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from papers.figures import COLORS, add_legend, drawing
-from papers.svmcompare.methods import METHODS, choose, draw
+from papers.svmcompare.methods import METHODS, choose, draw, judge
 from tiebreak import MaxMarginCompare, OnItems
 from tiebreak.data.atomic import atomic_path
 from tiebreak.datasets import make_norms, make_separable
 from tiebreak.report import draw_level_curves
 
-__all__ = ["draw_differences", "draw_levels", "draw_programs", "margins"]
+__all__ = ["agreements", "draw_differences", "draw_levels", "draw_programs", "margins"]
 
 SEED = 2
 KINDS = {0: ("tie", COLORS[6], "s"), 1: ("right is better", COLORS[0], "^")}
@@ -73,13 +73,41 @@ def margins() -> list[dict[str, Any]]:
     return found
 
 
+def agreements(n_features: int, n_draws: int) -> tuple[int, float]:
+    """Compare both programs on scaled data, draw after draw.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    n_draws : int
+        Number of data sets.
+
+    Returns
+    -------
+    int
+        How often the margins are equal, to four digits.
+    float
+        The largest margin of the quadratic program in units of the linear one's.
+    """
+    ratios = []
+    for seed in range(n_draws):
+        data = make_separable(40, n_features=n_features, random_state=seed)
+        margin = {}
+        for program in ("lp", "qp"):
+            model = make_pipeline(OnItems(StandardScaler()), MaxMarginCompare(program))
+            margin[program] = model.fit(data.pairs, data.y)[-1].margin_
+        ratios.append(margin["qp"] / margin["lp"])
+    return sum(abs(ratio - 1.0) < 1e-4 for ratio in ratios), max(ratios)
+
+
 def draw_programs(path: Path) -> None:
     """Figure 2: both programs in the plane of differences, raw and scaled."""
     data = make_separable(40, scale=(1.0, 10.0), random_state=SEED)
     found = margins()
     scaler = StandardScaler().fit(data.pairs.values)
-    with drawing(path, 2) as all_axes:
-        for axes, scaled in zip(all_axes, (False, True), strict=True):
+    with drawing(path, 3) as (*both, legend):
+        for axes, scaled in zip(both, (False, True), strict=True):
             values = data.pairs.values
             values = scaler.transform(values) if scaled else values
             d = values[data.pairs.right] - values[data.pairs.left]
@@ -90,7 +118,8 @@ def draw_programs(path: Path) -> None:
                 _draw_borders(axes, fit["coef"], reach[0], style, fit["program"])
             axes.set(xlim=(-reach[0], reach[0]), ylim=(-reach[1], reach[1]))
             axes.set_title("scaled" if scaled else "not scaled")
-        add_legend(all_axes[0], 6)
+        legend.set_axis_off()
+        legend.legend(*both[0].get_legend_handles_labels(), loc="center left")
 
 
 def _draw_borders(
@@ -110,15 +139,23 @@ class _Learned(NamedTuple):
     threshold_: float
 
 
-def draw_levels(path: Path, quick: bool) -> None:
-    """Figure 3: training pairs and the level curves that three methods learn."""
-    train, valid, _ = draw("l1", 100, 0.5, 0)
-    models = {}
+def draw_levels(path: Path, quick: bool) -> dict[str, float]:
+    """Figure 3: training pairs and the level curves that three methods learn.
+
+    Returns
+    -------
+    dict of str to float
+        Test error of every method.
+    """
+    train, valid, test = draw("l1", 100, 0.5, 0)
+    models, errors = {}, {}
     for method in METHODS:
         model, _ = choose(method, train, valid, "error", 3 if quick else 10)
         models[method] = _Learned(model.predict, model[-1].threshold_)
+        errors[method] = judge(model, test)["error"]
     true = make_norms(1, norm=1, random_state=0).utility
     with rc_context({"svg.hashsalt": path.name}):
         figure = draw_level_curves(models, *train, utility=true, resolution=41)
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None})
+    return errors

@@ -85,9 +85,9 @@ def test_broken_tables_of_2011(write, old, new, message):
 
 def test_no_files(write):
     with pytest.raises(FileNotFoundError, match="konect"):
-        load_chess()
+        load_chess(download=False)
     with pytest.raises(FileNotFoundError, match="ChessRatings2"):
-        load_chess_fide2011()
+        load_chess_fide2011(download=False)
 
 
 def test_the_published_games_of_2010(published):

@@ -61,7 +61,7 @@ def test_broken_tables(write, old, new, message):
 
 def test_no_file(write):
     with pytest.raises(FileNotFoundError, match="martj42/international_results"):
-        load_football()
+        load_football(download=False)
 
 
 def test_the_published_list(published):

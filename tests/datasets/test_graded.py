@@ -83,9 +83,9 @@ def test_parts_have_names(write):
 
 def test_no_files(write):
     with pytest.raises(FileNotFoundError, match="letor"):
-        load_mq2008()
+        load_mq2008(download=False)
     with pytest.raises(FileNotFoundError, match=r"github\.com/microsoft/LightGBM"):
-        load_lightgbm_rank()
+        load_lightgbm_rank(download=False)
 
 
 def test_the_published_file_of_letor(published):

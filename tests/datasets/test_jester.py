@@ -73,7 +73,7 @@ def test_broken_files(write, content, message):
 
 def test_no_file(write):
     with pytest.raises(FileNotFoundError, match="eigentaste"):
-        load_jester()
+        load_jester(download=False)
 
 
 def test_the_published_ratings(published):

@@ -190,7 +190,7 @@ def test_missing_data_says_where_they_are_published(tmp_path, monkeypatch):
     monkeypatch.setenv("TIEBREAK_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"kamishima\.net/sushi"):
-        load_sushi_pairs()
+        load_sushi_pairs(download=False)
 
 
 def test_published_counts(published):

@@ -88,7 +88,7 @@ def test_sets_have_names():
 
 def test_no_files(write):
     with pytest.raises(FileNotFoundError, match=r"kamishima\.net/sushi"):
-        load_sushi_orders()
+        load_sushi_orders(download=False)
 
 
 def test_the_published_orders(published):

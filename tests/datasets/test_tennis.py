@@ -91,7 +91,7 @@ def test_broken_tables(write, old, new, message):
 
 def test_no_file(write):
     with pytest.raises(FileNotFoundError, match="JeffSackmann/tennis_atp"):
-        load_tennis()
+        load_tennis(download=False)
 
 
 def test_the_published_matches(published):

@@ -125,4 +125,4 @@ def test_a_nominal_value_that_is_none(write):
 
 def test_no_files(write):
     with pytest.raises(FileNotFoundError, match="`tiebreak data get uci` downloads it"):
-        load_uci("abalone")
+        load_uci("abalone", download=False)

@@ -92,9 +92,9 @@ def test_broken_tables_of_the_crowd(write, old, new, message):
 
 def test_no_files(write):
     with pytest.raises(FileNotFoundError, match="arena-human-preference-140k"):
-        load_lm_arena()
+        load_lm_arena(download=False)
     with pytest.raises(FileNotFoundError, match=r"dustalov\.github\.io/llmfao"):
-        load_llmfao()
+        load_llmfao(download=False)
 
 
 def test_the_published_votes_of_the_arena(published):

@@ -2,12 +2,20 @@
 """A small slice of every experiment runs, and the report has all of it."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import papers
 from papers.__main__ import main
 from papers.registry import PAPERS, find
 from papers.results import Results
+
+# The first words of what is said of a table or figure.
+VERDICT = re.compile(
+    r"^(Reproduced|Of \d+ numbers|Not (reproduced|comparable|in|judged)\b)",
+    re.MULTILINE,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,15 +33,31 @@ def test_every_cell_has_a_result(folder):
         assert not results.missing(), experiment.name
 
 
-def test_the_report_shows_every_paper_and_its_figures_exist(folder):
+@pytest.fixture(scope="module")
+def report(folder):
+    """Give the report of the small run."""
     assert main(["show", "--quick", "--folder", str(folder)]) == 0
-    text = (folder / "RESULTS.md").read_text(encoding="utf-8")
+    return folder / "RESULTS.md"
+
+
+def test_the_report_shows_every_paper_and_its_figures_exist(folder, report):
+    text = report.read_text(encoding="utf-8")
     for paper in PAPERS:
         assert f"## {paper}: " in text
     figures = re.findall(r"\((figures/[^)]+\.svg)\)", text)
     assert figures
     for figure in figures:
         assert (folder / figure).read_text(encoding="utf-8").endswith("</svg>\n")
+
+
+def test_every_table_and_figure_has_its_sentence(report):
+    """Also in the full report that is part of the project."""
+    for path in (report, Path(papers.__file__).parent / "RESULTS.md"):
+        sections = re.split(r"^##+ ", path.read_text(encoding="utf-8"), flags=re.M)[1:]
+        shown = [part for part in sections if "|---|" in part or "![" in part]
+        assert len(shown) > 20, path
+        for part in shown:
+            assert VERDICT.search(part), part.splitlines()[0]
 
 
 def test_what_is_there_is_not_computed_again(folder, capsys):

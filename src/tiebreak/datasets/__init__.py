@@ -7,8 +7,9 @@ Three kinds, told apart by their names:
   package;
 - ``make_*`` functions simulate, seeded by ``random_state``;
 - the other ``load_*`` functions read published sets, which are never part of the
-  package, from ``$TIEBREAK_DATA`` or from the user's cache. They download nothing;
-  ``fetch`` does, and ``REGISTRY`` holds the terms and the sources of every set.
+  package, from ``$TIEBREAK_DATA`` or from the user's cache, and download what is
+  missing unless ``download=False``; ``REGISTRY`` holds the terms and the sources of
+  every set, and ``fetch`` gets all of it.
 
 Everything is returned as a small frozen dataclass. Comparisons are ``pairs`` with
 outcomes ``y`` in {-1, 0, 1}, the sign of r(right) - r(left), ready for

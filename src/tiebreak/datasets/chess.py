@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Pairs
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import (
     outcomes_from_words,
     read_results,
@@ -68,8 +68,14 @@ class ChessGames:
     n_spurious: int = 0
 
 
-def load_chess() -> ChessGames:
+def load_chess(*, download: bool = True) -> ChessGames:
     """Load the games of the contest of 2010: 100 months of top players.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -80,22 +86,28 @@ def load_chess() -> ChessGames:
     ------
     FileNotFoundError
         If the file ``chess_kaggle2010/games.csv.gz`` is not in ``$TIEBREAK_DATA`` or in
-        the cache. It has the columns ``month``, ``white``, ``black`` and ``score``
-        (white's: 1, 0.5 or 0).
+        the cache, and is not or cannot be downloaded. It has the columns ``month``,
+        ``white``, ``black`` and ``score`` (white's: 1, 0.5 or 0).
     ValueError
         If the file is no such table; the message names the lines.
     """
-    path = data_path("chess_kaggle2010/games.csv.gz")
+    path = obtain("chess_kaggle2010/games.csv.gz", download=download)
     kinds = {"month": pl.Int64, "white": pl.Int64, "black": pl.Int64}
     table = read_results(path, {**kinds, "score": pl.Float64})
     return _games(path, table, _DESCRIPTION_2010)
 
 
-def load_chess_fide2011() -> ChessGames:
+def load_chess_fide2011(*, download: bool = True) -> ChessGames:
     """Load the real games of the test set of the contest of 2011: three months.
 
     The rows that the organizers invented (``Leaderboard`` is ``Spurious`` and
     ``WhiteScore`` -1) are no games. They are left out and counted in ``n_spurious``.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        As of other loaders; but this set has no address to download it from, and the
+        error says how to get it by hand.
 
     Returns
     -------
@@ -106,12 +118,13 @@ def load_chess_fide2011() -> ChessGames:
     ------
     FileNotFoundError
         If the file ``chess_fide2011/test_with_results.csv.gz`` is not in
-        ``$TIEBREAK_DATA`` or in the cache. It has the columns ``MonthID``,
-        ``WhitePlayer``, ``BlackPlayer``, ``WhiteScore`` and ``Leaderboard``.
+        ``$TIEBREAK_DATA`` or in the cache, and is not or cannot be downloaded. It has
+        the columns ``MonthID``, ``WhitePlayer``, ``BlackPlayer``, ``WhiteScore`` and
+        ``Leaderboard``.
     ValueError
         If the file is no such table; the message names the lines.
     """
-    path = data_path("chess_fide2011/test_with_results.csv.gz")
+    path = obtain("chess_fide2011/test_with_results.csv.gz", download=download)
     names = {
         "MonthID": "month",
         "WhitePlayer": "white",

@@ -19,13 +19,16 @@ from urllib.parse import urljoin, urlsplit
 
 from tiebreak.datasets.catalog import Served
 
-__all__ = ["TIMEOUT", "NotServed", "Progress", "download"]
+__all__ = ["CONNECT_TIMEOUT", "TIMEOUT", "NotServed", "Progress", "download"]
 
 Progress = Callable[[str, int, int | None], None]
 """Is told the address, the bytes so far, and how many there will be, if known."""
 
 TIMEOUT = 30.0
 """Seconds without a byte after which a server is given up."""
+
+CONNECT_TIMEOUT = 10.0
+"""Seconds after which a server that does not pick up is given up."""
 
 _BLOCK = 1 << 16
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
@@ -120,8 +123,41 @@ class _OnlyEncrypted(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+class _NoConnectionError(TimeoutError):
+    """Nobody picked up."""
+
+
+class _Impatient(http.client.HTTPConnection):
+    """Waits less for a connection than for an answer: without a network, not long."""
+
+    def connect(self) -> None:
+        patience, self.timeout = self.timeout, CONNECT_TIMEOUT
+        try:
+            super().connect()
+        except TimeoutError:
+            raise _NoConnectionError(
+                f"no connection within {CONNECT_TIMEOUT:g} seconds"
+            ) from None
+        self.timeout = patience
+        self.sock.settimeout(patience)
+
+
+class _ImpatientSecure(_Impatient, http.client.HTTPSConnection):
+    """The same, encrypted."""
+
+
+class _Plain(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Impatient, req)
+
+
+class _Secure(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_ImpatientSecure, req)
+
+
 def _open(url: str) -> Any:
-    opener = urllib.request.build_opener(_OnlyEncrypted)
+    opener = urllib.request.build_opener(_OnlyEncrypted, _Plain, _Secure)
     request = urllib.request.Request(url, headers={"User-Agent": "tiebreak"})
     try:
         return opener.open(request, timeout=TIMEOUT)
@@ -171,6 +207,8 @@ def _unreachable(url: str, error: Exception) -> NotServed:
 
 def _why(error: Exception) -> str:
     reason = getattr(error, "reason", error)  # a URLError carries another error
+    if isinstance(reason, _NoConnectionError):
+        return str(reason)
     if isinstance(reason, TimeoutError):
         return f"no answer within {TIMEOUT:g} seconds"
     return getattr(reason, "strerror", None) or str(reason) or type(reason).__name__

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Pairs
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import (
     outcomes_from_words,
     read_results,
@@ -73,11 +73,17 @@ class FootballMatches:
     description: str = field(repr=False, default=_DESCRIPTION)
 
 
-def load_football() -> FootballMatches:
+def load_football(*, download: bool = True) -> FootballMatches:
     """Load men's international football matches: results, dates, and who was at home.
 
     The publisher's list also announces matches that are still to be played, with ``NA``
     for both scores. These are left out and counted in ``n_unplayed``.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -89,11 +95,11 @@ def load_football() -> FootballMatches:
     ------
     FileNotFoundError
         If the file ``football/results.csv.gz`` is not in ``$TIEBREAK_DATA`` or in the
-        cache.
+        cache, and is not or cannot be downloaded.
     ValueError
         If the file is not the publisher's list of results; the message names the lines.
     """
-    path = data_path("football/results.csv.gz")
+    path = obtain("football/results.csv.gz", download=download)
     scores = ["home_score", "away_score"]
     table = read_results(path, _COLUMNS, optional=scores, null_values=["NA"])
     unplayed = pl.all_horizontal(pl.col(scores).is_null())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.files import FileError, ReadOptions, Recognized, read_file
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 
 __all__ = ["GradedQueries", "load_lightgbm_rank", "load_mq2008"]
 
@@ -53,8 +53,14 @@ class GradedQueries:
     description: str = field(repr=False)
 
 
-def load_mq2008() -> GradedQueries:
+def load_mq2008(*, download: bool = True) -> GradedQueries:
     """Load a part of MQ2008: 2874 web pages graded for 156 queries, 46 features.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -65,11 +71,11 @@ def load_mq2008() -> GradedQueries:
     ------
     FileNotFoundError
         If the file ``mq2008/fold1_test.txt.gz`` is not in ``$TIEBREAK_DATA`` or in the
-        cache.
+        cache, and is not or cannot be downloaded.
     ValueError
         If the file is no such table; the message names the line.
     """
-    path = data_path("mq2008/fold1_test.txt.gz")
+    path = obtain("mq2008/fold1_test.txt.gz", download=download)
     read, X, y = _read(path, n_features=46, n_grades=3)
     if read.query is None:
         raise FileError(path, "no line has a qid, expected one in every line.")
@@ -81,13 +87,18 @@ def load_mq2008() -> GradedQueries:
     return GradedQueries(X, y, read.query.astype(np.int64), _MQ2008_DESCRIPTION)
 
 
-def load_lightgbm_rank(part: Literal["train", "test"] = "train") -> GradedQueries:
+def load_lightgbm_rank(
+    part: Literal["train", "test"] = "train", *, download: bool = True
+) -> GradedQueries:
     """Load LightGBM's example of learning to rank, 300 features.
 
     Parameters
     ----------
     part : {"train", "test"}, default="train"
         3005 rows of 201 queries to learn from, or 768 rows of 50 queries to test with.
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -100,14 +111,14 @@ def load_lightgbm_rank(part: Literal["train", "test"] = "train") -> GradedQuerie
     FileNotFoundError
         If the files ``lightgbm_rank/rank.<part>.gz`` and
         ``lightgbm_rank/rank.<part>.query`` are not in ``$TIEBREAK_DATA`` or in the
-        cache.
+        cache, and is not or cannot be downloaded.
     ValueError
         If the files are no such tables; the message names the line.
     """
     if part not in ("train", "test"):
         raise ValueError(f"part must be 'train' or 'test', got {part!r}.")
-    path = data_path(f"lightgbm_rank/rank.{part}.gz")
-    sizes_path = data_path(f"lightgbm_rank/rank.{part}.query")
+    path = obtain(f"lightgbm_rank/rank.{part}.gz", download=download)
+    sizes_path = obtain(f"lightgbm_rank/rank.{part}.query", download=download)
     _, X, y = _read(path, n_features=300, n_grades=5)
     sizes = _read_sizes(sizes_path)
     if sizes.sum() != len(y):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiebreak.data.files import FileError
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.recipes import NOT_RATED
 
 __all__ = ["JesterRatings", "load_jester"]
@@ -47,8 +47,14 @@ class JesterRatings:
     description: str = field(repr=False, default=_DESCRIPTION)
 
 
-def load_jester() -> JesterRatings:
+def load_jester(*, download: bool = True) -> JesterRatings:
     """Load the ratings of jokes, 4,136,360 of them, with NaN where there is none.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -59,12 +65,13 @@ def load_jester() -> JesterRatings:
     ------
     FileNotFoundError
         If the file ``jester/jester1_ratings.npz`` is not in ``$TIEBREAK_DATA`` or in
-        the cache. It holds ``ratings``, int16 of shape (n, 100), in hundredths and
-        -32768 where there is none, and ``part``, uint8 of shape (n,).
+        the cache, and is not or cannot be downloaded. It holds ``ratings``, int16 of
+        shape (n, 100), in hundredths and -32768 where there is none, and ``part``,
+        uint8 of shape (n,).
     ValueError
         If it holds something else.
     """
-    path = data_path("jester/jester1_ratings.npz")
+    path = obtain("jester/jester1_ratings.npz", download=download)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             hundredths, part = arrays["ratings"], arrays["part"]

@@ -25,7 +25,7 @@ __all__ = ["NormPairs", "SquaredNorm", "make_norms"]
 
 @dataclass(frozen=True)
 class SquaredNorm:
-    r"""The utility :math:`r(x) = \|x\|_j^2` of the first coordinates.
+    """The utility r(x) = ‖x‖ⱼ² of the first coordinates.
 
     Parameters
     ----------
@@ -96,17 +96,16 @@ def make_norms(
     informative: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> NormPairs:
-    r"""Simulate comparisons of points by a squared norm, with noisy labels.
+    """Simulate comparisons of points by a squared norm, with noisy labels.
 
     The simulation of Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector
-    comparison machines". Items x are uniform on :math:`[-2, 2]^p`, their opponents are
-    :math:`x' = x + \delta` with independent normal offsets of standard deviation 1/2 in
-    each coordinate, and the outcome is
+    comparison machines". Items x are uniform on [-2, 2]ᵖ, their opponents are
+    x′ = x + δ with independent normal offsets δ of standard deviation 1/2 in each
+    coordinate, and the outcome is ::
 
-    .. math:: y = t_1\bigl(r(x') - r(x) + \varepsilon\bigr), \qquad
-              r(x) = \|x\|_j^2, \qquad \varepsilon \sim N(0, \text{noise}^2),
+        y = t₁(r(x′) - r(x) + ε),    r(x) = ‖x‖ⱼ²,    ε ~ N(0, noise²),
 
-    where :math:`t_1(d)` is 0 if :math:`|d| \le 1` and the sign of d otherwise. Pairs
+    where t₁(d) is 0 if d lies between -1 and 1, and the sign of d otherwise. Pairs
     are drawn until there are exactly ``round(tie_share * n_pairs)`` ties and the rest
     non-ties; their rows are then shuffled.
 

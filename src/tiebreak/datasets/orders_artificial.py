@@ -90,14 +90,13 @@ def make_orders(
     attribute_noise: float = 0.0,
     random_state: int | np.random.Generator | None = None,
 ) -> ArtificialOrders:
-    r"""Simulate orders by the utility (1 + w·x)^degree, with two kinds of noise.
+    """Simulate orders by the utility (1 + w·x)^degree, with two kinds of noise.
 
     The artificial data of Kamishima, Kazawa and Akaho, "Supervised ordering: an
     empirical survey". Each list holds `length` different items, chosen at random, in
-    the order of the utility
+    the order of the utility ::
 
-    .. math:: r(x) = \Bigl(1 + \sum_l w_l x_l\Bigr)^{\text{degree}}, \qquad
-              w_l \sim N(0, 1),
+        r(x) = (1 + Σ_l w_l x_l)^degree,    w_l ~ N(0, 1),
 
     of the attributes without noise.
 

@@ -25,6 +25,7 @@ __all__ = [
     "data_folder",
     "data_path",
     "locate",
+    "missing_file",
     "own_files",
     "package_folder",
 ]
@@ -105,7 +106,7 @@ def _has_all(root: Path, files: Sequence[DataFile]) -> bool:
 def data_path(name: str) -> Path:
     """Return the path of a published file or folder, which exists.
 
-    Nothing is downloaded: `tiebreak.datasets.fetch` does that.
+    Nothing is downloaded: loaders and `tiebreak.datasets.fetch` do that.
 
     Parameters
     ----------
@@ -126,6 +127,14 @@ def data_path(name: str) -> Path:
         If neither folder has it. The message lists where it was looked for and where
         the set is published.
     """
+    for path in _places(name):
+        if path.exists():
+            return path
+    raise missing_file(name)
+
+
+def _places(name: str) -> list[Path]:
+    """List where a file or folder may be, first choice first."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name:
         raise ValueError(
@@ -134,33 +143,47 @@ def data_path(name: str) -> Path:
         )
     folder = data_folder()
     roots = [cache_dir()] if folder is None else [folder, cache_dir()]
-    tried = [root.joinpath(*parts) for root in roots]
-    for path in tried:
-        if path.exists():
-            return path
-    raise FileNotFoundError(_missing(name, parts[0], tried, folder))
+    return [root.joinpath(*parts) for root in roots]
 
 
-def _missing(name: str, dataset: str, tried: list[Path], folder: Path | None) -> str:
+def missing_file(name: str, *, failure: str | None = None) -> FileNotFoundError:
+    """Make the error that says where a file was looked for, and what to do.
+
+    Parameters
+    ----------
+    name : str
+        Path below the data folder.
+    failure : str, optional
+        Why it could not be downloaded, in full sentences; None if that was not tried.
+
+    Returns
+    -------
+    FileNotFoundError
+    """
     lines = [f"{name!r} was not found. Looked for:"]
-    lines += [f"  {path}" for path in tried]
+    lines += [f"  {path}" for path in _places(name)]
+    folder = data_folder()
     if folder is None:
         lines.append(f"The environment variable {VARIABLE} is not set.")
     elif not folder.is_dir():
         lines.append(f"{VARIABLE} is {str(folder)!r}, which is not a folder.")
+    dataset = PurePosixPath(name).parts[0]
     known = REGISTRY.get(dataset)
-    if known is not None and not known.bundled:
+    if failure is not None:
+        lines.append(f"It could not be downloaded either: {failure}")
+    elif known is not None and not known.bundled:
         lines.append(f"The set is published at {known.publisher}.")
         lines.append(
-            known.by_hand
-            or f"`tiebreak data get {dataset}` downloads it, and so does "
+            f"It cannot be downloaded. {known.by_hand}"
+            if known.by_hand
+            else f"`tiebreak data get {dataset}` downloads it, and so does "
             f"tiebreak.datasets.fetch({dataset!r})."
         )
     lines.append(
         f"You can also put it at one of the places above, or set {VARIABLE} to the "
         f"folder that contains {dataset!r}."
     )
-    return "\n".join(lines)
+    return FileNotFoundError("\n".join(lines))
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ __all__ = ["LinearUtility", "SeparablePairs", "make_separable"]
 
 @dataclass(frozen=True, eq=False)
 class LinearUtility:
-    r"""The utility :math:`r(x) = w^\top x`.
+    """The utility r(x) = w·x.
 
     Parameters
     ----------
     w : ndarray of shape (n_features,)
+        Weights of the features.
     """
 
     w: np.ndarray
@@ -87,18 +88,16 @@ def make_separable(
     tie_share: float = 0.5,
     random_state: int | np.random.Generator | None = None,
 ) -> SeparablePairs:
-    r"""Simulate comparisons that a linear utility separates with a margin.
+    """Simulate comparisons that a linear utility separates with a margin.
 
     In the manner of the second figure of Venuto, Hocking, Sphanurattana and Sugiyama,
-    "Support vector comparison machines". Items are :math:`x = s \odot z` with z uniform
-    on :math:`[-2, 2]^p`, opponents :math:`x' = s \odot (z + \delta)` with standard
-    normal offsets, and the utility is :math:`r(x) = w^\top x` with
-    :math:`w = v \oslash s`, where v has a random direction and length 3/2. Outcomes are
+    "Support vector comparison machines". Items are x = s ⊙ z with z uniform on
+    [-2, 2]ᵖ, opponents x′ = s ⊙ (z + δ) with standard normal offsets δ, and the utility
+    is r(x) = w·x with w = v ⊘ s, where v has a random direction and length 3/2 (⊙ and ⊘
+    multiply and divide feature by feature). With d = w·(x′ - x), outcomes are ::
 
-    .. math:: y = \begin{cases}
-              0 & |d| \le 1 - \text{margin} \\
-              \operatorname{sign} d & |d| \ge 1 + \text{margin}
-              \end{cases} \qquad d = w^\top(x' - x),
+        y = 0        where |d| ≤ 1 - margin,
+        y = sign d   where |d| ≥ 1 + margin,
 
     and pairs between the two are thrown away. There are exactly
     ``round(tie_share * n_pairs)`` ties, and the rows are shuffled.

@@ -2,7 +2,7 @@
 """Comparisons of sushi by 5000 people, from Kamishima's SUSHI preference data set.
 
 The set may be used for research but not be redistributed, so the files are read from
-the user's own copy: see `tiebreak.datasets.data_path`.
+the user's own copy: see `tiebreak.datasets.fetch`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Pairs
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 
 __all__ = [
     "KIND_FEATURES",
@@ -149,7 +149,10 @@ class SushiPairs:
 
 
 def load_sushi_pairs(
-    random_state: int | np.random.Generator | None = None, swap: bool = True
+    random_state: int | np.random.Generator | None = None,
+    swap: bool = True,
+    *,
+    download: bool = True,
 ) -> SushiPairs:
     """Load the sushi comparisons of Venuto et al., 17,832 ties and 7,168 non-ties.
 
@@ -166,6 +169,9 @@ def load_sushi_pairs(
         Seed of the swaps.
     swap : bool, default=True
         Whether to swap. Without it no outcome is -1, which a model can exploit.
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -176,14 +182,16 @@ def load_sushi_pairs(
     ------
     FileNotFoundError
         If the files ``sushi3.idata``, ``sushi3.udata`` and ``sushi3b.5000.10.score``
-        are not below ``sushi/`` in ``$TIEBREAK_DATA`` or in the cache.
+        are not below ``sushi/`` in ``$TIEBREAK_DATA`` or in the cache, and is not or
+        cannot be downloaded.
     ValueError
         If a file does not look like the 2016 release.
     """
-    scores = _read_scores(data_path("sushi/sushi3b.5000.10.score"))
+    scores = _read_scores(obtain("sushi/sushi3b.5000.10.score", download=download))
     # Column 0 is the sushi's number and column 1, left out, its name.
-    kinds = read_sushi_table(data_path("sushi/sushi3.idata"), N_SUSHI, 9, text=1)[:, 1:]
-    people = _person_features(data_path("sushi/sushi3.udata"))
+    kinds_path = obtain("sushi/sushi3.idata", download=download)
+    kinds = read_sushi_table(kinds_path, N_SUSHI, 9, text=1)[:, 1:]
+    people = _person_features(obtain("sushi/sushi3.udata", download=download))
 
     rated = np.nonzero(scores >= 0)[1].reshape(N_PEOPLE, N_RATED)
     given = np.take_along_axis(scores, rated, axis=1)

@@ -12,7 +12,7 @@ import polars as pl
 
 from tiebreak.data import Orders
 from tiebreak.data.files import FileError, ReadOptions, read_file
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.sushi import (
     KIND_FEATURES,
     N_PEOPLE,
@@ -59,7 +59,9 @@ class SushiOrders:
     description: str = field(repr=False, default=_DESCRIPTION)
 
 
-def load_sushi_orders(which: Literal["a", "b"] = "b") -> SushiOrders:
+def load_sushi_orders(
+    which: Literal["a", "b"] = "b", *, download: bool = True
+) -> SushiOrders:
     """Load 5000 people's orders of ten kinds of sushi.
 
     Features are raw: scale the numbers, and write the minor group as indicators,
@@ -69,6 +71,9 @@ def load_sushi_orders(which: Literal["a", "b"] = "b") -> SushiOrders:
     ----------
     which : {"a", "b"}, default="b"
         Item set A, the same ten kinds for everyone, or B, ten of 100 kinds.
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -80,14 +85,14 @@ def load_sushi_orders(which: Literal["a", "b"] = "b") -> SushiOrders:
     FileNotFoundError
         If the files ``sushi3.idata`` and ``sushi3a.5000.10.order`` or
         ``sushi3b.5000.10.order`` are not below ``sushi/`` in ``$TIEBREAK_DATA`` or in
-        the cache.
+        the cache, and is not or cannot be downloaded.
     ValueError
         If a file does not look like the 2016 release.
     """
     if which not in ("a", "b"):
         raise ValueError(f"which must be 'a' or 'b', got {which!r}.")
-    path = data_path(f"sushi/sushi3{which}.5000.10.order")
-    kinds_path = data_path("sushi/sushi3.idata")
+    path = obtain(f"sushi/sushi3{which}.5000.10.order", download=download)
+    kinds_path = obtain("sushi/sushi3.idata", download=download)
     orders = read_file(path, ReadOptions(format="orders")).orders
     assert orders is not None  # the only shape that this format has
     n_items = len(_SET_A) if which == "a" else N_SUSHI

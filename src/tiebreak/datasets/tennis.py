@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Pairs
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import read_results, refuse, refuse_same
 
 __all__ = ["TennisMatches", "load_tennis"]
@@ -102,7 +102,10 @@ class TennisMatches:
 
 
 def load_tennis(
-    random_state: int | np.random.Generator | None = None, swap: bool = True
+    random_state: int | np.random.Generator | None = None,
+    swap: bool = True,
+    *,
+    download: bool = True,
 ) -> TennisMatches:
     """Load men's tennis singles: winners, surfaces, ranks, walk-overs marked.
 
@@ -116,6 +119,9 @@ def load_tennis(
         Seed of the swaps.
     swap : bool, default=True
         Whether to swap. Without it every outcome is -1, which a model can exploit.
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -127,12 +133,12 @@ def load_tennis(
     ------
     FileNotFoundError
         If the file ``tennis_atp/atp_matches_1991_2024.csv.gz`` is not in
-        ``$TIEBREAK_DATA`` or in the cache. It is the publisher's yearly files, one
-        after the other.
+        ``$TIEBREAK_DATA`` or in the cache, and is not or cannot be downloaded. It is
+        the publisher's yearly files, one after the other.
     ValueError
         If the file is no such table; the message names the lines.
     """
-    path = data_path("tennis_atp/atp_matches_1991_2024.csv.gz")
+    path = obtain("tennis_atp/atp_matches_1991_2024.csv.gz", download=download)
     optional = ["surface", "winner_rank", "loser_rank"]
     table = read_results(path, _COLUMNS, optional=optional)
     refuse_same(path, table, "winner_id", "loser_id")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data.files import FileError
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import read_results
 
 __all__ = ["UCI_TABLES", "RegressionTable", "load_uci"]
@@ -108,7 +108,9 @@ class RegressionTable:
     description: str = field(repr=False)
 
 
-def load_uci(name: str, *, one_hot: bool = True) -> RegressionTable:
+def load_uci(
+    name: str, *, one_hot: bool = True, download: bool = True
+) -> RegressionTable:
     """Load one of thirteen regression tables, used as benchmarks of ranking.
 
     Parameters
@@ -123,6 +125,9 @@ def load_uci(name: str, *, one_hot: bool = True) -> RegressionTable:
         `model` and `origin` of auto_mpg, `CHAS` of boston_housing, and all four of
         servo. If False, they stay one column: numbers as they are, and letters as
         numbers from 0 in the order of the alphabet.
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -133,7 +138,7 @@ def load_uci(name: str, *, one_hot: bool = True) -> RegressionTable:
     ------
     FileNotFoundError
         If the file ``uci/<name>.csv`` (for the two of bank ``.csv.gz``) is not in
-        ``$TIEBREAK_DATA`` or in the cache.
+        ``$TIEBREAK_DATA`` or in the cache, and is not or cannot be downloaded.
     ValueError
         If there is no such table, or the file is another one; the message names the
         lines.
@@ -143,7 +148,7 @@ def load_uci(name: str, *, one_hot: bool = True) -> RegressionTable:
             f"There is no table {name!r}. Expected one of {', '.join(_TABLES)}."
         )
     kind = _TABLES[name]
-    path = data_path(f"uci/{name}.csv{'.gz' if kind.packed else ''}")
+    path = obtain(f"uci/{name}.csv{'.gz' if kind.packed else ''}", download=download)
     table = _read(path, kind)
     columns: dict[str, np.ndarray] = {}
     *inputs, target = table.columns

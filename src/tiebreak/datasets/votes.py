@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Pairs
-from tiebreak.datasets.real import data_path
+from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import (
     outcomes_from_words,
     read_results,
@@ -110,11 +110,17 @@ class CrowdVotes:
     description: str = field(repr=False, default=_LLMFAO_DESCRIPTION)
 
 
-def load_lm_arena() -> ArenaVotes:
+def load_lm_arena(*, download: bool = True) -> ArenaVotes:
     """Load 2025's votes between language models from LMArena, with tags of the prompts.
 
     ``both_bad`` counts as a tie and is marked. Rows with the same model on both sides
     are left out and counted in ``n_same``.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        As of other loaders; but this set has no address to download it from, and the
+        error says how to get it by hand.
 
     Returns
     -------
@@ -125,12 +131,13 @@ def load_lm_arena() -> ArenaVotes:
     ------
     FileNotFoundError
         If the file ``lm_arena_140k/battles.csv.gz`` is not in ``$TIEBREAK_DATA`` or in
-        the cache. It has the columns ``model_a``, ``model_b``, ``winner`` (``model_a``,
-        ``model_b``, ``tie`` or ``both_bad``) and ten tags of 0 and 1.
+        the cache, and is not or cannot be downloaded. It has the columns ``model_a``,
+        ``model_b``, ``winner`` (``model_a``, ``model_b``, ``tie`` or ``both_bad``) and
+        ten tags of 0 and 1.
     ValueError
         If the file is no such table; the message names the lines.
     """
-    path = data_path("lm_arena_140k/battles.csv.gz")
+    path = obtain("lm_arena_140k/battles.csv.gz", download=download)
     words = {"model_a": -1, "model_b": 1, "tie": 0, "both_bad": 0}
     table = read_results(
         path,
@@ -152,8 +159,14 @@ def load_lm_arena() -> ArenaVotes:
     )
 
 
-def load_llmfao() -> CrowdVotes:
+def load_llmfao(*, download: bool = True) -> CrowdVotes:
     """Load 2023's judgments of crowd workers on language models, from LLMFAO.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
+        downloaded; a warning says from where and on what terms.
 
     Returns
     -------
@@ -163,13 +176,13 @@ def load_llmfao() -> CrowdVotes:
     Raises
     ------
     FileNotFoundError
-        If the file ``llmfao/llmfao.csv`` is not in ``$TIEBREAK_DATA`` or in the cache.
-        It has the columns ``id``, ``prompt``, ``worker``, ``left``, ``right`` and
-        ``winner`` (``left``, ``right`` or ``tie``).
+        If the file ``llmfao/llmfao.csv`` is not in ``$TIEBREAK_DATA`` or in the cache,
+        and is not or cannot be downloaded. It has the columns ``id``, ``prompt``,
+        ``worker``, ``left``, ``right`` and ``winner`` (``left``, ``right`` or ``tie``).
     ValueError
         If the file is no such table; the message names the lines.
     """
-    path = data_path("llmfao/llmfao.csv")
+    path = obtain("llmfao/llmfao.csv", download=download)
     table = read_results(
         path,
         {

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All settings of a method at once, for the choice among them.
+
+A person has about forty jokes, so that a fit costs less than what is around it. Here
+the kernels of all widths are one array of shape (widths, rows, columns), and a step of
+a pursuit is taken for all of them together. The answers are those of the models of the
+library, which the tests compare; what is judged in the end is fitted by the library.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["co_paths", "pursuit_paths", "ridge_paths"]
+
+Floats = NDArray[np.float64]
+
+# A column whose part beyond the chosen ones is smaller than this is one of them.
+_DEPENDENT = 1e-10
+
+
+def ridge_paths(
+    K: Floats, Q: Floats, y: Floats, alphas: Floats, centered: bool
+) -> Floats:
+    """Utilities of regularized least squares, for all widths and penalties.
+
+    Parameters
+    ----------
+    K : ndarray of shape (W, n, n)
+        Kernels between training items.
+    Q : ndarray of shape (W, m, n)
+        Kernels between test and training items.
+    y : ndarray of shape (n,)
+        Scores.
+    alphas : ndarray of shape (A,)
+        Penalties, added to the eigenvalues.
+    centered : bool
+        Whether differences are fitted: the same with the kernel centered, for a
+        penalty of n times alpha.
+
+    Returns
+    -------
+    ndarray of shape (W, A, m)
+    """
+    if centered:
+        K = K - K.mean(axis=1, keepdims=True)
+        K = K - K.mean(axis=2, keepdims=True)
+        y = y - y.mean()
+    values, vectors = np.linalg.eigh(K)
+    parts = np.einsum("wni,n->wi", vectors, y)
+    scaled = parts[:, None, :] / (values[:, None, :] + alphas[:, None])
+    return np.matmul(scaled, np.matmul(Q, vectors).transpose(0, 2, 1))
+
+
+def pursuit_paths(
+    K: Floats,
+    Q: Floats,
+    y: Floats,
+    n_steps: int,
+    *,
+    centered: bool,
+    backfit: bool = True,
+) -> Floats:
+    """Utilities after every step of a pursuit, for all widths.
+
+    Back-fitting by orthogonal columns: the part of a chosen column that the former ones
+    do not have explains its share of the residual once and for all.
+
+    Parameters
+    ----------
+    K, Q, y
+        As in `ridge_paths`.
+    n_steps : int
+        Number of steps.
+    centered : bool
+        Whether differences of scores are fitted (ranking pursuit), or scores.
+    backfit : bool, default=True
+        Whether all coefficients are solved for again after every step.
+
+    Returns
+    -------
+    ndarray of shape (W, n_steps, m)
+        A pursuit that can go no further stays where it is.
+    """
+    W, n, m = len(K), K.shape[1], Q.shape[1]
+    columns = K - K.mean(axis=1, keepdims=True) if centered else K
+    rest = np.repeat((y - y.mean() if centered else y)[None], W, axis=0)
+    norms = np.einsum("wij,wij->wj", columns, columns)
+    eligible = norms > 1e-18 * np.einsum("wij,wij->wj", K, K)
+    width = np.arange(W)
+    basis, image = np.zeros((W, n, n_steps)), np.zeros((W, m, n_steps))
+    utility, found = np.zeros((W, m)), np.zeros((W, n_steps, m))
+    for step in range(n_steps):
+        e = np.matmul(rest[:, None, :], columns)[:, 0]
+        while True:
+            gain = np.where(eligible, e**2 / np.where(eligible, norms, 1.0), -1.0)
+            best = gain.argmax(axis=1)
+            own, shown = columns[width, :, best], Q[width, :, best].copy()
+            for _ in range(2 if backfit else 0):  # once more, for what rounding left
+                share = np.matmul(own[:, None, :], basis).transpose(0, 2, 1)
+                own = own - np.matmul(basis, share)[:, :, 0]
+                shown -= np.matmul(image, share)[:, :, 0]
+            size = np.einsum("wi,wi->w", own, own)
+            goes_on = eligible[width, best] & (size > _DEPENDENT * norms[width, best])
+            # A column that depends on the chosen ones is passed over.
+            passed = eligible[width, best] & ~goes_on
+            if not passed.any():
+                break
+            eligible[width[passed], best[passed]] = False
+        scale = np.where(goes_on, 1.0 / np.sqrt(np.where(goes_on, size, 1.0)), 0.0)
+        basis[:, :, step] = own * scale[:, None]
+        image[:, :, step] = shown * scale[:, None]
+        part = np.einsum("wi,wi->w", basis[:, :, step], rest)
+        rest = rest - part[:, None] * basis[:, :, step]
+        utility = utility + part[:, None] * image[:, :, step]
+        found[:, step] = utility
+        if backfit:
+            eligible[width, best] = False
+    return found
+
+
+def co_paths(
+    views: tuple[Floats, Floats],
+    tests: tuple[Floats, Floats],
+    y: Floats,
+    nu: float,
+    n_steps: int,
+) -> Floats:
+    """Utilities after every step of the pursuit of two views, figure 1 of the paper.
+
+    Parameters
+    ----------
+    views : two ndarrays of shape (W, n + l, n)
+        Kernels of the training items, those with a score first, with these.
+    tests : two ndarrays of shape (W, m, n)
+        Kernels of the test items with those that have a score.
+    y : ndarray of shape (n,)
+        Scores.
+    nu : float
+        How much disagreement on the l items without a score costs.
+    n_steps : int
+        Number of steps.
+
+    Returns
+    -------
+    ndarray of shape (W, n_steps, m)
+        Of the mean of the views.
+    """
+    n, W, m = len(y), len(views[0]), tests[0].shape[1]
+    scored = [_centered(view[:, :n]) for view in views]
+    others = [_centered(view[:, n:]) for view in views]
+    n_others = others[0].shape[1]
+    diagonal, eligible = [], []
+    for own, other, view in zip(scored, others, views, strict=True):
+        norm = n * np.einsum("wij,wij->wj", own, own)
+        apart = n_others * np.einsum("wij,wij->wj", other, other)
+        diagonal.append(norm + 2.0 * nu * apart)
+        whole = np.einsum("wij,wij->wj", view[:, :n], view[:, :n])
+        eligible.append(norm > 1e-18 * n * whole)
+    between = -2.0 * nu * n_others * np.matmul(others[0].transpose(0, 2, 1), others[1])
+    A, B = diagonal[0][:, :, None], diagonal[1][:, None, :]
+    allowed = eligible[0][:, :, None] & eligible[1][:, None, :]
+    determinant = np.where(allowed, A * B - between**2, 1.0)
+    width = np.arange(W)
+    rest = np.repeat((y - y.mean())[None], W, axis=0)
+    utility, found = np.zeros((W, m)), np.zeros((W, n_steps, m))
+    for step in range(n_steps):
+        e = [n * np.matmul(rest[:, None, :], own)[:, 0] for own in scored]
+        e0, e1 = e[0][:, :, None], e[1][:, None, :]
+        gain = (e0**2 * B - 2.0 * e0 * e1 * between + e1**2 * A) / determinant
+        flat = np.where(allowed, gain, 0.0).reshape(W, -1).argmax(axis=1)
+        i, j = np.divmod(flat, n)
+        c, d = between[width, i, j], determinant[width, i, j]
+        f0, f1 = e[0][width, i], e[1][width, j]
+        ok = allowed[width, i, j]
+        a0 = np.where(ok, (f0 * diagonal[1][width, j] - f1 * c) / d, 0.0)[:, None]
+        a1 = np.where(ok, (f1 * diagonal[0][width, i] - f0 * c) / d, 0.0)[:, None]
+        rest = rest - 0.5 * (a0 * scored[0][width, :, i] + a1 * scored[1][width, :, j])
+        utility = utility + 0.5 * (
+            a0 * tests[0][width, :, i] + a1 * tests[1][width, :, j]
+        )
+        found[:, step] = utility
+    return found
+
+
+def _centered(columns: Floats) -> Floats:
+    return columns - columns.mean(axis=1, keepdims=True)
