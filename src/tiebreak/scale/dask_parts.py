@@ -220,6 +220,10 @@ def _guarded(client: Any, call: Callable[..., Any], *arguments: Any) -> Any:
             f"Workers died again and again over the same partition ({error.task}), as "
             f"they do when they run out of memory. {_MORE_MEMORY}"
         ) from error
+    except MemoryError as error:
+        raise ClusterError(
+            f"A partition is too large for a worker: {error} {_MORE_MEMORY}"
+        ) from error
     except ModuleNotFoundError as error:
         raise ClusterError(
             f"A worker cannot import {error.name!r}. Install the same version of "
