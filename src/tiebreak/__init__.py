@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from tiebreak.selection import L1RankerCV, l1_path, tune
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "BradleyTerry",

@@ -21,28 +21,18 @@ def long_table(score):
 
 def wide_table(score):
     rows = [f"person {p}," + ",".join(map(str, row)) for p, row in enumerate(score)]
-    names = ",".join(f"item {i}" for i in range(6))
-    return f"person,{names}\n" + "\n".join(rows) + "\n"
-
-
-def line_table(score):
-    return "\n".join(" ".join(map(str, np.argsort(-row) + 1)) for row in score) + "\n"
+    return "person,oat,rye,rice,corn,soy,teff\n" + "\n".join(rows) + "\n"
 
 
 @pytest.mark.parametrize(
-    ("write", "kind"),
-    [
-        (long_table, None),
-        (wide_table, None),
-        (long_table, "orders"),
-        (line_table, None),
-    ],
+    ("write", "kind"), [(long_table, None), (wide_table, None), (long_table, "orders")]
 )
 def test_sides_of_scores_and_lists_mean_nothing(write, kind, panel, tmp_path):
     file = tmp_path / "panel.csv"
     file.write_text(write(panel))
     known = as_comparisons(read_file(file, ReadOptions(kind=kind)))
-    assert np.mean(known.y) < -0.5 or kind == "orders" or write is line_table
+    if kind is None:  # the table has the best first
+        assert np.mean(known.y) < -0.5
     report = check_known(known)
     assert report.n_comparisons == 12 * 15
     assert report.position is None

@@ -125,6 +125,12 @@ def test_an_advantage_counts_where_the_model_knows_it(run, results, tmp_path):
     difference = found["difference"].to_numpy()
     assert difference[1] - difference[0] == pytest.approx(model.advantage_)
     assert found["right"].to_list() == ["=cmd", "=cmd"]
+    asked.write_text("left,right\nAda,=cmd\n")
+    done = run("predict", tmp_path / "model", asked, "--json")
+    said = json.loads(done.stdout)
+    assert said["predictions"][0]["difference"] == pytest.approx(difference[1])
+    assert said["recognized"][-1].endswith("so none is counted; columns named home and "
+        "away say it, or --advantage.")
     with pytest.raises(WriteError, match=r"must end with \.csv, \.tsv or \.parquet"):
         predict_command.run(
             tmp_path / "model",

@@ -11,7 +11,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tiebreak import NystroemMap, OnItems, Pairs, RankSVM, SVMCompare, load, save
+from tiebreak import (
+    NystroemMap,
+    OnItems,
+    Orders,
+    Pairs,
+    RankSVM,
+    SVMCompare,
+    load,
+    save,
+)
 from tiebreak.kernels import nystroem
 from tiebreak.selection.splitters import QueryKFold
 
@@ -297,3 +306,20 @@ def test_tables_without_features_to_learn_from():
     assert_allclose(model.transform([[1.0, 2.0]]), [[1.0]])
     with pytest.raises(ValueError, match="X has 1 features, but NystroemMap is"):
         model.transform([[1.0]])
+
+
+def test_comparisons_and_lists_are_sent_to_on_items():
+    items = np.eye(3)
+    model = NystroemMap(n_landmarks=2).fit(items)
+    for X in (
+        Pairs(items, [0, 1], [1, 2]),
+        Pairs(None, ["a"], ["b"]),
+        Orders(items, [[0, 1]]),
+        np.zeros((4, 2, 3)),
+    ):
+        message = rf"got {type(X).__name__}.*OnItems\(NystroemMap"
+        for call in (NystroemMap().fit, model.transform):
+            with pytest.raises(TypeError, match=message):
+                call(X)
+    mapped = OnItems(NystroemMap(n_landmarks=2)).fit_transform(Orders(items, [[0, 1]]))
+    assert mapped.values.shape == (3, 2)

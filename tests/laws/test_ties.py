@@ -141,7 +141,7 @@ def test_nothing_but_ties_is_a_utility_of_zero(kernel):
 
 def test_the_order_without_information_is_refused():
     pairs, y = easy()
-    with pytest.raises(ValueError, match=r"all 120 comparisons are ties.*SVMCompare"):
+    with pytest.raises(ValueError, match=r"all 120 comparisons are ties.*RankSVM"):
         RankSVM().fit(pairs, 0 * y)
     with pytest.raises(ValueError, match="all 120 comparisons are ties"):
         ThresholdCompare(RankSVM()).fit(pairs, 0 * y)

@@ -209,7 +209,11 @@ def test_the_message_about_lists_and_tables_names_models_that_take_them(make):
     pairs = good_pairs() if make is MaxMarginCompare else games
     fits = [model.fit, *([model.partial_fit] if hasattr(model, "partial_fit") else [])]
     for fit in fits:
-        words = ["Got Orders", "ranked lists.*RankSVM.*PlackettLuce", "ThresholdCompare"]
+        words = [
+            "Got Orders",
+            "ranked lists.*RankSVM.*PlackettLuce",
+            "ThresholdCompare",
+        ]
         refused(TypeError, words, fit, Orders(None, [["a", "b", "c"]]))
         words = ["Got ndarray", "shape \\(5, 2\\)", "graded items.*RankSVM"]
         refused(TypeError, words, fit, ITEMS)

@@ -220,6 +220,10 @@ def test_an_effect_of_position_is_a_warning_unless_small_or_given():
     strong = check(*left * 30, *right * 10)
     assert finding(strong, "position").level == "warning"
     assert "75.0% of 80 decided" in finding(strong, "position").message
+    unsided = check(*left * 30, *right * 10, sided=False)
+    assert unsided.position is None
+    assert "position" not in codes(unsided)
+    assert "Position" not in str(unsided)
     small = check_pairs(*read(*left, *right), sample_weight=[5100, 5100, 4900, 4900])
     assert finding(small, "position").level == "note"
     assert "small" in finding(small, "position").message

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rich.console import Console
 
 from tests.ratings.test_bradley_terry import named, simulate
-from tiebreak import Pairs, SVMCompare
-from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard
+from tiebreak import Orders, Pairs, SVMCompare
+from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard, PlackettLuce
 
 
 @pytest.fixture
@@ -136,10 +136,38 @@ def test_elo_has_no_intervals_and_glicko_has(results):
     order = np.argsort(-glicko.model.rating_, kind="stable")
     assert_allclose(half, 1.644854 * glicko.model.deviation_[order], rtol=1e-6)
     for board in (elo, glicko):
-        with pytest.raises(TypeError, match="needs a model of strengths"):
+        with pytest.raises(TypeError, match="needs strengths from counted"):
             board.matrix()
-        with pytest.raises(TypeError, match="needs a model of strengths"):
+        with pytest.raises(TypeError, match="needs strengths from counted"):
             board.next_pairs()
+
+
+@pytest.mark.parametrize(
+    "tied",
+    [[], [["c", ["a", "b"]]], [["c", ["a", "b"]], ["b", ["c", "d", "a"]]]],
+    ids=["no ties", "of two", "of two and three"],
+)
+def test_plackett_luce_has_intervals_and_no_counts(tied):
+    lists = [list("abcd"), list("bacd"), list("dcba"), list("acbd"), *tied]
+    model = PlackettLuce().fit(Orders(None, lists))
+    assert len(model.tie_) == len(tied)
+    board = Leaderboard(model, scale=1.0, base=math.e, anchor=0.0)
+    order = np.argsort(-model.strength_, kind="stable")
+    table = board.table
+    assert table["item"].to_list() == model.items_[order].tolist()
+    assert_allclose(table["rating"], model.strength_[order], atol=1e-12)
+    assert_allclose(table.select("lower", "upper"), model.intervals()[order])
+    assert_array_equal(
+        table.select("rank_best", "rank_worst"), model.rank_intervals()[order]
+    )
+    assert table["wins"].is_null().all()
+    assert "95 % interval" in str(board)
+    with pytest.raises(ValueError, match="'bootstrap' is offered for BradleyTerry"):
+        Leaderboard(model, interval="bootstrap")
+    with pytest.raises(TypeError, match="needs strengths from counted"):
+        board.matrix()
+    with pytest.raises(TypeError, match="needs strengths from counted"):
+        board.next_pairs()
 
 
 def test_matrix_counts_who_beat_whom(results):

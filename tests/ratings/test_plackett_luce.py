@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from itertools import permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -126,6 +126,30 @@ def test_a_list_says_nothing_about_items_it_leaves_out():
     one, two = by_name(model), by_name(more)
     assert two["a"] - two["b"] == pytest.approx(one["a"] - one["b"])
     assert two["c"] == pytest.approx(two["d"])
+
+
+@pytest.mark.parametrize("features", [None, np.arange(10.0).reshape(5, 2)])
+def test_the_score_counts_pairs_of_lists_by_name(features):
+    lists = [["a", "b", "c"], ["b", ["a", "c"]], ["c", "a", "d"], ["d", "b", "a"]]
+    orders = Orders(features, lists, names=list("abcde"))  # nobody ranks e
+    model = PlackettLuce(alpha=0.1).fit(orders)
+    theta = by_name(model)
+    right = total = 0
+    for blocks in lists:
+        for above, below in combinations(blocks, 2):
+            for i, j in product(np.atleast_1d(above), np.atleast_1d(below)):
+                total += 1
+                right += theta[i] > theta[j]
+    assert 0 < right < total == 11
+    assert model.score(orders) == pytest.approx(right / total)
+    games = Pairs(None, list("abcd"), list("bcda"))
+    rated = BradleyTerry(alpha=0.1).fit(games, [-1, -1, -1, 1])
+    assert rated.items_[np.argmax(rated.strength_)] == "a"
+    assert rated.score(Orders(features, [["a", "d"]], names=list("abcde"))) == 1.0
+    with pytest.raises(ValueError, match="not in the training comparisons: 'e'"):
+        model.score(Orders(None, [["e", "a"]]))
+    with pytest.raises(ValueError, match="these Orders have no names"):
+        model.score(Orders([[1.0], [2.0]], [[0, 1]]))
 
 
 def test_items_that_are_always_first():

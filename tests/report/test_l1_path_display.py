@@ -2,6 +2,7 @@
 """The picture of a path draws its weights and scores."""
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from tiebreak import L1RankerCV, l1_path
 from tiebreak.report import L1PathDisplay
+from tiebreak.report.figures import figure_settings, figure_svg
 
 
 def make():
@@ -54,6 +56,23 @@ def test_from_an_estimator_and_without_scores():
     assert not text.get_parse_math()
     nothing = L1PathDisplay([2.0], [[0.0]]).plot()
     assert nothing.features == []
+
+
+@pytest.mark.parametrize(
+    ("alphas", "labels"),
+    [
+        (np.geomspace(50, 0.02, 5), ["0.1", "1", "10"]),
+        (np.geomspace(8, 2, 5), ["2", "3", "4", "6"]),  # less than a power of ten
+        (np.geomspace(1, 1e-7, 5), ["1e-06", "0.0001", "0.01", "1"]),
+    ],
+)
+def test_ticks_are_plain_numbers(alphas, labels):
+    with figure_settings():
+        display = L1PathDisplay(alphas, np.ones((5, 1)), np.ones((5, 2))).plot()
+        svg = figure_svg(display.figure_, "path", "Path", "A path.")
+    assert "$" not in svg
+    shown = re.findall(r"<text[^>]*>([^<]+)</text>", svg)
+    assert set(labels) <= set(shown)
 
 
 def test_given_axes_are_drawn_on():

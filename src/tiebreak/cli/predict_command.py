@@ -92,6 +92,12 @@ def _of_pairs(saved: SavedModel, read: Recognized, said: list[str]) -> pl.DataFr
     options = saved.options(read.columns)
     if "advantage" in read.columns and not options:
         said.append("This model was fitted without an advantage, so none is counted.")
+    if "advantage" not in read.columns and hasattr(saved.model, "advantage_"):
+        said.append(
+            "The model knows an advantage, such as that of playing at home, but the "
+            "file does not say who has it, so none is counted; columns named home and "
+            "away say it, or --advantage."
+        )
 
     def answer(model: Any) -> pl.DataFrame:
         words = pl.Series(_WORDS, dtype=pl.String)

@@ -186,7 +186,9 @@ def _show(screen: Screen, answer: RankAnswer) -> None:
 def _settings(found: TuneResult) -> Table:
     """Show the best settings that were tried, in the order of the grid."""
     metric = found.scoring.replace("_", " ")
-    table = Table(title=f"The best settings of {len(found.table)}")
+    n = len(found.table)
+    some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
+    table = Table(title=f"{some} settings that were tried")
     for name in (*found.best_params, metric, "spread over splits"):
         table.add_column(name, justify="right")
     best = found.table.filter(found.table["place"] <= _SHOWN_SETTINGS)

@@ -127,10 +127,16 @@ def as_pairs(X: Any) -> Pairs:
     if not is_pairs(X):
         shape = getattr(X, "shape", None)
         got = type(X).__name__ + (f" of shape {shape}" if shape is not None else "")
+        hint = (
+            "Models of ranked lists are RankSVM, RankRLS and, for names, PlackettLuce"
+            if isinstance(X, Orders)
+            else "For names without features use Pairs(None, left, right). Models of "
+            "graded items are RankSVM and RankRLS"
+        )
         raise TypeError(
             "Expected comparisons: Pairs(items, left, right), or an array of shape "
-            f"(n, 2, n_features). Got {got}. For names without features use "
-            "Pairs(None, left, right)."
+            f"(n, 2, n_features). Got {got}. {hint}; ThresholdCompare makes comparers "
+            "of them."
         )
     array = as_float_array(X, "X")
     if array.ndim != 3 or array.shape[1] != 2 or array.shape[2] == 0:

@@ -257,10 +257,21 @@ class Orders:
         >>> y, qid
         (array([ 0., -1.,  0., -1., -1.]), array([0, 0, 1, 1, 1]))
         """
-        X = self.table.take(self.flat).values
+        return self.table.take(self.flat).values, *self.entry_grades()
+
+    def entry_grades(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Give y and qid of `grades`, also of items without features.
+
+        Returns
+        -------
+        y : ndarray of float64 of shape (n_entries,)
+            Minus the position.
+        qid : ndarray of int64 of shape (n_entries,)
+            Number of the list.
+        """
         # Adding zero keeps a leading position from reading -0.0.
         y = -self.position.astype(np.float64) + 0.0
-        return X, y, np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
+        return y, np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)
 
     def _places(self, entries: Sequence[int] | NDArray[Any], values: Any = None) -> str:
         """Name the first places of the flat list by list and place, from 0."""

@@ -194,11 +194,14 @@ def make_kernel(
     Parameters
     ----------
     kernel : {"linear", "poly", "rbf"} or callable
+        Name of the kernel, or a function of two tables.
     gamma : float, "scale" or "auto"
         ``"scale"`` is ``1 / (p * items.var())`` over the distinct training items,
         ``"auto"`` is ``1 / p``.
     degree : int
+        Degree of ``"poly"``.
     coef0 : float
+        Constant of ``"poly"``.
     items : ndarray or csr_array of shape (N, p)
         The distinct items that the training comparisons touch.
 

@@ -30,6 +30,7 @@ class ItemRows:
     Parameters
     ----------
     kernel : ItemKernel
+        Kernel between the items.
     """
 
     def __init__(self, kernel: ItemKernel) -> None:
@@ -61,6 +62,7 @@ class LinearRows:
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, p)
+        Features, one row per item.
     """
 
     dtype: type = np.float64
@@ -102,6 +104,7 @@ def make_item_rows(kernel: ItemKernel, max_bytes: float = 2e8) -> MatrixRows:
     Parameters
     ----------
     kernel : ItemKernel
+        Kernel between the items.
     max_bytes : float
         Memory limit for kept rows or for the factor.
 

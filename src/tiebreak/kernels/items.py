@@ -76,6 +76,7 @@ class FunctionKernel:
     Parameters
     ----------
     function : KernelFunction
+        Gives the kernel between any two tables.
     table : ndarray or csr_array of shape (N, p)
         The items.
     """
@@ -149,6 +150,7 @@ def check_gram(gram: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     gram : ndarray of shape (N, N)
+        Kernel values between all items.
 
     Returns
     -------

@@ -18,8 +18,10 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.door import is_pairs
 from tiebreak.data.features import check_features, remember_features
-from tiebreak.data.items import as_items
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.orders import Orders
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
 from tiebreak.kernels.functions import KernelFunction, Table, make_kernel
@@ -43,7 +45,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """Approximate features of a kernel: φ(x)·φ(z) ≈ k(x, z).
 
     Some training rows become landmarks l₁ … l_m. With K the kernel between them and
-    K = T Tᵀ its Cholesky factor,
+    K = T Tᵀ its Cholesky factor, ::
 
         φ(x) = T⁻¹ (k(l₁, x), …, k(l_m, x)),
 
@@ -77,7 +79,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Attributes
     ----------
-    landmarks_ : ndarray or csr_array of shape (m, n_features_in_)
+    landmarks_ : ndarray or csr_array of shape (m, n_features)
         The landmarks.
     landmark_indices_ : ndarray of int of shape (m,)
         Their rows in the training table; of equal rows the first.
@@ -157,7 +159,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             The fitted map.
         """
         self._check_parameters()
-        given = as_items(X, name="X")
+        given = _read_items(X)
         remember_features(self, given)
         table, inverse = given.unique()
         function = make_kernel(
@@ -201,7 +203,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             φ(x) of every row; equal rows have equal features, to the last bit.
         """
         check_is_fitted(self)
-        table = as_items(X, name="X")
+        table = _read_items(X)
         check_features(self, table)
         # Sums of products can depend on where in the table a row stands.
         distinct, inverse = table.unique()
@@ -309,6 +311,16 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             total += n_unseen * diagonal.mean()
         self.error_ = float(worst / largest)
         self.mean_error_ = float(missing / total)
+
+
+def _read_items(X: Any) -> ItemTable:
+    if is_pairs(X) or isinstance(X, Orders):
+        raise TypeError(
+            f"NystroemMap maps a table of items, got {type(X).__name__}. For the items "
+            "of comparisons and ranked lists put OnItems(NystroemMap(...)) into a "
+            "Pipeline."
+        )
+    return as_items(X, name="X")
 
 
 def _check_diagonal(diagonal: Floats) -> Floats:

@@ -47,6 +47,7 @@ class ItemPairRows:
     Parameters
     ----------
     kernel : ItemKernel
+        Kernel between the items.
     left, right : ndarray of int, shape (n,)
         Item rows of each comparison.
     """
@@ -97,6 +98,7 @@ class DifferenceRows:
     Parameters
     ----------
     Z : ndarray or csr_array of shape (n, p)
+        Difference of features, one row per comparison.
     """
 
     def __init__(self, Z: Table) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Probabilities of left, tie and right from a difference of utilities.
+"""Probabilities of left, tie and right from a difference of utilities.
 
 A link turns the difference d = r(right) - r(left) and one tie parameter t, shared by
 all comparisons, into three probabilities. Both links here give a negative
@@ -75,7 +75,7 @@ class OutcomeLink(Protocol):
         ...
 
     def threshold(self, t: float) -> float:
-        """Give the largest |d| for which a tie is the most probable outcome."""
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
         ...
 
     def start(self, tie_share: float) -> float:
@@ -137,7 +137,7 @@ class Davidson:
         )
 
     def threshold(self, t: float) -> float:
-        """Give the largest |d| for which a tie is the most probable outcome."""
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
         return max(0.0, 2.0 * t)
 
     def start(self, tie_share: float) -> float:
@@ -195,7 +195,7 @@ class Cumulative:
         return in_d, in_t
 
     def threshold(self, t: float) -> float:
-        """Give the largest |d| for which a tie is the most probable outcome."""
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
         # P(tie) ≥ P(right) at d ≥ 0 means θ exp(d) + 1 ≤ θ² - 1.
         return max(0.0, t + math.log1p(-2.0 * math.exp(-2.0 * t))) if t > 0.5 else 0.0
 

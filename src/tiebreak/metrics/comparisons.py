@@ -20,9 +20,11 @@ def comparison_error(
     predicted: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Fraction of pairs whose predicted outcome is wrong.
+    """Fraction of pairs whose predicted outcome is wrong.
 
-    .. math:: \sum_i w_i [\hat y_i \ne y_i] \Big/ \sum_i w_i
+    With ŷᵢ what was predicted it is ::
+
+        Σᵢ wᵢ [ŷᵢ ≠ yᵢ] / Σᵢ wᵢ,
 
     a weighted mean over pairs. Calling a tie for a win costs as much as calling the
     wrong winner.
@@ -58,17 +60,13 @@ def comparison_roc_curve(
     difference: ArrayLike,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    r"""ROC curve of a utility difference against outcomes with ties.
+    """ROC curve of a utility difference against outcomes with ties.
 
-    At threshold τ a pair is called different when :math:`|d_i| > \tau`, in favor of
-    the side that the sign of :math:`d_i` says:
+    At threshold τ a pair is called different when ``|dᵢ| > τ``, in favor of the side
+    that the sign of dᵢ says::
 
-    .. math::
-
-        \mathrm{FPR}(\tau) = \frac{\sum_{y_i = 0} w_i [|d_i| > \tau]}
-        {\sum_{y_i = 0} w_i}, \qquad
-        \mathrm{TPR}(\tau) = \frac{\sum_{y_i \ne 0} w_i [y_i d_i > \tau]}
-        {\sum_{y_i \ne 0} w_i}.
+        FPR(τ) = Σ_{yᵢ=0} wᵢ [|dᵢ| > τ] / Σ_{yᵢ=0} wᵢ,
+        TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
 
     A false positive is a tie called different; a true positive is a non-tie called
     with the right sign. Wrong signs keep the curve below TPR = 1, and ties with a
@@ -87,10 +85,10 @@ def comparison_roc_curve(
     -------
     fpr, tpr : ndarray of shape (m + 1,)
         Both start at 0 and never fall; m is the number of distinct positive
-        :math:`|d_i|`. Pairs of equal :math:`|d_i|` move together.
+        ``|dᵢ|``. Pairs of equal ``|dᵢ|`` move together.
     thresholds : ndarray of shape (m + 1,)
         Decreasing from infinity to 0; the point belongs to calling a pair
-        different when :math:`|d_i| >` threshold. When every difference is 0
+        different when ``|dᵢ|`` > threshold. When every difference is 0
         (m = 0) only infinity is left.
 
     Raises

@@ -23,12 +23,14 @@ from tiebreak.metrics.runs import average_ranks, sort_into_runs, sums_by
 
 
 def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> float:
-    r"""Kendall's rank correlation τ-b, corrected for ties on both sides.
+    """Kendall's rank correlation τ-b, corrected for ties on both sides.
 
-    .. math:: \tau_b = \frac{P - Q}{\sqrt{(P + Q + T_a)(P + Q + T_b)}}
+    For two scores a and b ::
 
-    with P concordant and Q discordant pairs, :math:`T_a` pairs tied only in a and
-    :math:`T_b` pairs tied only in b. With ``qid`` the mean over groups of the
+        τ_b = (P - Q) / √((P + Q + Tₐ) (P + Q + T_b))
+
+    with P concordant and Q discordant pairs, Tₐ pairs tied only in a and
+    T_b pairs tied only in b. With ``qid`` the mean over groups of the
     value inside each group, every group counting once. O(n log n).
 
     Parameters
@@ -74,12 +76,11 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
 
 
 def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> float:
-    r"""Spearman's rank correlation ρ, the correlation of average ranks.
+    """Spearman's rank correlation ρ, the correlation of average ranks.
 
-    .. math::
+    For two scores a and b ::
 
-        \rho = \frac{\sum_i (R_i - \bar R)(S_i - \bar S)}
-        {\sqrt{\sum_i (R_i - \bar R)^2 \sum_i (S_i - \bar S)^2}}
+        ρ = Σᵢ (Rᵢ - R̄)(Sᵢ - S̄) / √(Σᵢ (Rᵢ - R̄)² Σᵢ (Sᵢ - S̄)²)
 
     with R and S the ranks of a and b, tied values sharing their mean rank. With
     ``qid`` the mean over groups of the value inside each group, every group

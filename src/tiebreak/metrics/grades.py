@@ -22,11 +22,11 @@ def swapped_pairs(
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Fraction of pairs that the utilities put in the wrong order or tie.
+    """Fraction of pairs that the utilities put in the wrong order or tie.
 
-    .. math::
+    With utilities u and row weights w it is ::
 
-        \frac{\sum_{y_i > y_j} w_i w_j\,[u_i \le u_j]}{\sum_{y_i > y_j} w_i w_j}
+        Σ_{yᵢ>yⱼ} wᵢ wⱼ [uᵢ ≤ uⱼ] / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
     summed over pairs of rows inside groups, pooled over groups. Equal utilities
     count as swapped. With two grades and no equal utilities this is one minus the
@@ -41,7 +41,7 @@ def swapped_pairs(
     qid : array-like of shape (n,), default=None
         Group of each row, of any type and in any order. None: one group.
     sample_weight : array-like of shape (n,), default=None
-        Row weights :math:`w`; a pair weighs :math:`w_i w_j`.
+        Row weights w; a pair weighs wᵢ wⱼ.
 
     Returns
     -------
@@ -71,12 +71,11 @@ def disagreement(
     qid: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Fraction of discordant pairs, with half a count for tied utilities.
+    """Fraction of discordant pairs, with half a count for tied utilities.
 
-    .. math::
+    With utilities u and row weights w it is ::
 
-        \frac{\sum_{y_i > y_j} w_i w_j\,([u_i < u_j] + \tfrac12 [u_i = u_j])}
-        {\sum_{y_i > y_j} w_i w_j}
+        Σ_{yᵢ>yⱼ} wᵢ wⱼ ([uᵢ < uⱼ] + ½ [uᵢ = uⱼ]) / Σ_{yᵢ>yⱼ} wᵢ wⱼ,
 
     summed over pairs of rows inside groups, pooled over groups. Pairs of equal
     grades do not count. A constant utility scores ½, and reversing all utilities
@@ -91,7 +90,7 @@ def disagreement(
     qid : array-like of shape (n,), default=None
         Group of each row, of any type and in any order. None: one group.
     sample_weight : array-like of shape (n,), default=None
-        Row weights :math:`w`; a pair weighs :math:`w_i w_j`.
+        Row weights w; a pair weighs wᵢ wⱼ.
 
     Returns
     -------

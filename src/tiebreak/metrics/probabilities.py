@@ -17,9 +17,11 @@ from tiebreak.metrics.inputs import outcome_vector, probability_rows, row_weight
 def comparison_log_loss(
     outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    r"""Mean negative log probability of what happened.
+    """Mean negative log probability of what happened.
 
-    .. math:: -\sum_i w_i \ln p_i(y_i) \Big/ \sum_i w_i
+    With pᵢ(c) the probability that pair i was given for outcome c it is ::
+
+        -Σᵢ wᵢ ln pᵢ(yᵢ) / Σᵢ wᵢ,    a mean over pairs.
 
     Probabilities are not clipped: a probability of 0 for something that happened
     gives infinity. Natural logarithm.
@@ -55,12 +57,11 @@ def comparison_log_loss(
 def comparison_brier(
     outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    r"""Brier score: mean squared error of the three probabilities.
+    """Brier score: mean squared error of the three probabilities.
 
-    .. math::
+    With pᵢ(c) the probability that pair i was given for outcome c it is ::
 
-        \sum_i w_i \sum_{c \in \{-1, 0, 1\}} (p_i(c) - [y_i = c])^2
-        \Big/ \sum_i w_i
+        Σᵢ wᵢ Σ_{c ∈ {-1, 0, 1}} (pᵢ(c) - [yᵢ = c])² / Σᵢ wᵢ,
 
     a sum over the three outcomes and a mean over pairs.
 
@@ -91,12 +92,11 @@ def comparison_brier(
 def ranked_probability_score(
     outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    r"""Ranked probability score: squared error of cumulative probabilities.
+    """Ranked probability score: squared error of cumulative probabilities.
 
-    .. math::
+    With Pᵢ(y ≤ c) the probability that pair i was given for at most c it is ::
 
-        \sum_i w_i\, \tfrac12 \sum_{c \in \{-1, 0\}}
-        (P_i(y \le c) - [y_i \le c])^2 \Big/ \sum_i w_i
+        Σᵢ wᵢ ½ Σ_{c ∈ {-1, 0}} (Pᵢ(y ≤ c) - [yᵢ ≤ c])² / Σᵢ wᵢ,
 
     the sum over the two cumulative probabilities, halved, and a mean over pairs.
     Unlike the Brier score it knows that a tie lies between left and right:

@@ -35,14 +35,13 @@ def ndcg(
     *,
     empty: str = "skip",
 ) -> float:
-    r"""Average the normalized discounted cumulative gain over groups.
+    """Average the normalized discounted cumulative gain over groups.
 
-    .. math::
+    In each group, with gains g, ::
 
-        \mathrm{DCG} = \sum_{p=1}^{k} \frac{g(y_{(p)})}{\log_2(p + 1)}, \qquad
-        \mathrm{NDCG} = \frac{\mathrm{DCG}}{\mathrm{DCG\ of\ the\ best\ order}}
+        DCG = Σ_{p=1…k} g(y₍ₚ₎) / log₂(p + 1),    NDCG = DCG / DCG of the best order,
 
-    with :math:`y_{(p)}` the grade at position p by falling utility. Rows of equal
+    with y₍ₚ₎ the grade at position p by falling utility. Rows of equal
     utility share the mean of their gains, which is the expected DCG under random
     tie-breaking, as in ``sklearn.metrics.ndcg_score``. A group of one row scores
     1 if its gain is positive. O(n log n).
@@ -58,7 +57,7 @@ def ndcg(
     k : int, default=None
         Count only the first k positions. None: all.
     gain : {"exp", "linear"}, default="exp"
-        :math:`g(y) = 2^y - 1` or :math:`g(y) = y`.
+        g(y) = 2ʸ - 1 or g(y) = y.
     empty : {"skip", "zero", "one"}, default="skip"
         What a group without a positive gain is worth, where NDCG is 0/0: left out
         of the mean, 0 or 1.
@@ -145,13 +144,13 @@ def _discounted_gain(
 def top_k_precision(
     y: ArrayLike, utility: ArrayLike, qid: ArrayLike | None = None, k: int = 3
 ) -> float:
-    r"""Share of the true top k found among the predicted top k.
+    """Share of the true top k found among the predicted top k.
 
-    In a group of m rows, with :math:`\kappa = \min(k, m)`, the predicted top is
+    In a group of m rows, with κ = min(k, m), the predicted top is
     the κ rows of highest utility and a true top is any set of κ rows such that no
-    row outside it has a higher grade. The value of the group is
+    row outside it has a higher grade. The value of the group is ::
 
-    .. math:: \mathrm{E}\, \max_T \frac{|T \cap P|}{\kappa},
+        E max_T |T ∩ P| / κ,
 
     the expectation over random tie-breaking among equal utilities in the
     predicted top P, the maximum over the true tops T. So when several grades tie

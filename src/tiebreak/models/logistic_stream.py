@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data import Pairs, as_pairs, check_comparisons, check_outcomes
 from tiebreak.data.columns import as_names, plain_values
 from tiebreak.data.features import check_features, remember_features
 from tiebreak.data.messages import list_rows
@@ -119,7 +119,7 @@ class LogisticStream:
         return self
 
     def _check_rows(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
         self._check_parameters()
         if not isinstance(self.kernel, str) or self.kernel != "linear":
@@ -134,6 +134,8 @@ class LogisticStream:
                 "There are no comparisons: 0 sample(s) while a minimum of 1 is "
                 "required."
             )
+        if y is None:
+            check_outcomes(y, len(pairs))  # says what is missing
         # A few rows without a left winner are nothing unusual, so that the outcomes
         # are not checked as in `fit`, where zeros and ones only call for a warning.
         outcome = outcome_vector(y, "y", len(pairs)).astype(np.int8)

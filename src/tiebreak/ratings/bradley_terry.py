@@ -151,7 +151,7 @@ class BradleyTerry(
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         advantage: ArrayLike | None = None,
         context: Any = None,

@@ -42,6 +42,7 @@ def check_pairs(
     advantage: ArrayLike | None = None,
     period: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    sided: bool = True,
 ) -> PairsReport:
     """Say what comparisons hold, and what stands in the way of learning from them.
 
@@ -66,6 +67,10 @@ def check_pairs(
         When; anything that can be sorted.
     sample_weight : array-like of shape (n,), optional
         Weights; each counts as that many comparisons.
+    sided : bool, default=True
+        Whether it means something which item is on the left. False for comparisons
+        that were made of grades or ranked lists: their sides are only the order of a
+        table, and no effect of position is looked for.
 
     Returns
     -------
@@ -141,7 +146,7 @@ def check_pairs(
         losing_groups=tuple(map(items.of, graph.losing_groups)),
         few_games=items.with_counts(np.flatnonzero(games < FEW_GAMES), games),
         cycles=_describe_cycles(graph, items),
-        position=_position(votes),
+        position=_position(votes) if sided else None,
         raters=(
             None
             if raters is None or len(kept) == 0

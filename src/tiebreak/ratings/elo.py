@@ -31,7 +31,7 @@ class Elo(SequentialRating):
     """Elo ratings, updated after every game or once per period.
 
     A game changes the ratings of both sides by the difference between the score s of
-    left (1, ½ or 0) and the score that was expected,
+    left (1, ½ or 0) and the score that was expected, ::
 
         E = 1 / (1 + 10^(-(r_left + advantage - r_right) / scale)),
         r_left ← r_left + K w (s - E),      r_right ← r_right - K w (s - E),

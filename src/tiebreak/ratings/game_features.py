@@ -144,7 +144,7 @@ def game_features(
 
     See Also
     --------
-    Elo, Glicko : The ratings as models of their own.
+    tiebreak.Elo, tiebreak.Glicko : The ratings as models of their own.
 
     Notes
     -----

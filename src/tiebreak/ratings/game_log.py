@@ -94,7 +94,7 @@ class GameLog(UtilityMixin, ClassifierMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         period: ArrayLike | None = None,
         advantage: ArrayLike | float | None = None,
@@ -150,7 +150,7 @@ class GameLog(UtilityMixin, ClassifierMixin, BaseEstimator):
     def partial_fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         *,
         period: ArrayLike | None = None,
         advantage: ArrayLike | float | None = None,

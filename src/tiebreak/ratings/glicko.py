@@ -94,7 +94,7 @@ class Glicko(DeviatingRating):
     """Glicko ratings: every rating has a deviation, which games shrink and time grows.
 
     With q = ln 10 / 400 and g(D) = 1 / √(1 + 3 q² D² / π²), the games of an item in a
-    period, against opponents of rating rⱼ and deviation Dⱼ with scores sⱼ, give
+    period, against opponents of rating rⱼ and deviation Dⱼ with scores sⱼ, give ::
 
         Eⱼ = 1 / (1 + 10^(-g(Dⱼ) (r - rⱼ) / 400)),
         1/d² = q² Σ wⱼ g(Dⱼ)² Eⱼ (1 - Eⱼ),

@@ -18,11 +18,11 @@ class Glicko2(DeviatingRating):
     """Glicko-2 ratings: deviations grow with the volatility of each item.
 
     On Glickman's scale, φ = q D with q = ln 10 / 400, the games of an item in a period
-    give, *summed* over its games, with weights w, g and E as in `Glicko`,
+    give, *summed* over its games, with weights w, g and E as in `Glicko`, ::
 
         1/v = Σ wⱼ g(φⱼ)² Eⱼ (1 - Eⱼ),      Δ = v Σ wⱼ g(φⱼ) (sⱼ - Eⱼ).
 
-    The volatility σ becomes the σ' with x = ln σ'² that solves
+    The volatility σ becomes the σ' with x = ln σ'² that solves ::
 
         ½ eˣ (Δ² - φ² - v - eˣ) / (φ² + v + eˣ)² = (x - ln σ²) / τ²,
 

@@ -70,7 +70,7 @@ def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
 def new_volatility(sigma, phi, information, evidence, tau):  # type: ignore[no-untyped-def]
     """Solve Glickman's equation for the volatility of Glicko-2.
 
-    With a = ln σ², v = 1 / I and Δ = e / I, x = ln σ'² is the root of
+    With a = ln σ², v = 1 / I and Δ = e / I, x = ln σ'² is the root of ::
 
         h(x) = ½ p (D - 1) - (x - a) / τ²,   z = exp(x), s = φ² + v + z,
                                              p = z / s,  D = Δ² / s.

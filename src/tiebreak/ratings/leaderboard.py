@@ -36,13 +36,14 @@ class Leaderboard:
 
     Parameters
     ----------
-    model : BradleyTerry, Elo, Glicko, Glicko2 or another model with ``items_``
+    model : BradleyTerry, PlackettLuce, Elo, Glicko or another model with ``items_``
         Fitted, on items without features.
     level : float, default=0.95
         Confidence of the intervals.
     interval : {"sandwich", "cluster", "model", "bootstrap"}, optional
-        Where the intervals of BradleyTerry come from. None: ``"cluster"`` if it was
-        fitted with raters, else ``"sandwich"``.
+        Where the intervals of BradleyTerry come from; PlackettLuce has ``"sandwich"``
+        and ``"model"``. None: ``"cluster"`` if it was fitted with raters, else
+        ``"sandwich"``.
     n_resamples : int, default=1000
         Resamples of the bootstrap.
     scale : float, default=400.0
@@ -66,7 +67,8 @@ class Leaderboard:
         ``upper`` (interval of the rating), ``rank_best`` and ``rank_worst`` (interval
         of the rank), ``group`` (letters; items that share one cannot be told apart),
         ``wins``, ``ties``, ``losses``. What a model cannot say is null: Elo has no
-        intervals, and strengths have none with more than 10,000 items.
+        intervals, PlackettLuce counts no wins, and strengths have no intervals with
+        more than 10,000 items.
     model : object
         The fitted model.
     level : float
@@ -224,7 +226,7 @@ class Leaderboard:
         ResultsMatrix
         """
         positive_integer(top, "top")
-        self._need_strengths("A matrix of results")
+        self._need_counts("A matrix of results")
         return ResultsMatrix.of(self.model, self._best_first()[:top])
 
     def next_pairs(self, n_pairs: int = 10) -> pl.DataFrame:
@@ -242,7 +244,7 @@ class Leaderboard:
             when those above it were compared before.
         """
         positive_integer(n_pairs, "n_pairs")
-        self._need_strengths("The choice of pairs to compare next")
+        self._need_counts("The choice of pairs to compare next")
         model = self.model
         found = choose_next_pairs(
             model.strength_,
@@ -261,11 +263,11 @@ class Leaderboard:
     def _best_first(self) -> NDArray[np.int64]:
         return np.argsort(-self.model.coef_, kind="stable")
 
-    def _need_strengths(self, what: str) -> None:
-        if not hasattr(self.model, "strength_"):
+    def _need_counts(self, what: str) -> None:
+        if not hasattr(self.model, "pair_counts_"):
             raise TypeError(
-                f"{what} needs a model of strengths (BradleyTerry); this leaderboard "
-                f"is of {type(self.model).__name__}."
+                f"{what} needs strengths from counted comparisons (BradleyTerry); this "
+                f"leaderboard is of {type(self.model).__name__}."
             )
 
     def __rich_console__(

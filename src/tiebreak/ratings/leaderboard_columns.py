@@ -94,7 +94,8 @@ def _strengths(
     """Ratings of strengths; intervals, ranks and groups go into `columns`."""
     place = scale.place(model.items_)
     rating = scale.apply(model.strength_, place)
-    if np.isposinf(model.tie_):  # nothing but ties: nothing is known
+    # Nothing but ties: nothing is known. PlackettLuce has one number per size.
+    if np.isposinf(model.tie_).any():
         return rating
     if len(rating) > LARGEST_COVARIANCE:
         warn_user(
@@ -105,6 +106,11 @@ def _strengths(
     level = uncertain.level
     tails = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
     if uncertain.interval == "bootstrap":
+        if not hasattr(model, "bootstrap"):
+            raise ValueError(
+                "interval='bootstrap' is offered for BradleyTerry; "
+                f"{type(model).__name__} has 'sandwich' and 'model'."
+            )
         drawn = model.bootstrap(uncertain.n_resamples, uncertain.random_state)
         covariance = np.cov(drawn, rowvar=False)
         columns["lower"], columns["upper"] = np.quantile(

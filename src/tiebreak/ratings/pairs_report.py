@@ -69,7 +69,7 @@ class PairsReport:
     cycles : CycleFacts
         Contradictions to any ranking.
     position : PositionFacts or None
-        Who wins, by side; None when nothing is decided.
+        Who wins, by side; None when nothing is decided or sides mean nothing.
     raters : RaterFacts or None
         How raters vote; None when no raters were given.
     periods : PeriodFacts or None

@@ -36,20 +36,17 @@ _RUNAWAY = 40.0
 
 
 class PlackettLuce(StrengthIntervals, UtilityMixin, ClassifierMixin, BaseEstimator):
-    r"""Strengths of items from ranked lists with ties, by maximum likelihood.
+    """Strengths of items from ranked lists with ties, by maximum likelihood.
 
     A list is read from its top as a row of choices: of the items that are left, the
-    block C in the next place is chosen with probability
+    block C in the next place is chosen with probability ::
 
-    .. math::
-
-        \frac{f(C)}{\sum_S f(S)}, \qquad
-        f(S) = δ_{|S|} \Bigl(\prod_{i ∈ S} π_i\Bigr)^{1/|S|}, \qquad π = e^θ,
+        f(C) / Σ_S f(S),    f(S) = δ_|S| (Π_{i∈S} πᵢ)^(1/|S|),    π = exp θ,
 
     where S runs over all sets of the items that are left, of one item (δ₁ = 1) or of a
-    size that tied blocks have in the data. The strengths θ and ln δ minimize
+    size that tied blocks have in the data. The strengths θ and ln δ minimize ::
 
-    .. math:: -\sum_l w_l \ln P(\text{list } l) + α \sum_i θ_i^2,
+        -Σ_l w_l ln P(list l) + α Σᵢ θᵢ²,
 
     a sum over lists, which is convex. A list says nothing about items that it leaves
     out. Lists of two items are comparisons, and the model is then

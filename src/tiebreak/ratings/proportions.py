@@ -20,10 +20,10 @@ __all__ = ["binomial_at_most", "binomial_two_sided", "wilson_interval"]
 def wilson_interval(
     wins: float, total: float, level: float = 0.95
 ) -> tuple[float, float]:
-    r"""Wilson's interval for a share.
+    """Wilson's interval for a share.
 
     With z the normal quantile of the level, the shares p that the score test does not
-    reject, :math:`|k/n - p| \le z \sqrt{p (1 - p) / n}`.
+    reject, ``|k/n - p| ≤ z √(p (1 - p) / n)``.
 
     Parameters
     ----------

@@ -173,6 +173,8 @@ class L1PathDisplay:
         L1PathDisplay
             Itself.
         """
+        from tiebreak.report.log_ticks import write_plain_ticks
+
         places = self._axes(axes)
         self.ax_: Axes = places[0]
         self.score_ax_: Axes | None = places[1] if self.scores is not None else None
@@ -181,6 +183,7 @@ class L1PathDisplay:
             self._plot_scores(self.score_ax_)
         for ax in places:
             ax.set_xscale("log")
+            write_plain_ticks(ax.xaxis)
             ax.grid(color=GREY, alpha=0.3, linewidth=0.6)
             for side in ("top", "right"):
                 ax.spines[side].set_visible(False)

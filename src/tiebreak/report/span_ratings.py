@@ -53,16 +53,15 @@ def rate_spans(
     zero: float = 0.0,
     **columns: NDArray[Any],
 ) -> SpanRatings | None:
-    r"""Rate items by the results of one span of time after the other.
+    """Rate items by the results of one span of time after the other.
 
     Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
     rows; a period is never divided. Each span is fitted by itself, with a penalty of at
     least 0.1, which keeps strengths finite. Strengths θ of a span s are known up to a
     constant only, so they are moved to where the items that it rests on lie over all
-    the time: with n_j results of item j in the span, a rating is
+    the time: with n_j results of item j in the span, a rating is ::
 
-    .. math:: zero + unit \Big(θ^s_i
-        + \frac{\sum_j n_j (θ_j - θ^s_j)}{\sum_j n_j}\Big).
+        zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
 
     Parameters
     ----------

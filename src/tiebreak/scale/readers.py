@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-__all__ = ["FileReader", "Layout", "dask_readers", "is_dask", "list_files", "read_file"]
+__all__ = [
+    "FileReader",
+    "Layout",
+    "dask_readers",
+    "is_dask",
+    "list_files",
+    "names_files",
+    "read_file",
+]
 
 _ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
@@ -101,6 +110,15 @@ class FileReader:
         except pl.exceptions.ColumnNotFoundError:
             frame = read_file(self.path)  # the message below names what is missing
         return self.layout.split(frame, self.label)
+
+
+def names_files(text: str) -> bool:
+    """Say whether a text names files: a folder, a pattern, or by its ending."""
+    return (
+        os.path.exists(text)
+        or text.endswith(_ENDINGS)
+        or any(sign in text for sign in (*"*?[/", os.sep))
+    )
 
 
 def read_file(path: str | Path, columns: list[str] | None = None) -> pl.DataFrame:

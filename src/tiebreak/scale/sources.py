@@ -23,6 +23,7 @@ from tiebreak.scale.readers import (
     dask_readers,
     is_dask,
     list_files,
+    names_files,
 )
 
 __all__ = ["PartedPairs", "PartedTable", "as_parted", "is_parted"]
@@ -40,7 +41,9 @@ def is_parted(X: Any) -> bool:
     -------
     bool
     """
-    return isinstance(X, str | Path | PartedTable | PartedPairs) or is_dask(X)
+    if isinstance(X, str):
+        return names_files(X)
+    return isinstance(X, Path | PartedTable | PartedPairs) or is_dask(X)
 
 
 def as_parted(X: Any) -> PartedTable | PartedPairs:

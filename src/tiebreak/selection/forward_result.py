@@ -138,13 +138,12 @@ class ForwardResult:
     def difference(
         self, a: str, b: str, metric: Metric = "log_loss"
     ) -> ForwardDifference:
-        r"""Compare two models on the same rows.
+        """Compare two models on the same rows.
 
         With d the difference of a row, w its weight and D the weighted mean of d over
-        all rows, the squared standard error of D is
+        all rows, the squared standard error of D is ::
 
-        .. math:: \frac{B}{B - 1} \sum_b \Big(\sum_{i \in b} w_i (d_i - D)\Big)^2
-            \Big/ \Big(\sum_i w_i\Big)^2,
+            B / (B - 1) · Σ_b (Σ_{i∈b} wᵢ (dᵢ - D))² / (Σᵢ wᵢ)²,
 
         a sum over the B periods, because rows of the same period may depend on each
         other.

@@ -136,7 +136,7 @@ def l1_path(
         Folds on which every alpha is scored; None: no scores. A number of folds never
         splits a group; without groups every fold gets its share of all grades.
     scoring : str, callable or None, default=None
-        A scorer of :mod:`tiebreak.metrics` or a callable ``scorer(model, X, y)``; None
+        A scorer of ``tiebreak.metrics`` or a callable ``scorer(model, X, y)``; None
         is ``"error"`` for comparisons and ``"swapped_pairs"`` for the others.
     slack, reduction, adjacent, tol, max_iter, time_limit
         As in :class:`L1Ranker`; a time limit holds for each alpha.

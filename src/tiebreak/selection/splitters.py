@@ -173,9 +173,10 @@ class QueryKFold(_GroupedKFold):
         qid : array-like of shape (n,)
             The query of each row, of any type and in any order.
 
-        Yields
-        ------
-        train, test : ndarray of int
+        Returns
+        -------
+        iterator of (train, test)
+            Two arrays of row numbers for each fold.
         """
         if qid is None and groups is not None and not is_pairs(X):
             warn_user(
@@ -255,9 +256,10 @@ class RaterKFold(_GroupedKFold):
         rater : array-like of shape (n,)
             The rater of each row, of any type and in any order.
 
-        Yields
-        ------
-        train, test : ndarray of int
+        Returns
+        -------
+        iterator of (train, test)
+            Two arrays of row numbers for each fold.
         """
         return self._folds(X, rater, groups)
 

@@ -54,7 +54,27 @@ class TuneResult:
         best_model: Any,
         scoring: str,
     ) -> TuneResult:
-        """Put the table together."""
+        """Put the table together.
+
+        Parameters
+        ----------
+        candidates : list of dict
+            The combinations of parameters, in the order of the grid.
+        scores : ndarray of shape (n_candidates, n_splits)
+            Score of every combination on every split.
+        converged : ndarray of bool of shape (n_candidates, n_splits)
+            Whether each fit reached its tolerance.
+        best : int
+            Row of the choice.
+        best_model : estimator or None
+            Fitted with the parameters of the choice.
+        scoring : str
+            Name of the score.
+
+        Returns
+        -------
+        TuneResult
+        """
         names = list(dict.fromkeys(key for params in candidates for key in params))
         mean = scores.mean(axis=1)
         # Combinations of equal score share a place; NaN comes last.

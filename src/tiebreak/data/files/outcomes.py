@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.files.errors import BrokenRows, NeedsAnswer, shorten
+from tiebreak.data.files.errors import SHOWN, BrokenRows, NeedsAnswer, shorten
 from tiebreak.data.files.table import Table
 from tiebreak.data.files.text_column import Text
 from tiebreak.data.outcome import BOTH_BAD_WORDS, OUTCOME_WORDS, Outcome
@@ -100,17 +100,30 @@ def read_outcomes(
     _ask_meaning(table, columns, np.flatnonzero(codes == _UNDECLARED))
     broken.add(f"no outcome in {columns.names[2]}", np.flatnonzero(missing))
     for fault, text in _FAULTS.items():
-        rows = np.flatnonzero(codes == fault)
-        values = [outcome.values[outcome.codes[row]] for row in rows[:5]]
+        rows = _show_different(np.flatnonzero(codes == fault), outcome.codes)
+        values = [outcome.values[outcome.codes[row]] for row in rows[:SHOWN]]
         broken.add(text.format(meaning=meaning), rows, values)
         if fault == _UNKNOWN and len(rows):
             broken.advice = (
                 " An outcome is the name of one of the two, or a word such as left, "
-                "tie, right or draw."
+                "tie, right or draw; write one of these instead."
             )
     bad_words = [normalize(value) in BOTH_BAD_WORDS for value in outcome.values]
     is_bad = np.array(bad_words or [False])[outcome.codes] & ~missing & (codes == 0)
     return np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8), is_bad
+
+
+def _show_different(
+    rows: NDArray[np.int64], codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Bring rows of different values among the first five, which are shown.
+
+    A slip of the pen stands out only beside the words that it differs from.
+    """
+    _, first = np.unique(codes[rows], return_index=True)
+    others = np.setdiff1d(np.arange(len(rows)), first)
+    order = np.concatenate([np.sort(first), others])
+    return rows[np.concatenate([np.sort(order[:SHOWN]), order[SHOWN:]])]
 
 
 def _number_names(left: list[str], right: list[str]) -> dict[str, int]:
