@@ -46,6 +46,8 @@ nitpick_ignore = [
 # Pages are Markdown that also reads well where no site is built.
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
+# Commands and formulas stand in blocks without a language, and are no Python.
+highlight_language = "text"
 
 # Docstrings: types stand in the text, single backticks are code, and what every
 # scikit-learn estimator has is not said again for each.

@@ -9,21 +9,13 @@ of the cost model in docs/scale.md.
 from __future__ import annotations
 
 import tempfile
-import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from benchmarks.scale_cases import start_cluster
-from tiebreak.scale import (
-    GradedPart,
-    PartedTable,
-    SummedObjective,
-    open_parts,
-    running,
-)
+from benchmarks.scale_cases import start_cluster, time_passes
+from tiebreak.scale import running
 
 
 def main() -> None:
@@ -59,22 +51,7 @@ def measure(n: int, p: int, k: int) -> tuple[float, float]:
                 query=pl.Series(np.arange(rows) // 20 + number * rows),
             )
             frame.write_parquet(Path(folder) / f"{number}.parquet")
-        parts = open_parts(
-            PartedTable(folder), partial(GradedPart), y="grade", qid="query"
-        )
-        objective = SummedObjective(parts, np.ones(p))
-        objective.expand(np.zeros(p))
-        values, products = [], []
-        for step in range(5):
-            x = 0.1 * np.random.default_rng(step).standard_normal(p)
-            start = time.perf_counter()
-            objective.expand(x)
-            middle = time.perf_counter()
-            objective.hessian_product(x)
-            values.append(middle - start)
-            products.append(time.perf_counter() - middle)
-        parts.close()
-    return float(np.median(values)), float(np.median(products))
+        return time_passes(folder)
 
 
 if __name__ == "__main__":

@@ -129,8 +129,9 @@ def test_an_advantage_counts_where_the_model_knows_it(run, results, tmp_path):
     done = run("predict", tmp_path / "model", asked, "--json")
     said = json.loads(done.stdout)
     assert said["predictions"][0]["difference"] == pytest.approx(difference[1])
-    assert said["recognized"][-1].endswith("so none is counted; columns named home and "
-        "away say it, or --advantage.")
+    assert said["recognized"][-1].endswith(
+        "so none is counted; columns named home and away say it, or --advantage."
+    )
     with pytest.raises(WriteError, match=r"must end with \.csv, \.tsv or \.parquet"):
         predict_command.run(
             tmp_path / "model",

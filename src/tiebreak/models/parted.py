@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 # Rows that are brought here for the preconditioner: so many, or some per variable.
-_SAMPLE, _PER_VARIABLE, _LARGEST_SAMPLE = 2000, 8, 16_000
+_SAMPLE, _PER_VARIABLE, _LARGEST_SAMPLE = 8000, 8, 16_000
 
 
 @dataclass(frozen=True, eq=False)

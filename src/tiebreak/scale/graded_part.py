@@ -150,7 +150,8 @@ def join_samples(samples: list[tuple[Any, ...]], per_group: str) -> GradedPart:
     X, y, group, weight = (
         np.concatenate(column) for column in zip(*filled, strict=True)
     )
-    part = np.repeat(np.arange(len(filled)), [len(sample[1]) for sample in filled])
-    _, qid = np.unique(np.stack([part, group]), axis=1, return_inverse=True)
-    columns = {"X": as_items(X), "y": y, "qid": qid.ravel(), "weight": weight}
+    # Groups are numbered in every partition anew.
+    n_groups = [sample[2].max() + 1 for sample in filled]
+    first = np.repeat(np.cumsum([0, *n_groups[:-1]]), [len(s[1]) for s in filled])
+    columns = {"X": as_items(X), "y": y, "qid": first + group, "weight": weight}
     return GradedPart(columns, per_group)
