@@ -97,12 +97,12 @@ def _n_features(part: GradedPart) -> tuple[int]:
 
 def partitions_memory() -> Iterator[Row]:
     """Features of four times the memory of the worker, in uncompressed Arrow files."""
-    n_parts, rows, limit = 40, 500_000, 0.8e9
+    n_parts, rows, p, limit = 76, 50_000, 100, 0.75e9
     with tempfile.TemporaryDirectory() as folder:
         total = 0
         for number in range(n_parts):
             path = Path(folder) / f"part{number:02d}.arrow"
-            X, y, qid = _make(rows, seed=number)
+            X, y, qid = _make(rows, seed=number, p=p)
             table = _table(X, y, qid + number * rows)
             table.write_ipc(path, compression="uncompressed")
             total += X.nbytes
@@ -118,7 +118,11 @@ def partitions_memory() -> Iterator[Row]:
     )
     kept = bool(total >= 4 * limit and model.converged_ and most <= limit)
     yield Row(
-        f"{n_parts * rows:,} rows, one worker", f"{seconds:.0f} s", "fits", kept, note
+        f"{n_parts * rows:,} rows of {p} features, one worker",
+        f"{seconds:.0f} s",
+        "fits",
+        kept,
+        note,
     )
 
 
@@ -133,16 +137,18 @@ def _fit(folder: str) -> RankSVM:
     return _model().fit(folder, "grade", qid="query")
 
 
-def _make(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _make(
+    n: int, seed: int, p: int = _FEATURES
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, _FEATURES))
-    w = np.linspace(-1.0, 1.0, _FEATURES)
+    X = rng.standard_normal((n, p))
+    w = np.linspace(-1.0, 1.0, p)
     y = np.clip(np.round(X @ w / 2.0 + rng.standard_normal(n)), -2.0, 2.0)
     return X, y, np.arange(n) // _PER_GROUP
 
 
 def _table(X: np.ndarray, y: np.ndarray, qid: np.ndarray) -> pl.DataFrame:
-    frame = pl.DataFrame(X, schema=[f"f{j:02d}" for j in range(_FEATURES)])
+    frame = pl.DataFrame(X, schema=[f"f{j:02d}" for j in range(X.shape[1])])
     return frame.with_columns(grade=pl.Series(y), query=pl.Series(qid))
 
 
