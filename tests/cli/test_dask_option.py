@@ -17,8 +17,8 @@ from tiebreak.cli.sources import read_parts
 from tiebreak.data.files import ReadOptions
 from tiebreak.scale import running
 
-distributed = pytest.importorskip("distributed")
-psutil = pytest.importorskip("psutil")
+distributed = pytest.importorskip("distributed", reason="needs the dask extra")
+psutil = pytest.importorskip("psutil", reason="comes with the dask extra")
 
 
 def scratch(folder):
@@ -51,7 +51,7 @@ def test_a_scheduler_that_runs_already_fits_graded_items(run, rng, tmp_path):
     table = make_graded(rng)
     split(table, tmp_path / "queries", between_queries(table, 10, 21))
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None,
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0",
         protocol="tcp", host="127.0.0.1",
     ) as started:  # fmt: skip
         words = ["rank", "queries", "--checkpoint", "steps.npz", "--quiet"]
@@ -84,7 +84,7 @@ def test_progress_tells_how_many_files_the_workers_have_read(
     said = []
     with (
         distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=None
+            n_workers=1, processes=False, dashboard_address=":0"
         ) as workers,
         distributed.Client(workers, set_as_default=False) as client,
         running(client=client),

@@ -127,7 +127,6 @@ def test_a_folder_of_matches_is_ranked_as_one_file(run, rng, tmp_path):
 @pytest.mark.parametrize("enough", [300_000, 120])
 def test_weighted_votes_of_raters(rng, tmp_path, monkeypatch, enough):
     monkeypatch.setattr(held_out, "ENOUGH_ROWS", enough)
-    monkeypatch.setattr(parted_comparisons, "ENOUGH_ROWS", enough)
     whole = split(make_votes(rng), tmp_path / "votes", [1, 140, 200])
     one = read_whole(whole, ReadOptions(), silent)[0]
     many = read(tmp_path / "votes")
@@ -253,7 +252,9 @@ def test_quality_of_many_queries_is_measured_on_some(rng, tmp_path, monkeypatch)
 
 def test_what_cannot_be_done_in_parts(run, rng, tmp_path):
     table = make_graded(rng)
-    split(table, tmp_path / "straddling", [150])
+    largest = np.bincount(table["query"]).argmax()
+    inside = between_queries(table, largest)[0] + 1
+    split(table, tmp_path / "straddling", [inside])
     split(table, tmp_path / "graded", between_queries(table, 15))
     split(table.drop("query"), tmp_path / "one group", [150])
     people = pl.DataFrame(
@@ -336,7 +337,7 @@ def test_sentences_of_many_files():
 
 
 def test_rows_out_of_order_are_not_spoken_of_by_number(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(parted_comparisons, "ENOUGH_ROWS", 100)
+    monkeypatch.setattr(held_out, "ENOUGH_ROWS", 100)
     split(make_matches(rng)[::-1], tmp_path / "log", [90])
     report = checks.check_known(read(tmp_path / "log"))
     assert report.n_rows == 400

@@ -26,7 +26,7 @@ def test_groups_that_straddle_are_refused(model, data, tmp_path):
     folder = data.write(tmp_path / "cut", owner)
     with pytest.raises(ValueError, match=r"in more than one partition: group '\d+'"):
         model.fit(folder, "grade", qid="query")
-    with pytest.raises(ValueError, match="repartition"):
+    with pytest.raises(ValueError, match="without qid all rows are one group"):
         model.fit(folder, "grade")  # without qid all rows are one group
     fitted = RankRLS(kernel="linear").fit(data.X, data.y)
     with pytest.raises(ValueError, match="more than one partition"):
@@ -65,6 +65,17 @@ def test_repartition_of_what_cannot_be(data, tmp_path):
     assert not (tmp_path / "whole").exists()
     with pytest.raises(ValueError, match="needs a folder"):
         repartition(folder, qid="query")
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        repartition(folder, tmp_path / "whole", qid="query", n_parts=0)
+
+
+def test_repartition_mixes_nothing_with_older_files(data, tmp_path):
+    folder = data.write(tmp_path / "cut", np.arange(len(data.y)) % 2)
+    repartition(folder, tmp_path / "whole", qid="query", n_parts=4)
+    before = sorted((tmp_path / "whole").iterdir())
+    with pytest.raises(ValueError, match=r"whole is not empty.*Name a new folder"):
+        repartition(folder, tmp_path / "whole", qid="query", n_parts=2)
+    assert sorted((tmp_path / "whole").iterdir()) == before
 
 
 def test_files_that_are_not_there(tmp_path):
@@ -125,6 +136,21 @@ def test_what_partitions_cannot_do(data, tmp_path):
         BradleyTerry().fit(folder, "grade")
     with pytest.raises(ValueError, match="no metric of graded items"):
         evaluate(None, folder, "grade", metrics=["accuracy"])
+
+
+@pytest.mark.filterwarnings("ignore:.*one item only")
+def test_an_overflow_names_the_largest_feature(data, tmp_path):
+    data.X[0, 0] = 2e200
+    folder = data.write(tmp_path / "x", np.zeros(len(data.y), int))
+    with pytest.raises(ValueError, match=r"largest feature .* is 2e\+200"):
+        MODELS[0].fit(folder, "grade", qid="query")
+
+
+def test_an_item_that_beats_itself_is_named(tmp_path):
+    log = {"a": ["Ada", "Bo"], "b": ["Ada", "Ada"], "y": [1, 0]}
+    pl.DataFrame(log).write_parquet(tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match=r"log\.parquet: .*row 0 \('Ada'\)"):
+        BradleyTerry(alpha=0.1).fit(PartedPairs(tmp_path, "a", "b"), "y")
 
 
 def test_nothing_to_learn_from(data, tmp_path):

@@ -119,15 +119,28 @@ class Part:
         return self.size
 
 
-@pytest.mark.parametrize("keep, size, n_read", [(None, 100, 2), (None, 10**15, 6)])
-def test_parts_are_kept_while_they_fit(keep, size, n_read):
+@pytest.mark.parametrize(
+    "keep, sizes, n_read",
+    [
+        (None, (100, 100), 2),
+        (None, (10**15, 10**15), 6),
+        (None, (1000, 10**15), 4),  # a small first one says nothing of the others
+        (True, (10**15, 10**15), 2),
+        (False, (100, 100), 6),
+    ],
+)
+def test_parts_are_kept_while_they_fit(keep, sizes, n_read):
     read = []
 
-    def reader():
-        read.append(1)
-        return {}
+    def reader(size):
+        def columns():
+            read.append(1)
+            return {"size": size}
 
-    parts = LocalParts([reader, reader], "ab", lambda columns: Part(size), keep)
+        return columns
+
+    readers = [reader(size) for size in sizes]
+    parts = LocalParts(readers, "ab", lambda columns: Part(columns["size"]), keep)
     for _ in range(3):
         parts.sum(lambda part: (1,))
     assert len(read) == n_read

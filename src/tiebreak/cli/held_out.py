@@ -25,6 +25,7 @@ __all__ = [
     "ENOUGH_ROWS",
     "by_time",
     "columns_for",
+    "draw_numbers",
     "draw_rows",
     "foretell_held_out",
     "take_rows",
@@ -76,10 +77,15 @@ def draw_rows(known: Knowledge) -> Knowledge:
         Always the same ones, in their order.
     """
     n = len(known.y)
-    if n <= ENOUGH_ROWS:
-        return known
-    rows = np.random.default_rng(0).choice(n, ENOUGH_ROWS, replace=False)
-    return take_rows(known, np.sort(rows))
+    return known if n <= ENOUGH_ROWS else take_rows(known, draw_numbers(n))
+
+
+def draw_numbers(n_rows: int) -> NDArray[np.int64]:
+    """Draw row numbers, ascending; all of them if an estimate needs no fewer."""
+    if n_rows <= ENOUGH_ROWS:
+        return np.arange(n_rows)
+    rows = np.random.default_rng(0).choice(n_rows, ENOUGH_ROWS, replace=False)
+    return np.sort(rows)
 
 
 def take_rows(known: Knowledge, rows: NDArray[np.int64]) -> Knowledge:

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.cli.held_out import ENOUGH_ROWS
+from tiebreak.cli.held_out import draw_numbers
 from tiebreak.cli.knowledge import Knowledge, Parted, as_comparisons
 from tiebreak.cli.partitions import (
     FileReader,
@@ -32,7 +32,7 @@ from tiebreak.data.files import FileError, Recognized
 from tiebreak.data.files.errors import plural
 from tiebreak.data.files.item_table import join_items
 from tiebreak.data.periods import readable_period
-from tiebreak.scale import Parts, add_alike, open_parts
+from tiebreak.scale import Parts, add_alike, open_parts, split_rows
 
 __all__ = ["gather_comparisons"]
 
@@ -264,15 +264,10 @@ def _of_all(sentences: Sequence[str], table: pl.DataFrame) -> list[str]:
 def _draw(opened: Parts, n_rows: Sequence[int]) -> tuple[pl.DataFrame, bool]:
     """Draw the rows that `draw_rows` would, were all of them in one file."""
     total = sum(n_rows)
-    complete = total <= ENOUGH_ROWS
-    chosen = np.arange(total)
-    if not complete:
-        rng = np.random.default_rng(0)
-        chosen = np.sort(rng.choice(total, ENOUGH_ROWS, replace=False))
-    starts = np.concatenate([[0], np.cumsum(n_rows)])
-    places = np.searchsorted(chosen, starts)
-    own = [chosen[places[k] : places[k + 1]] - starts[k] for k in range(len(n_rows))]
-    tables = [table for (table,) in opened.each(_take_rows, own=own)]
+    chosen = draw_numbers(total)
+    complete = len(chosen) == total
+    taken = opened.each(_take_rows, own=split_rows(chosen, n_rows))
+    tables = [table for (table,) in taken]
     shared = set.intersection(*(set(table.columns) for table in tables))
     columns = [name for name in tables[0].columns if name in shared]
     return pl.concat(

@@ -134,11 +134,7 @@ class Outcome(enum.IntEnum):
             )
         result = OutcomeReader(OUTCOME_WORDS, meaning, names).read(column)
         if bad.any():
-            warn_user(
-                f"{int(bad.sum())} of {len(column)} outcomes say that both items are "
-                "bad; they are counted as ties. Drop them with "
-                '`~Outcome.is_both_bad(values)`, or refuse them with both_bad="error".'
-            )
+            warn_both_bad(int(bad.sum()), len(column))
         return result
 
     @classmethod
@@ -261,13 +257,27 @@ def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
     if result is None or (column.dtype.kind == "f" and (result != column).any()):
         _refuse_other_numbers(column)
     if lowest == 0 and highest == 1:
-        warn_user(
-            "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
-            "the left side. If 0 and 1 say who won, convert them: "
-            'Outcome.parse(y, meaning="score") if 1 means that left won, '
-            "2 * y - 1 if 1 means that right won."
-        )
+        warn_no_left()
     return result
+
+
+def warn_no_left() -> None:
+    """Say that outcomes are 0 and 1 only, which often means something else."""
+    warn_user(
+        "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
+        "the left side. If 0 and 1 say who won, convert them: "
+        'Outcome.parse(y, meaning="score") if 1 means that left won, '
+        "2 * y - 1 if 1 means that right won."
+    )
+
+
+def warn_both_bad(n_bad: int, n_rows: int) -> None:
+    """Say how many outcomes call both items bad."""
+    warn_user(
+        f"{n_bad} of {n_rows} outcomes say that both items are bad; they are counted "
+        "as ties. Drop them with `~Outcome.is_both_bad(values)`, or refuse them with "
+        'both_bad="error".'
+    )
 
 
 def _refuse_other_numbers(column: NDArray[Any]) -> NoReturn:

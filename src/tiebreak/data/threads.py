@@ -56,7 +56,7 @@ def in_threads(
 ) -> list[Result]:
     """Map a function over tasks in as many threads as the process has cores."""
     tasks = list(tasks)
-    workers = 1 if vars(_scratch).get("alone") else min(n_threads(), len(tasks))
+    workers = 1 if getattr(_alone, "now", False) else min(n_threads(), len(tasks))
     with one_blas_thread():
         if workers < 2:
             return list(map(function, tasks))
@@ -75,17 +75,18 @@ if hasattr(os, "register_at_fork"):
 
 
 _scratch = threading.local()
+_alone = threading.local()
 
 
 @contextmanager
 def single_thread() -> Iterator[None]:
     """Let this thread do inside a ``with`` block what others would help it with."""
-    before = vars(_scratch).get("alone", False)
-    vars(_scratch)["alone"] = True
+    before = getattr(_alone, "now", False)
+    _alone.now = True
     try:
         yield
     finally:
-        vars(_scratch)["alone"] = before
+        _alone.now = before
 
 
 def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:

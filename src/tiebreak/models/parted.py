@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiebreak.data import Pairs
+from tiebreak.data import Pairs, check_weights
 from tiebreak.data.messages import warn_user
+from tiebreak.data.outcome import warn_both_bad, warn_no_left
 from tiebreak.models.base import check_positive
 from tiebreak.scale import (
     CountedPart,
@@ -110,22 +111,11 @@ def tell_of_comparisons(told: Told) -> None:
     assert told.totals is not None
     left, tie, right = told.totals
     if not told.totals.any():
-        raise ValueError(
-            "Every sample weight is zero, so no row would count. Give at least one "
-            "positive weight, or None to weigh all rows alike."
-        )
+        check_weights(np.zeros(1), 1)
     if left == 0 and tie and right:
-        warn_user(
-            "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
-            "the left side. If 0 and 1 say who won, convert them: "
-            'Outcome.parse(y, meaning="score") if 1 means that left won, '
-            "2 * y - 1 if 1 means that right won."
-        )
+        warn_no_left()
     if told.n_both_bad:
-        warn_user(
-            f"{told.n_both_bad} of {told.n_rows} outcomes say that both items are bad; "
-            "they are counted as ties."
-        )
+        warn_both_bad(told.n_both_bad, told.n_rows)
     if told.n_selves:
         warn_user(
             f"{told.n_selves} comparison(s) are of an item with itself; such a tie "

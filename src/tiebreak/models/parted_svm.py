@@ -141,7 +141,17 @@ def _solve(
         np.zeros(0),
         "newton",
     )
-    judge_solution(model, solution, model.C, bool(found.x.any()), lambda: np.inf)
+    judge_solution(
+        model,
+        solution,
+        model.C,
+        bool(found.x.any()),
+        lambda: max(value for (value,) in parts.each(_largest)),
+    )
     remember_parted(model, told)
     model.coef_ = found.x
     solution.unpack(model)
+
+
+def _largest(part: Any) -> tuple[float]:
+    return (0.0 if part.is_empty else float(np.abs(part.A).max()),)

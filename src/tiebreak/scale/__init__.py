@@ -24,7 +24,7 @@ from tiebreak.scale.parts import LocalParts, Parts
 from tiebreak.scale.progress import Journey
 from tiebreak.scale.repartition import repartition
 from tiebreak.scale.running import Step, running
-from tiebreak.scale.sampling import sample_rows
+from tiebreak.scale.sampling import sample_rows, split_rows
 from tiebreak.scale.sources import PartedPairs, PartedTable, as_parted, is_parted
 from tiebreak.scale.squares_part import ComparedSquares, GradedSquares
 
@@ -60,4 +60,5 @@ __all__ = [
     "repartition",
     "running",
     "sample_rows",
+    "split_rows",
 ]

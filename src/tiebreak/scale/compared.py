@@ -10,9 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data import ItemTable, Outcome, Pairs, as_pairs, check_outcomes
+from tiebreak.data import (
+    ItemTable,
+    Outcome,
+    Pairs,
+    as_pairs,
+    check_comparisons,
+    check_outcomes,
+)
 from tiebreak.data.columns import as_column
-from tiebreak.data.messages import list_rows
 from tiebreak.scale.graded_part import check_part_weights
 
 __all__ = ["Compared", "read_comparisons"]
@@ -93,16 +99,10 @@ def read_comparisons(
             outcome = Outcome.parse(y, left=left, right=right)
         else:
             outcome = check_outcomes(y, len(pairs))
+        check_comparisons(pairs, outcome)
         weight = check_part_weights(columns.get("weight"), len(pairs))
     kept = weight > 0
-    selves = np.flatnonzero(kept & (pairs.left == pairs.right))
-    if outcome[selves].any():
-        wrong = selves[outcome[selves] != 0]
-        raise ValueError(
-            f"{len(wrong)} comparison(s) say that an item is better than itself: "
-            f"{list_rows(wrong)}. An item compared with itself can only tie; correct "
-            "or remove these rows."
-        )
+    n_selves = int(np.count_nonzero(kept & (pairs.left == pairs.right)))
     if not kept.all():
         pairs, outcome, weight = pairs[kept], outcome[kept], weight[kept]
-    return Compared(pairs, outcome, weight, len(y), len(selves), n_both_bad, kept)
+    return Compared(pairs, outcome, weight, len(y), n_selves, n_both_bad, kept)

@@ -26,6 +26,7 @@ from tiebreak.metrics import (
     swapped_pairs,
     top_k_precision,
 )
+from tiebreak.metrics.pair_counts import pair_counts
 from tiebreak.scale.compared import Compared, read_comparisons
 from tiebreak.scale.facts import PartFacts, check_groups, group_keys
 from tiebreak.scale.graded_part import read_graded_columns
@@ -153,11 +154,14 @@ class _Judged:
         self, model: Any, metrics: list[str], compared: Compared
     ) -> None:
         pairs, y, w = compared.pairs, compared.outcome, compared.weight
+        asked = set(metrics)
+        predicted = model.predict(pairs) if asked & {*_OF_PREDICTIONS} else None
+        proba = model.predict_proba(pairs) if asked & {*_OF_PROBABILITIES} else None
         for k, name in enumerate(metrics):
             if name in _OF_PREDICTIONS:
-                value = _OF_PREDICTIONS[name](y, model.predict(pairs), w)
+                value = _OF_PREDICTIONS[name](y, predicted, w)
             else:
-                value = _OF_PROBABILITIES[name](y, model.predict_proba(pairs), w)
+                value = _OF_PROBABILITIES[name](y, proba, w)
             self.counts[k] = w.sum()
             self.sums[k] = value * w.sum()
 
@@ -177,7 +181,8 @@ class _Judged:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             utility = model.utility(grades.items.take(np.flatnonzero(kept)))
-        pair_weight = _pair_weight(y, group, w)
+        group = np.unique(group, return_inverse=True)[1]
+        pair_weight = float(pair_counts(y, utility, group, w).sum())
         for k, name in enumerate(metrics):
             if name in _OF_PAIRS and pair_weight:
                 self.counts[k] = pair_weight
@@ -186,18 +191,6 @@ class _Judged:
                 n = _count_groups(name, y, group)
                 self.counts[k] = n
                 self.sums[k] = n * _OF_GROUPS[name](y, utility, group) if n else 0.0
-
-
-def _pair_weight(y: Floats, group: NDArray[np.int64], w: Floats) -> float:
-    """Weight of the pairs of one group and different grades."""
-
-    def squares(codes: NDArray[np.int64]) -> float:
-        total = np.bincount(codes, w)
-        return float((total**2).sum())
-
-    _, grade = np.unique(y, return_inverse=True)
-    _, cell = np.unique(group * (grade.max() + 1) + grade, return_inverse=True)
-    return 0.5 * (squares(group) - squares(cell))
 
 
 def _count_groups(name: str, y: Floats, group: NDArray[np.int64]) -> int:

@@ -140,7 +140,8 @@ def check_groups(facts: Sequence[PartFacts], parts: Parts) -> None:
     raise ValueError(
         f"{len(straddling)} group(s) lie in more than one partition: group {name!r} is "
         f"in {parts.labels[one]} and in {parts.labels[two]}. Items of a group are "
-        "compared with each other, so that a group must lie in one partition. "
+        "compared with each other, so that a group must lie in one partition, and "
+        "without qid all rows are one group. "
         "tiebreak.scale.repartition(source, folder, qid=...) brings it there."
     )
 

@@ -109,7 +109,7 @@ class LocalParts:
     build : callable
         Makes a part of columns.
     keep : bool or None
-        Whether parts stay in memory; None: while they fit.
+        Whether parts stay in memory; None: as many as fit.
     """
 
     def __init__(
@@ -120,9 +120,10 @@ class LocalParts:
         keep: bool | None = None,
     ) -> None:
         self.labels = labels
-        self._readers, self._build, self._keep = readers, build, keep
+        self._readers, self._build = readers, build
         self._kept: dict[int, Any] = {}
-        self._room = KEPT_SHARE * _free_memory()
+        room = {True: float("inf"), False: 0.0, None: KEPT_SHARE * _free_memory()}
+        self._room = room[keep]
 
     def each(
         self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
@@ -139,6 +140,7 @@ class LocalParts:
 
     def close(self) -> None:
         """Let go of the partitions."""
+        self._room += sum(map(sys.getsizeof, self._kept.values()))
         self._kept.clear()
 
     def _work(
@@ -152,11 +154,10 @@ class LocalParts:
         if number in self._kept:
             return self._kept[number]
         part = self._build(read_part(self._readers[number]))
-        if self._keep is None:
-            # Partitions are about equal, so that one tells about all.
-            self._keep = sys.getsizeof(part) * len(self._readers) <= self._room
-        if self._keep:
+        size = sys.getsizeof(part)
+        if size <= self._room:
             self._kept[number] = part
+            self._room -= size
         return part
 
 

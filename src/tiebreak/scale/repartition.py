@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import polars as pl
@@ -71,14 +71,18 @@ def repartition(
     if folder is None:
         raise ValueError("repartition needs a folder for the files it writes.")
     files = list_files(source)
+    folder = Path(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ValueError(
+            f"{folder} is not empty, and what is in it would be read together with the "
+            "new files. Name a new folder, or empty it first."
+        )
     if n_parts is None:
-        n_rows = sum(len(read_file(path, _known(path, qid))) for path in files)
-        n_parts = max(1, -(-n_rows // _ROWS))
+        n_parts = max(1, -(-sum(_count_rows(path, qid) for path in files) // _ROWS))
     if n_parts < 1:
         raise ValueError(f"n_parts must be at least 1, got {n_parts}.")
     width = len(str(n_parts - 1))
     names = [f"part-{number:0{width}d}.arrow" for number in range(n_parts)]
-    folder = Path(folder)
     with (
         atomic_folder(folder, names) as unfinished,
         TemporaryDirectory(prefix=".tiebreak-", dir=folder.parent) as scratch,
@@ -97,8 +101,9 @@ def _scatter(files: list[str], qid: str, n_parts: int, scratch: Path) -> pl.Data
     """Write the rows of every file to their pieces; give an empty table."""
     first: pl.DataFrame | None = None
     for order, path in enumerate(files):
-        _known(path, qid)
         table = read_file(path)
+        if qid not in table.columns:
+            _refuse_columns(path, qid, table.columns)
         if first is None:
             first = table.clear()
         elif table.schema != first.schema:
@@ -119,13 +124,14 @@ def _scatter(files: list[str], qid: str, n_parts: int, scratch: Path) -> pl.Data
     return first
 
 
-def _known(path: str, qid: str) -> list[str]:
-    """Refuse a file without the column of groups."""
+def _count_rows(path: str, qid: str) -> int:
     try:
-        read_file(path, [qid])
+        return len(read_file(path, [qid]))
     except pl.exceptions.ColumnNotFoundError:
-        columns = ", ".join(read_file(path).columns)
-        raise ValueError(
-            f"{path} has no column {qid!r} of groups; it has {columns}."
-        ) from None
-    return [qid]
+        _refuse_columns(path, qid, read_file(path).columns)
+
+
+def _refuse_columns(path: str, qid: str, columns: list[str]) -> NoReturn:
+    raise ValueError(
+        f"{path} has no column {qid!r} of groups; it has {', '.join(columns)}."
+    )

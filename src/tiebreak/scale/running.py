@@ -86,9 +86,10 @@ def running(
         The cluster that does the work. Default: the active client of Dask if there is
         one, else this process, one partition after the other.
     keep : bool, optional
-        Whether partitions, once read and checked, stay in memory. Default: as long as
-        all of them fit in half of the memory of the workers. With False every pass
-        reads the data again, and only the partitions at work are in memory.
+        Whether partitions, once read and checked, stay in memory. Default: as many as
+        fit in half of the free memory; on a cluster all of them or none, by the size of
+        the first. With False every pass reads the data again, and only the partitions
+        at work are in memory.
     checkpoint : path, optional
         A file that is written after every step. A fit that was interrupted goes on
         from there when it is started again with the same data and parameters; a file

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tiebreak.data import ItemTable, as_items
 from tiebreak.scale.open_parts import open_parts
 from tiebreak.scale.sources import PartedTable, as_parted
 
-__all__ = ["sample_rows"]
+__all__ = ["sample_rows", "split_rows"]
 
 
 def sample_rows(
@@ -56,15 +57,33 @@ def sample_rows(
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(n_all, min(n_rows, n_all), replace=False))
-        ends = np.cumsum(sizes)
-        rows = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
-        own = [part - end + n for part, end, n in zip(rows, ends, sizes, strict=True)]
+        own = split_rows(chosen, sizes)
         tables = [table for (table,) in parts.each(_take, own=own) if table is not None]
     finally:
         parts.close()
     values = np.concatenate([table.dense() for table in tables])
     names = tables[0].feature_names
     return values if names is None else pl.DataFrame(values, schema=list(names))
+
+
+def split_rows(rows: NDArray[np.int64], sizes: Sequence[int]) -> list[Any]:
+    """Give to every partition the rows that lie in it, numbered from its first.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        Ascending row numbers, through all partitions.
+    sizes : sequence of int
+        Number of rows of each partition.
+
+    Returns
+    -------
+    list of ndarray of int
+        One for each partition.
+    """
+    starts = np.cumsum([0, *sizes])
+    parts = np.split(rows, np.searchsorted(rows, starts[1:-1]))
+    return [part - start for part, start in zip(parts, starts, strict=False)]
 
 
 class _Rows:
