@@ -15,12 +15,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import euclidean_distances
 
 from papers.experiment import Experiment, Settings
 from papers.ranking_pursuit.beyond import BEYOND
 from papers.ranking_pursuit.jester import GROUPS, Person, draw_people
+from papers.ranking_pursuit.kernels import (
+    NUS,
+    WIDTHS,
+    halves,
+    kernel,
+    kernels,
+    path_errors,
+    stay,
+)
 from papers.ranking_pursuit.paths import co_paths, pursuit_paths, ridge_paths
+from papers.ranking_pursuit.readings import READINGS
 from tiebreak import (
     CoRankingPursuit,
     MatchingPursuit,
@@ -44,15 +53,10 @@ METHODS = (
     "pursuit-plain",
 )
 SEMI = ("co-halves", "co-kernels", "co-halves-alone")
-# Of 2^-15 … 2^15 those that differ. Narrower kernels of these features have only zeros
-# and ones; wider ones are a constant less a multiple of the squared distance, to four
-# digits, and a still larger width is but a larger penalty.
-WIDTHS = 2.0 ** np.arange(-5, 11)
 ALPHAS: Floats = 10.0 ** np.arange(-4.0, 4.0)
 # RankSVM is the only one whose settings are fitted one by one: every other width.
 SVM_WIDTHS = 2.0 ** np.arange(-1, 10, 2)
 COSTS = 10.0 ** np.arange(-3, 1)
-NUS = (0.01, 0.1, 1.0, 10.0)
 MOST_BASIS = {False: 30, True: 15}
 N_RUNS, N_TEST, N_HOLD_OUT, N_HOLD_OUT_SVM = 10, 300, 300, 60
 
@@ -123,8 +127,8 @@ def _along(method: str, person: Person) -> tuple[list[Choice], Floats]:
         views, tests = [], []
         for columns, linear in _views(method, X.shape[1]):
             own = np.vstack([X, person.X_hidden])[:, columns]
-            views.append(_kernels(own, X[:, columns], linear))
-            tests.append(_kernels(Z[:, columns], X[:, columns], linear))
+            views.append(kernels(own, X[:, columns], linear))
+            tests.append(kernels(Z[:, columns], X[:, columns], linear))
         nus = (0.0,) if method.endswith("alone") else NUS
         found = [
             co_paths(
@@ -137,8 +141,8 @@ def _along(method: str, person: Person) -> tuple[list[Choice], Floats]:
             for nu in nus
         ]
         choices = [Choice(w, nu, int(s)) for nu in nus for w in WIDTHS for s in steps]
-        return choices, _errors(person, np.concatenate(found)).ravel()
-    K, Q = _kernels(X, X), _kernels(Z, X)
+        return choices, path_errors(person, np.concatenate(found)).ravel()
+    K, Q = kernels(X, X), kernels(Z, X)
     if method in ("rls", "rls-centered", "rankrls"):
         y = person.y_train - (person.y_train.mean() if method != "rls" else 0.0)
         utility = ridge_paths(K, Q, y, ALPHAS, centered=method == "rankrls")
@@ -155,17 +159,15 @@ def _along(method: str, person: Person) -> tuple[list[Choice], Floats]:
             backfit=not plain,
         )
         choices = [Choice(w, 0.0, int(s)) for w in WIDTHS for s in steps]
-        # A pursuit that has all items stays where it is.
-        left = len(steps) - utility.shape[1]
-        utility = np.concatenate([utility, utility[:, -1:].repeat(left, 1)], axis=1)
-    return choices, _errors(person, utility).ravel()
+        utility = stay(utility, len(steps))
+    return choices, path_errors(person, utility).ravel()
 
 
 def _along_costs(person: Person) -> tuple[list[Choice], Floats]:
     choices, errors = [], []
     for width in SVM_WIDTHS:
         K, Q = (
-            _kernel(Z, person.X_train, width) for Z in (person.X_train, person.X_test)
+            kernel(Z, person.X_train, width) for Z in (person.X_train, person.X_test)
         )
         model = RankSVM(kernel="precomputed", tol=1e-2)
         for cost, fitted in zip(
@@ -174,15 +176,6 @@ def _along_costs(person: Person) -> tuple[list[Choice], Floats]:
             choices.append(Choice(float(width), float(cost)))
             errors.append(disagreement(person.y_test, Q @ fitted.item_coef_))
     return choices, np.array(errors)
-
-
-def _errors(person: Person, utility: Floats) -> Floats:
-    """Disagreement of many utilities at once: the last axis are the test jokes."""
-    i, j = np.triu_indices(len(person.y_test), 1)
-    order = np.sign(person.y_test[i] - person.y_test[j])
-    i, j, order = i[order != 0], j[order != 0], order[order != 0]
-    agrees = np.sign(utility[..., i] - utility[..., j]) @ order
-    return 0.5 - 0.5 * agrees / len(order)
 
 
 def _fit(method: str, person: Person, best: Choice) -> tuple[Floats, float]:
@@ -202,7 +195,7 @@ def _fit(method: str, person: Person, best: Choice) -> tuple[Floats, float]:
         hidden = np.full(len(person.X_hidden), np.nan)
         model.fit(np.vstack([X, person.X_hidden]), np.concatenate([y, hidden]))
         return model.utility(Z), len(model.support_items_) / len(y)
-    K, Q = _kernel(X, X, best.width), _kernel(Z, X, best.width)
+    K, Q = kernel(X, X, best.width), kernel(Z, X, best.width)
     coef = _FITS[method](K, y, best)
     return Q @ coef, np.count_nonzero(coef) / len(coef)
 
@@ -248,23 +241,11 @@ def _views(method: str, n_features: int) -> list[tuple[slice, bool]]:
     """Give the columns of two views, and whether their kernel is linear."""
     if method == "co-kernels":
         return [(slice(None), False), (slice(None), True)]
-    half = n_features // 2
-    return [(slice(0, half), False), (slice(half, n_features), False)]
-
-
-def _kernel(X: Floats, Z: Floats, width: float) -> Floats:
-    return np.exp(-euclidean_distances(X, Z, squared=True) / (2.0 * width**2))
-
-
-def _kernels(X: Floats, Z: Floats, linear: bool = False) -> Floats:
-    """Give the kernels of all widths; the linear one has none and is repeated."""
-    if linear:
-        return np.repeat((X @ Z.T)[None], len(WIDTHS), axis=0)
-    squared = euclidean_distances(X, Z, squared=True)
-    return np.exp(-squared / (2.0 * WIDTHS[:, None, None] ** 2))
+    return [(columns, False) for columns in halves(n_features)]
 
 
 EXPERIMENTS = [
     Experiment("002-tables", "disagreement on jokes", cells, cell, ("jester",)),
+    READINGS,
     BEYOND,
 ]

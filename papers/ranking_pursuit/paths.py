@@ -61,6 +61,8 @@ def pursuit_paths(
     *,
     centered: bool,
     backfit: bool = True,
+    prefit: bool = False,
+    shrink: float = 1.0,
 ) -> Floats:
     """Utilities after every step of a pursuit, for all widths.
 
@@ -77,6 +79,10 @@ def pursuit_paths(
         Whether differences of scores are fitted (ranking pursuit), or scores.
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step.
+    prefit : bool, default=False
+        Whether a step takes the column that is best after back-fitting, not before.
+    shrink : float, default=1.0
+        Share of a step that is taken, without back-fitting.
 
     Returns
     -------
@@ -111,12 +117,19 @@ def pursuit_paths(
         scale = np.where(goes_on, 1.0 / np.sqrt(np.where(goes_on, size, 1.0)), 0.0)
         basis[:, :, step] = own * scale[:, None]
         image[:, :, step] = shown * scale[:, None]
-        part = np.einsum("wi,wi->w", basis[:, :, step], rest)
+        part = shrink * np.einsum("wi,wi->w", basis[:, :, step], rest)
         rest = rest - part[:, None] * basis[:, :, step]
         utility = utility + part[:, None] * image[:, :, step]
         found[:, step] = utility
         if backfit:
             eligible[width, best] = False
+        if prefit:  # of every column, what the chosen ones do not have
+            share = np.matmul(basis[:, None, :, step], columns)
+            columns = columns - basis[:, :, step, None] * share
+            Q = Q - image[:, :, step, None] * share
+            left = np.einsum("wij,wij->wj", columns, columns)
+            eligible &= left > _DEPENDENT * norms
+            norms = np.where(eligible, left, 1.0)
     return found
 
 
@@ -126,21 +139,27 @@ def co_paths(
     y: Floats,
     nu: float,
     n_steps: int,
+    *,
+    own: bool = False,
 ) -> Floats:
-    """Utilities after every step of the pursuit of two views, figure 1 of the paper.
+    """Utilities after every step of the pursuit of two views.
 
     Parameters
     ----------
-    views : two ndarrays of shape (W, n + l, n)
-        Kernels of the training items, those with a score first, with these.
-    tests : two ndarrays of shape (W, m, n)
-        Kernels of the test items with those that have a score.
+    views : two ndarrays of shape (W, n + l, c)
+        Kernels of the training items, those with a score first, with the centers of a
+        view, of which another view may have more or fewer.
+    tests : two ndarrays of shape (W, m, c)
+        Kernels of the test items with the centers.
     y : ndarray of shape (n,)
         Scores.
     nu : float
         How much disagreement on the l items without a score costs.
     n_steps : int
         Number of steps.
+    own : bool, default=False
+        Whether every view has a residual of its own and is drawn to the other, which is
+        equation (1) of the paper, or all views have that of their mean, its figure 1.
 
     Returns
     -------
@@ -152,31 +171,44 @@ def co_paths(
     others = [_centered(view[:, n:]) for view in views]
     n_others = others[0].shape[1]
     diagonal, eligible = [], []
-    for own, other, view in zip(scored, others, views, strict=True):
-        norm = n * np.einsum("wij,wij->wj", own, own)
-        apart = n_others * np.einsum("wij,wij->wj", other, other)
-        diagonal.append(norm + 2.0 * nu * apart)
-        whole = np.einsum("wij,wij->wj", view[:, :n], view[:, :n])
-        eligible.append(norm > 1e-18 * n * whole)
+    for on_scored, on_others, view in zip(scored, others, views, strict=True):
+        norm = n * np.einsum("wij,wij->wj", on_scored, on_scored)
+        cost = n_others * np.einsum("wij,wij->wj", on_others, on_others)
+        diagonal.append(norm + 2.0 * nu * cost)
+        eligible.append(norm > 1e-18 * n * np.einsum("wij,wij->wj", view, view))
     between = -2.0 * nu * n_others * np.matmul(others[0].transpose(0, 2, 1), others[1])
     A, B = diagonal[0][:, :, None], diagonal[1][:, None, :]
+    determinant = A * B - between**2
+    # Two columns that are the same on the items without a score, and nothing on those
+    # with one, have no best coefficients.
     allowed = eligible[0][:, :, None] & eligible[1][:, None, :]
-    determinant = np.where(allowed, A * B - between**2, 1.0)
+    allowed &= determinant > 1e-12 * A * B
+    determinant = np.where(allowed, determinant, 1.0)
     width = np.arange(W)
-    rest = np.repeat((y - y.mean())[None], W, axis=0)
+    rest = [np.repeat((y - y.mean())[None], W, axis=0)] * 2
+    apart = np.zeros((W, n_others))  # the first view less the second, where unscored
     utility, found = np.zeros((W, m)), np.zeros((W, n_steps, m))
     for step in range(n_steps):
-        e = [n * np.matmul(rest[:, None, :], own)[:, 0] for own in scored]
+        e = [
+            n * np.matmul(rest[v][:, None, :], scored[v])[:, 0]
+            - 2.0 * nu * n_others * sign * np.matmul(apart[:, None, :], others[v])[:, 0]
+            for v, sign in ((0, 1.0), (1, -1.0))
+        ]
         e0, e1 = e[0][:, :, None], e[1][:, None, :]
         gain = (e0**2 * B - 2.0 * e0 * e1 * between + e1**2 * A) / determinant
         flat = np.where(allowed, gain, 0.0).reshape(W, -1).argmax(axis=1)
-        i, j = np.divmod(flat, n)
+        i, j = np.divmod(flat, views[1].shape[2])
         c, d = between[width, i, j], determinant[width, i, j]
         f0, f1 = e[0][width, i], e[1][width, j]
         ok = allowed[width, i, j]
         a0 = np.where(ok, (f0 * diagonal[1][width, j] - f1 * c) / d, 0.0)[:, None]
         a1 = np.where(ok, (f1 * diagonal[0][width, i] - f0 * c) / d, 0.0)[:, None]
-        rest = rest - 0.5 * (a0 * scored[0][width, :, i] + a1 * scored[1][width, :, j])
+        steps = a0 * scored[0][width, :, i], a1 * scored[1][width, :, j]
+        if own:
+            rest = [rest[v] - steps[v] for v in (0, 1)]
+            apart += a0 * others[0][width, :, i] - a1 * others[1][width, :, j]
+        else:
+            rest = [rest[0] - 0.5 * (steps[0] + steps[1])] * 2
         utility = utility + 0.5 * (
             a0 * tests[0][width, :, i] + a1 * tests[1][width, :, j]
         )

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from papers.experiment import Experiment, Settings
+from papers.svmcompare.early import EarlyCompare
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_auc
@@ -42,7 +43,10 @@ METHODS = (
     "elo",
     "glicko",
     *(f"{kernel}-{which}" for kernel in KERNELS for which in ("all", "ratings")),
-    "rank-all",  # not in the paper: RankSVM with a linear kernel and a threshold
+    # Not in the paper, with a linear kernel: SVMcompare by libsvm as it comes, and
+    # RankSVM with a threshold.
+    "early-all",
+    "rank-all",
 )
 
 
@@ -107,10 +111,11 @@ def cell(year: int, method: str) -> dict[str, Any]:
 
 def _choose(kind: str, pairs: Pairs, y: np.ndarray) -> tuple[Any, dict[str, Any]]:
     """Choose by the area on what follows the first half, three quarters and more."""
-    model = make_pipeline(OnItems(StandardScaler()), SVMCompare())
-    if kind == "rank":
-        ranker = ThresholdCompare(RankSVM(kernel="linear"))
-        model = make_pipeline(OnItems(StandardScaler()), ranker)
+    comparer = {
+        "early": EarlyCompare(kernel="linear"),
+        "rank": ThresholdCompare(RankSVM(kernel="linear")),
+    }.get(kind, SVMCompare())
+    model = make_pipeline(OnItems(StandardScaler()), comparer)
     last = model.steps[-1][0] + ("__ranker" if kind == "rank" else "")
     settings = KERNELS.get(kind, {})
     grid = {f"{last}__{name}": values for name, values in settings.items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 from papers.experiment import Experiment, Settings
 from papers.svmcompare.beyond import BEYOND
+from papers.svmcompare.checks import CHECKS
 from papers.svmcompare.chess import CHESS
 from papers.svmcompare.methods import METHODS, NORMS, choose, draw, judge, true_model
 
@@ -79,6 +80,7 @@ EXPERIMENTS = [
         area_cell,
         ("sushi",),
     ),
+    CHECKS,
     CHESS,
     BEYOND,
 ]

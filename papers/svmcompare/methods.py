@@ -13,17 +13,20 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from papers.experiment import generator
+from papers.svmcompare.early import EarlyCompare
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_sushi_pairs, make_norms
 from tiebreak.metrics import comparison_auc
 from tiebreak.models.base import ThresholdWarning
 
 __all__ = [
+    "GAMMAS",
     "METHODS",
     "NORMS",
     "Drawn",
     "choose",
     "draw",
+    "grid_of_costs",
     "judge",
     "sushi",
     "true_model",
@@ -35,6 +38,7 @@ METHODS = {
     "rank2": lambda: ThresholdCompare(RankSVM(ties="both")),
     "compare": SVMCompare,
 }
+GAMMAS = np.geomspace(2.0**-7, 2.0**4, 10)
 N_TEST = 10_000
 # Fewer of the sushi pairs differ: at a share of ties of 0.1 this is what is left.
 N_SUSHI_TEST = 5_000
@@ -54,10 +58,18 @@ def sushi() -> Drawn:
     return Drawn(found.pairs, found.y)
 
 
-def draw(data: str, n: int, ties: float, seed: int) -> tuple[Drawn, Drawn, Drawn]:
+def draw(
+    data: str,
+    n: int,
+    ties: float,
+    seed: int,
+    test_seed: int | None = None,
+    offset: float = 0.5,
+) -> tuple[Drawn, Drawn, Drawn]:
     """Draw training, validation and test comparisons with the same share of ties.
 
-    The test set of a simulation is one, the same for all sizes and seeds.
+    The test set of a simulation is one, the same for all sizes and seeds, unless a seed
+    of its own is given.
     """
     rng = generator(data, n, ties, seed)
     if data == "sushi":
@@ -71,27 +83,45 @@ def draw(data: str, n: int, ties: float, seed: int) -> tuple[Drawn, Drawn, Drawn
             tied, others = tied[n_tied:], others[size - n_tied :]
             parts.append(Drawn(pairs[rows].compact(), y[rows]))
         return parts[0], parts[1], parts[2]
+    own = () if test_seed is None else (test_seed,)
     made = [
-        make_norms(n, norm=NORMS[data], tie_share=ties, random_state=rng)
-        for _ in range(2)
+        make_norms(
+            size, norm=NORMS[data], tie_share=ties, offset=offset, random_state=source
+        )
+        for size, source in (
+            (n, rng),
+            (n, rng),
+            (N_TEST, generator("test", data, *own)),
+        )
     ]
-    test = make_norms(
-        N_TEST, norm=NORMS[data], tie_share=ties, random_state=generator("test", data)
-    )
-    train, valid, last = (Drawn(part.pairs, part.y) for part in (*made, test))
-    return train, valid, last
+    train, valid, test = (Drawn(part.pairs, part.y) for part in made)
+    return train, valid, test
+
+
+def grid_of_costs(most: float = 1e3) -> np.ndarray:
+    """Give the paper's ten costs, 10⁻³ … 10³, or as many more as end at ``most``."""
+    n_costs = 10 + round(1.5 * np.log10(most / 1e3))
+    return np.geomspace(1e-3, most, n_costs)
 
 
 def choose(
-    method: str, train: Drawn, valid: Drawn, scoring: str, size: int = 10
+    method: str,
+    train: Drawn,
+    valid: Drawn,
+    scoring: str,
+    size: int = 10,
+    costs: np.ndarray | None = None,
 ) -> tuple[Pipeline, dict[str, Any]]:
     """Fit the paper's grid and keep what is best on the validation set."""
-    model = make_pipeline(OnItems(StandardScaler()), METHODS[method]())
+    make = EarlyCompare if method == "early" else METHODS[method]
+    model = make_pipeline(OnItems(StandardScaler()), make())
     last = model.steps[-1][0]
-    inner = f"{last}__ranker" if method != "compare" else last
+    inner = f"{last}__ranker" if method.startswith("rank") else last
+    if costs is None:
+        costs = np.geomspace(1e-3, 1e3, size)
     grid = {
-        f"{inner}__gamma": np.geomspace(2.0**-7, 2.0**4, size).tolist(),
-        f"{inner}__C": np.geomspace(1e-3, 1e3, size).tolist(),
+        f"{inner}__gamma": np.geomspace(GAMMAS[0], GAMMAS[-1], size).tolist(),
+        f"{inner}__C": costs.tolist(),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThresholdWarning)
@@ -108,13 +138,12 @@ def choose(
     return found.best_model, names
 
 
-def judge(model: Any, test: Drawn) -> dict[str, float]:
+def judge(model: Pipeline, test: Drawn) -> dict[str, float]:
     """Error and area of a model on test comparisons."""
-    difference = model.decision_function(test.pairs)
-    return {
-        "error": 1.0 - model.score(test.pairs, test.y),
-        "auc": comparison_auc(test.y, difference),
-    }
+    area = comparison_auc(test.y, model.decision_function(test.pairs))
+    if isinstance(model[-1], EarlyCompare):
+        return {"auc": area}
+    return {"error": 1.0 - model.score(test.pairs, test.y), "auc": area}
 
 
 def true_model(data: str, test: Drawn) -> dict[str, float]:

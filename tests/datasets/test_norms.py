@@ -104,6 +104,17 @@ def test_the_comparison_would_see_a_variance_taken_for_a_deviation():
         assert half > quarter + 0.02
 
 
+def test_offset_is_how_far_opponents_are():
+    spread = [
+        np.subtract(
+            *sides(make_norms(4000, tie_share=0.5, offset=h, random_state=0))
+        ).std()
+        for h in (0.25, 0.5, 1.0)
+    ]
+    assert spread == sorted(spread)
+    assert spread[2] > 1.5 * spread[1] > 1.5 * spread[0]
+
+
 def test_rows_are_shuffled():
     y = make_norms(400, random_state=0).y
     first_half_ties = int(np.sum(y[:200] == 0))
@@ -152,6 +163,7 @@ def test_result_survives_pickling():
         ({"tie_share": 1.5}, "tie_share must be a number from 0 to 1, got 1.5"),
         ({"tie_share": float("nan")}, "tie_share must be"),
         ({"noise": -1}, "standard deviation .* got -1"),
+        ({"offset": 0}, "offsets of opponents .* got 0"),
         ({"noise": float("inf")}, "standard deviation .* got inf"),
         ({"n_features": 0}, "n_features must be at least 1"),
         ({"informative": 3}, "informative must be at most n_features=2, got 3"),

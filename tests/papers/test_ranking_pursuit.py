@@ -47,16 +47,16 @@ def test_ridge_paths(drawn):
             assert_allclose(centered(ranked[w, a]), centered(expected), atol=1e-8)
 
 
-@pytest.mark.parametrize("backfit", [True, False])
+@pytest.mark.parametrize(
+    "how", [{"backfit": True}, {"backfit": False}, {"backfit": True, "prefit": True}]
+)
 @pytest.mark.parametrize("kind", [RankingPursuit, MatchingPursuit])
-def test_pursuit_paths(drawn, kind, backfit):
+def test_pursuit_paths(drawn, kind, how):
     _, _, y, K, Q = drawn
-    found = pursuit_paths(
-        K, Q, y, N_STEPS, centered=kind is RankingPursuit, backfit=backfit
-    )
+    found = pursuit_paths(K, Q, y, N_STEPS, centered=kind is RankingPursuit, **how)
     for w in range(len(WIDTHS)):
         for step in range(1, N_STEPS + 1):
-            model = kind(step, kernel="precomputed", backfit=backfit).fit(K[w], y)
+            model = kind(step, kernel="precomputed", **how).fit(K[w], y)
             coef = np.zeros(len(y))
             np.add.at(coef, model.support_, model.dual_coef_)
             expected = Q[w] @ coef
@@ -69,22 +69,36 @@ def test_a_pursuit_with_nothing_left_stays_where_it_is():
     assert_allclose(found, 0.0)
 
 
+def test_tenths_of_steps(drawn):
+    """Of one column each takes a tenth of what the former ones left."""
+    _, _, y, K, Q = drawn
+    one, how = (K[:, :, :1], Q[:, :, :1], y), {"centered": True, "backfit": False}
+    slow = pursuit_paths(*one, 5, shrink=0.1, **how)
+    taken = 1.0 - 0.9 ** np.arange(1, 6)
+    assert_allclose(slow, taken[:, None] * pursuit_paths(*one, 1, **how))
+
+
 @pytest.mark.parametrize("nu", [0.0, 0.1, 10.0])
-def test_co_paths(drawn, nu):
+@pytest.mark.parametrize("n_centers", [8, 14])
+@pytest.mark.parametrize("objective", ["increments", "functions"])
+def test_co_paths(drawn, nu, n_centers, objective):
     X, Z, y, *_ = drawn
     n, columns = 8, (slice(0, 2), slice(2, 4))
     found = co_paths(
-        tuple(kernels(X[:, c], X[:n, c]) for c in columns),
-        tuple(kernels(Z[:, c], X[:n, c]) for c in columns),
+        tuple(kernels(X[:, c], X[:n_centers, c]) for c in columns),
+        tuple(kernels(Z[:, c], X[:n_centers, c]) for c in columns),
         y[:n],
         nu,
         N_STEPS,
+        own=objective == "functions",
     )
+    given = {"views": list(columns), "nu": nu, "objective": objective}
+    given["centers"] = np.arange(n_centers)
     known = np.where(np.arange(len(y)) < n, y, np.nan)
     for w, width in enumerate(WIDTHS):
         for step in (1, 3, N_STEPS):
             gamma = 1.0 / (2.0 * width**2)
-            model = CoRankingPursuit(step, views=list(columns), nu=nu, gamma=gamma)
+            model = CoRankingPursuit(step, gamma=gamma, **given)
             expected = model.fit(X, known).utility(Z)
             assert_allclose(centered(found[w, step - 1]), centered(expected), atol=1e-8)
 

@@ -92,6 +92,7 @@ def make_norms(
     norm: float = 2,
     tie_share: float = 0.5,
     noise: float = 0.25,
+    offset: float = 0.5,
     n_features: int = 2,
     informative: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -100,8 +101,8 @@ def make_norms(
 
     The simulation of Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector
     comparison machines". Items x are uniform on [-2, 2]ᵖ, their opponents are
-    x′ = x + δ with independent normal offsets δ of standard deviation 1/2 in each
-    coordinate, and the outcome is ::
+    x′ = x + δ with independent normal offsets δ in each coordinate, in the paper of
+    standard deviation 1/2, and the outcome is ::
 
         y = t₁(r(x′) - r(x) + ε),    r(x) = ‖x‖ⱼ²,    ε ~ N(0, noise²),
 
@@ -119,6 +120,8 @@ def make_norms(
         Share of ties. ``round`` is Python's: halves go to the even number.
     noise : float, default=0.25
         Standard deviation (not variance) of the label noise, at least 0.
+    offset : float, default=0.5
+        Standard deviation of the offsets of opponents, more than 0.
     n_features : int, default=2
         Number p of coordinates.
     informative : int, optional
@@ -156,6 +159,11 @@ def make_norms(
             "noise is the standard deviation of the label noise and must be a finite "
             f"number of at least 0, got {noise!r}."
         )
+    if not (isinstance(offset, Real) and 0 < offset < math.inf):
+        raise ValueError(
+            "offset is the standard deviation of the offsets of opponents and must be "
+            f"a finite number of more than 0, got {offset!r}."
+        )
     utility = SquaredNorm(norm, n_features if informative is None else informative)
     if utility.informative > n_features:
         raise ValueError(
@@ -165,10 +173,10 @@ def make_norms(
 
     def draw(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         left = rng.uniform(-2.0, 2.0, (n, n_features))
-        right = left + rng.normal(0.0, 0.5, (n, n_features))
+        right = left + rng.normal(0.0, offset, (n, n_features))
         difference = utility(right) - utility(left) + rng.normal(0.0, noise, n)
         return left, right, threshold_outcome(difference)
 
-    advice = "Try fewer informative features, less noise or another tie_share."
+    advice = "Try fewer informative features, less noise, another offset or tie_share."
     pairs, y = collect_pairs(draw, (n_ties, n_pairs - n_ties), n_features, rng, advice)
     return NormPairs(pairs, y, utility)
