@@ -20,6 +20,7 @@ from papers.experiment import Experiment, Settings
 from papers.ranking_pursuit.beyond import BEYOND
 from papers.ranking_pursuit.jester import GROUPS, Person, draw_people
 from papers.ranking_pursuit.kernels import (
+    ALPHAS,
     NUS,
     WIDTHS,
     halves,
@@ -53,7 +54,6 @@ METHODS = (
     "pursuit-plain",
 )
 SEMI = ("co-halves", "co-kernels", "co-halves-alone")
-ALPHAS: Floats = 10.0 ** np.arange(-4.0, 4.0)
 # RankSVM is the only one whose settings are fitted one by one: every other width.
 SVM_WIDTHS = 2.0 ** np.arange(-1, 10, 2)
 COSTS = 10.0 ** np.arange(-3, 1)

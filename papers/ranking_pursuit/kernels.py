@@ -9,7 +9,16 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from papers.ranking_pursuit.jester import Person
 
-__all__ = ["NUS", "WIDTHS", "halves", "kernel", "kernels", "path_errors", "stay"]
+__all__ = [
+    "ALPHAS",
+    "NUS",
+    "WIDTHS",
+    "halves",
+    "kernel",
+    "kernels",
+    "path_errors",
+    "stay",
+]
 
 Floats = NDArray[np.float64]
 
@@ -17,6 +26,7 @@ Floats = NDArray[np.float64]
 # and ones; wider ones are a constant less a multiple of the squared distance, to four
 # digits, and a still larger width is but a larger penalty.
 WIDTHS = 2.0 ** np.arange(-5, 11)
+ALPHAS: Floats = 10.0 ** np.arange(-4.0, 4.0)
 NUS = (0.01, 0.1, 1.0, 10.0)
 
 

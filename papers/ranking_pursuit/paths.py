@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["co_paths", "pursuit_paths", "ridge_paths"]
+__all__ = ["chosen_ridge_paths", "co_paths", "pursuit_paths", "ridge_paths"]
 
 Floats = NDArray[np.float64]
 
@@ -89,6 +89,56 @@ def pursuit_paths(
     ndarray of shape (W, n_steps, m)
         A pursuit that can go no further stays where it is.
     """
+    how = {"backfit": backfit, "prefit": prefit, "shrink": shrink}
+    return _pursue(K, Q, y, n_steps, centered=centered, **how)[0]
+
+
+def chosen_ridge_paths(
+    K: Floats, Q: Floats, y: Floats, n_steps: int, alphas: Floats
+) -> Floats:
+    """Utilities of RankRLS on the items that a pursuit with back-fitting chooses.
+
+    Of the function that a few items span, the minimum of Σ ((s_i - s_j) - (f_i - f_j))²
+    and a multiple of its squared norm: back-fitting with a penalty.
+
+    Parameters
+    ----------
+    K, Q, y, alphas
+        As in `ridge_paths`, with differences fitted.
+    n_steps : int
+        Number of chosen items.
+
+    Returns
+    -------
+    ndarray of shape (W, A, m)
+    """
+    order = _pursue(K, Q, y, n_steps, centered=True)[1]
+    width = np.arange(len(K))[:, None]
+    columns = np.take_along_axis(K, order[:, None, :], axis=2)
+    own = K[width[:, :, None], order[:, :, None], order[:, None, :]]
+    fitted = columns - columns.mean(axis=1, keepdims=True)
+    right = np.matmul((y - y.mean())[None, None, :], fitted)[:, 0]
+    gram = np.matmul(fitted.transpose(0, 2, 1), fitted)
+    system = gram[:, None] + alphas[:, None, None] * own[:, None]
+    coef = np.matmul(
+        np.linalg.pinv(system, rcond=1e-13, hermitian=True), right[:, None, :, None]
+    )[..., 0]
+    shown = np.take_along_axis(Q, order[:, None, :], axis=2)
+    return np.matmul(coef, shown.transpose(0, 2, 1))
+
+
+def _pursue(
+    K: Floats,
+    Q: Floats,
+    y: Floats,
+    n_steps: int,
+    *,
+    centered: bool,
+    backfit: bool = True,
+    prefit: bool = False,
+    shrink: float = 1.0,
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Give the utilities after every step, and the columns that were chosen."""
     W, n, m = len(K), K.shape[1], Q.shape[1]
     columns = K - K.mean(axis=1, keepdims=True) if centered else K
     rest = np.repeat((y - y.mean() if centered else y)[None], W, axis=0)
@@ -97,6 +147,7 @@ def pursuit_paths(
     width = np.arange(W)
     basis, image = np.zeros((W, n, n_steps)), np.zeros((W, m, n_steps))
     utility, found = np.zeros((W, m)), np.zeros((W, n_steps, m))
+    order = np.zeros((W, n_steps), dtype=np.int64)
     for step in range(n_steps):
         e = np.matmul(rest[:, None, :], columns)[:, 0]
         while True:
@@ -120,7 +171,7 @@ def pursuit_paths(
         part = shrink * np.einsum("wi,wi->w", basis[:, :, step], rest)
         rest = rest - part[:, None] * basis[:, :, step]
         utility = utility + part[:, None] * image[:, :, step]
-        found[:, step] = utility
+        found[:, step], order[:, step] = utility, best
         if backfit:
             eligible[width, best] = False
         if prefit:  # of every column, what the chosen ones do not have
@@ -130,7 +181,7 @@ def pursuit_paths(
             left = np.einsum("wij,wij->wj", columns, columns)
             eligible &= left > _DEPENDENT * norms
             norms = np.where(eligible, left, 1.0)
-    return found
+    return found, order
 
 
 def co_paths(

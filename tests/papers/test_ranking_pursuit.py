@@ -4,13 +4,19 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 
 from papers.ranking_pursuit.beyond import beyond_cell
 from papers.ranking_pursuit.experiments import Choice, _along, _fit
 from papers.ranking_pursuit.jester import Person
-from papers.ranking_pursuit.paths import co_paths, pursuit_paths, ridge_paths
+from papers.ranking_pursuit.paths import (
+    chosen_ridge_paths,
+    co_paths,
+    pursuit_paths,
+    ridge_paths,
+)
 from tiebreak import CoRankingPursuit, MatchingPursuit, RankingPursuit, RankRLS
 from tiebreak.metrics import disagreement
 
@@ -61,6 +67,30 @@ def test_pursuit_paths(drawn, kind, how):
             np.add.at(coef, model.support_, model.dual_coef_)
             expected = Q[w] @ coef
             assert_allclose(centered(found[w, step - 1]), centered(expected), atol=1e-7)
+
+
+def test_a_penalty_on_chosen_items(drawn):
+    """Of all items RankRLS; of some, the minimum as a general solver finds it."""
+    _, _, y, K, Q = drawn
+    every = chosen_ridge_paths(K, Q, y, len(y) - 1, ALPHAS)
+    chosen = RankingPursuit(5, kernel="precomputed").fit(K[2], y).support_
+    some = chosen_ridge_paths(K, Q, y, 5, ALPHAS)[2]
+    i, j = np.triu_indices(len(y), 1)
+    for a, alpha in enumerate(ALPHAS):
+
+        def objective(coef, alpha=alpha):
+            f = K[2][:, chosen] @ coef
+            loss = np.sum(((y[i] - y[j]) - (f[i] - f[j])) ** 2)
+            own = K[2][np.ix_(chosen, chosen)]
+            return loss + alpha * len(y) * coef @ own @ coef
+
+        coef = minimize(objective, np.zeros(5), tol=1e-12).x
+        expected = Q[2][:, chosen] @ coef
+        assert_allclose(centered(some[a]), centered(expected), atol=1e-3)
+    # All but one item span nearly what all do.
+    model = RankRLS(ALPHAS[1] * len(y), kernel="precomputed").fit(K[0], y)
+    whole = Q[0] @ model.item_coef_
+    assert np.corrcoef(every[0, 1], whole)[0, 1] > 0.98
 
 
 def test_a_pursuit_with_nothing_left_stays_where_it_is():
