@@ -11,6 +11,8 @@ from typing import Any
 from papers.figures import COLORS, add_legend, drawing, log_ticks
 from papers.results import Results
 from papers.svmcompare.beyond import BEYOND
+from papers.svmcompare.causes import explain_largest_norm, explain_sushi
+from papers.svmcompare.checks import CHECKS
 from papers.svmcompare.chess import CHESS
 from papers.svmcompare.chess import METHODS as CHESS_METHODS
 from papers.svmcompare.experiments import DATA, EXPERIMENTS
@@ -87,7 +89,7 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
         + _errors(errors)
         + "\n### Figure 5: area against the share of ties\n\n"
         "![area](figures/000-figure5.svg)\n\n"
-        + _areas(areas)
+        + _areas(areas, Results(CHECKS, quick, folder).table())
         + "\n### Section 5: chess, area by year\n\n"
         + _chess(Results(CHESS, quick, folder).table())
         + "\n### Beyond: all sushi comparisons\n\n"
@@ -116,7 +118,7 @@ def _beyond(rows: list[dict[str, Any]]) -> str:
             line.append(pick(rows, "error", **own).show(1, 100.0))
             line.append(pick(rows, "auc", **own).show(3))
             seconds = pick(rows, "seconds", **own)
-            line.append(f"{seconds.mean:.0f}" if len(seconds) else "—")
+            line.append(f"{seconds.mean:.1f}" if len(seconds) else "—")
         lines.append(line)
     header = ["pairs"]
     for method in METHODS:
@@ -189,10 +191,12 @@ def _chess_words(rows: list[dict[str, Any]], years: list[int]) -> str:
         {ahead("linear-all", "glicko")}, and it is ahead of the trivial area in
         {ahead("linear-all", "trivial")} only. The cause is known: where ties are as
         far apart as wins, the exact optimum of SVMcompare is the utility zero whatever
-        C is, and what is left is rounding (`SVMCompare` warns). A solver that stops
-        early returns something else, which may be why the paper sees better areas.
-        RankSVM on wins and losses alone (`rank-all`) has no such optimum, and is ahead
-        of Glicko in {ahead("rank-all", "glicko")} years."""
+        C is, and what is left is rounding (`SVMCompare` warns). libsvm as it comes,
+        which stops early (`early-all`), is ahead of the trivial area in
+        {ahead("early-all", "trivial")} years and of Glicko in
+        {ahead("early-all", "glicko")}. RankSVM on wins and losses alone (`rank-all`)
+        has no such optimum, and is ahead of Glicko in
+        {ahead("rank-all", "glicko")}."""
     )
 
 
@@ -254,7 +258,8 @@ def _error_words(rows: list[dict[str, Any]], n: int) -> str:
         own = 100 * pick(rows, "error", data=data, method=method, n=n).mean
         text += f""" Of the {own - theirs:.1f} points by which {name} is worse,
         {more:.1f} are those of the test set, on which the true utility itself errs in
-        {100 * floor.mean:.1f} % and not in {ERRORS[data][3]} %."""
+        {100 * floor.mean:.1f} % and not in {ERRORS[data][3]} %; figure 5 has more on
+        these data."""
     sushi = [pick(rows, "error", data="sushi", method=m, n=n) for m in METHODS]
     means, spread = [s.mean for s in sushi], max(s.error for s in sushi)
     if max(means) - min(means) < spread:
@@ -265,7 +270,7 @@ def _error_words(rows: list[dict[str, Any]], n: int) -> str:
     return paragraph(text)
 
 
-def _areas(rows: list[dict[str, Any]]) -> str:
+def _areas(rows: list[dict[str, Any]], checks: list[dict[str, Any]]) -> str:
     shares = sorted({row["ties"] for row in rows})
     shown = [share for share in SHOWN if share in shares] or shares
     lines = []
@@ -283,7 +288,7 @@ def _areas(rows: list[dict[str, Any]]) -> str:
     header = ["", ""]
     for share in shown:
         header += [f"{share}, paper", "ours"]
-    return markdown(header, lines) + _area_words(rows)
+    return markdown(header, lines) + _area_words(rows, checks)
 
 
 def _published_area(data: str, method: str, share: float) -> str:
@@ -295,7 +300,7 @@ def _published_area(data: str, method: str, share: float) -> str:
     return f"{AREAS[data, method][SHOWN.index(share)]:.3f}"
 
 
-def _area_words(rows: list[dict[str, Any]]) -> str:
+def _area_words(rows: list[dict[str, Any]], checks: list[dict[str, Any]]) -> str:
     apart: dict[str, float | None] = {}
     inside, outside = [], []
     for data in DATA:
@@ -319,14 +324,9 @@ def _area_words(rows: list[dict[str, Any]]) -> str:
     within = f"""Of the {len(inside)} areas of which the paper shows a range,
         {sum(inside)} are in it. """
     if any(name.startswith("compare on sushi") for name in outside):
-        within += f"""Outside are {listed(outside)}. With few or with many ties of sushi
-        one class outnumbers the other and β = ±1 alone satisfies it; what is left of
-        the utility is due to the smaller class, and has one direction for all C up to
-        about 1 (seen on one draw with nine settings of C and γ, none of which comes
-        near the paper). A solver that stops early may return something else. """
+        within += f"Outside are {listed(outside)}. {explain_sushi(checks, rows)} "
     if any((z or 0.0) > WORSE for name, z in apart.items() if "∞" in name):
-        within += """On ‖·‖∞² the true utility itself errs more often on our test set
-        than in the paper (figure 4). That may be the cause; others were not tried. """
+        within += explain_largest_norm(checks, ERRORS["linf"], AREAS) + " "
     return paragraph(
         text
         + " "

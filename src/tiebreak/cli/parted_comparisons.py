@@ -29,6 +29,7 @@ from tiebreak.cli.partitions import (
 from tiebreak.data import Pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.files import FileError, Recognized
+from tiebreak.data.files.comparisons import count_outcomes
 from tiebreak.data.files.errors import plural
 from tiebreak.data.files.item_table import join_items
 from tiebreak.data.periods import readable_period
@@ -296,7 +297,4 @@ def _recognize(
 def _count(table: pl.DataFrame, facts: Sequence[_Facts]) -> str:
     n_items = len(set(table["left"].unique()) | set(table["right"].unique()))
     left, tie, right = np.sum([fact.outcomes for fact in facts], axis=0).tolist()
-    return (
-        f"{plural(left + tie + right, 'comparison')} of {plural(n_items, 'item')}: "
-        f"left is better in {left:,}, right in {right:,}, and {tie:,} are ties."
-    )
+    return count_outcomes(n_items, left, tie, right)

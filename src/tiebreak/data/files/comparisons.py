@@ -24,7 +24,7 @@ from tiebreak.data.files.text_column import Text
 from tiebreak.data.files.vocabulary import spelling
 from tiebreak.data.pairs import Pairs
 
-__all__ = ["read_comparisons"]
+__all__ = ["count_outcomes", "read_comparisons"]
 
 SWAP_SEED = 20_240_229
 """Seed of the exchange of sides in files that always name the winner first."""
@@ -229,7 +229,13 @@ def _is_tag(columns: Columns, column: str) -> bool:
 
 def _count(pairs: Pairs, y: NDArray[np.int8]) -> str:
     left, tie, right = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
+    return count_outcomes(pairs.n_items, left, tie, right)
+
+
+def count_outcomes(n_items: int, left: int, tie: int, right: int) -> str:
+    """Say how many comparisons of how many items there are, and how they ended."""
+    n = left + tie + right
     return (
-        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')}: left "
-        f"is better in {left:,}, right in {right:,}, and {tie:,} are ties."
+        f"{plural(n, 'comparison')} of {plural(n_items, 'item')}: left is better in "
+        f"{left:,}, right in {right:,}, neither in {tie:,}."
     )
