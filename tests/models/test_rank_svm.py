@@ -67,3 +67,12 @@ def test_nothing_but_ties(comparisons):
 def test_wrong_ties(comparisons):
     with pytest.raises(ValueError, match=r"ties='half'; expected.*'both'"):
         RankSVM(ties="half").fit(*comparisons)
+
+
+def test_contradictions_at_a_large_cost_are_no_reason_to_crawl():
+    """Working sets alone take thousands of rounds here."""
+    data = make_norms(200, norm=np.inf, random_state=0)
+    model = RankSVM(C=1e5, gamma=3.0, ties="both").fit(data.pairs, data.y)
+    assert model.converged_ and model.gap_ < 1e-3
+    assert "interior point" in model.solver_
+    assert model.n_iter_ < 100

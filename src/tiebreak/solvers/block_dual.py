@@ -8,11 +8,9 @@ through the features of a linear kernel, or working sets of any other.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from tiebreak.kernels import LinearRows, MatrixRows, pivoted_cholesky
+from tiebreak.kernels import LinearRows, MatrixRows
 from tiebreak.solvers.block_active_set import BlockActiveSet
 from tiebreak.solvers.block_interior import block_interior_point
 from tiebreak.solvers.block_qp import BlockQP
@@ -76,29 +74,21 @@ class _BlockRun(DualRun):
         self.newton = BlockActiveSet(rows, self.state)
         # A few rows are a factor of themselves.
         r = rows.n_rows if rows.factor is None else len(rows.factor)
-        unknowns = r * problem.n_directions
-        self.has_barrier = unknowns <= _MAX_SYSTEM
-        cheap = rows.n_rows * unknowns**2 <= _CHEAP_SYSTEM
+        self._unknowns = r * problem.n_directions
+        cheap = rows.n_rows * self._unknowns**2 <= _CHEAP_SYSTEM
         if rows.factor is not None:
             self.barrier_first = cheap and problem.size > _LARGE
             # On a thin matrix so many free variables are degenerate; others will do.
             self.max_free = 2000
+
+    @property
+    def has_barrier(self) -> bool:
+        """Whether a system of all rows, or of a thin factor of them, is small."""
+        return self._unknowns <= _MAX_SYSTEM
 
     def barrier(self, eps: float) -> int:
         # The point may be zero yet, and with it the scale of f: that of the bounds.
         q = self.state.problem
         share = np.maximum(q.upper, -q.lower) * self.state.diagonal
         tol = 0.01 * eps * min(1.0, float(share.max()))
-        return block_interior_point(self._factor, self.state, tol)
-
-    @cached_property
-    def _factor(self) -> np.ndarray:
-        """The thin factor of the matrix, or that of all of its few rows."""
-        if self.rows.factor is not None:
-            return self.rows.factor
-        n = self.rows.n_rows
-        K = self.rows.block(np.arange(n), np.ones(n), np.float64)
-        factor = pivoted_cholesky(
-            lambda index: K[index], np.diag(K), max_pivots=n, all_or_nothing=False
-        )
-        return factor.rows
+        return block_interior_point(self.factor, self.state, tol)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solve box programs: the parts that :mod:`tiebreak.solvers.dual_run` combines.
 
-Working-set rounds always come first; the interior-point method needs a thin factor.
+Working-set rounds always come first. With a thin factor the interior-point method is
+next; without one it waits until the rounds have cost as much as it would.
 """
 
 from __future__ import annotations
@@ -15,6 +16,11 @@ from tiebreak.solvers.interior_point import interior_point
 from tiebreak.solvers.smo import WorkingSets
 
 __all__ = ["solve_box_qp"]
+
+# Up to so many rows the interior-point method can do without a thin factor,
+_FEW = 3000
+# where it costs as much as so many rounds for a thousand rows, squared for more.
+_ROUNDS = 30
 
 
 def solve_box_qp(
@@ -57,8 +63,14 @@ class _BoxRun(DualRun):
         super().__init__(rows, problem, tol, max_iter)
         self.rounds = WorkingSets(rows, self.state)
         self.newton = BoxActiveSet(rows, self.state)
-        self.has_barrier = rows.factor is not None
+
+    @property
+    def has_barrier(self) -> bool:
+        """Whether there is a thin factor, or few rows and many rounds behind them."""
+        if self.rows.factor is not None:
+            return True
+        n = self.rows.n_rows
+        return n <= _FEW and self.rounds.n_rounds >= _ROUNDS * (n / 1000) ** 2
 
     def barrier(self, eps: float) -> int:
-        assert self.rows.factor is not None
-        return interior_point(self.rows.factor, self.state, 0.1 * eps)
+        return interior_point(self.factor, self.state, 0.1 * eps)

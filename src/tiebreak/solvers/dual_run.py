@@ -16,11 +16,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels import MatrixRows
+from tiebreak.kernels import MatrixRows, pivoted_cholesky
 from tiebreak.solvers.active_set import ActiveSet
 from tiebreak.solvers.dual_program import DualProgram, DualSolution, DualState
 from tiebreak.solvers.rounds import Rounds
@@ -58,7 +59,6 @@ class DualRun(ABC):
 
     rounds: Rounds
     newton: ActiveSet
-    has_barrier: bool
     barrier_first = False
     # The largest system of free variables that is worth a try.
     max_free = 6000
@@ -73,9 +73,26 @@ class DualRun(ABC):
         self.extra = 0
         self.used: list[str] = []
 
+    @property
+    @abstractmethod
+    def has_barrier(self) -> bool:
+        """Whether the interior-point method can be used, and is worth its cost."""
+
     @abstractmethod
     def barrier(self, eps: float) -> int:
         """Start afresh with the interior-point method; returns its steps."""
+
+    @cached_property
+    def factor(self) -> np.ndarray:
+        """The thin factor of the matrix, or that of all of its few rows."""
+        if self.rows.factor is not None:
+            return self.rows.factor
+        n = self.rows.n_rows
+        K = self.rows.block(np.arange(n), np.ones(n), np.float64)
+        factor = pivoted_cholesky(
+            lambda index: K[index], np.diag(K), max_pivots=n, all_or_nothing=False
+        )
+        return factor.rows
 
     @property
     def n_iter(self) -> int:
