@@ -54,7 +54,25 @@ def log_ticks(axes: Any, values: Sequence[float], labels: Sequence[str] = ()) ->
     axes.minorticks_off()
 
 
-def add_legend(axes: Any, size: float = 7) -> None:
-    """Name the lines, if there are any yet."""
-    if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize=size)
+def add_legend(axes: Any, place: str = "below") -> None:
+    """Name the lines, if there are any yet, where no line can run through the names.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where the lines are.
+    place : {"below", "beside", "inside"}
+        Below the whole picture, beside the axes, or inside where there is room.
+    """
+    handles, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
+    if place == "below":
+        n = min(len(labels), 6)
+        axes.figure.legend(
+            handles, labels, loc="outside lower center", ncols=n, fontsize=8
+        )
+    elif place == "beside":
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=6)
+    else:
+        axes.legend(fontsize=7)

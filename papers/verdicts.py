@@ -12,7 +12,15 @@ from collections.abc import Mapping
 
 from papers.tables import Sample
 
-__all__ = ["WORSE", "counted", "errors_apart", "listed", "spell", "verdict"]
+__all__ = [
+    "WORSE",
+    "chance",
+    "counted",
+    "errors_apart",
+    "listed",
+    "spell",
+    "verdict",
+]
 
 WORSE = 2.0
 """Standard errors of a difference from which on two numbers are not the same."""
@@ -29,6 +37,7 @@ def errors_apart(
     *,
     spread: float | None = None,
     repetitions: int | None = None,
+    reading: float = 0.0,
     higher: bool = False,
 ) -> float | None:
     """Say by how many standard errors of the difference ours is worse.
@@ -42,6 +51,9 @@ def errors_apart(
     spread, repetitions : float and int, optional
         Standard deviation and number of the paper's repetitions. Where the paper does
         not say, its mean is taken to be as uncertain as ours.
+    reading : float, default=0.0
+        By how much the paper's number may be off, either way, where it is read off a
+        figure.
     higher : bool, default=False
         Whether higher is better.
 
@@ -56,7 +68,9 @@ def errors_apart(
     if len(ours) < 2 or own + other == 0.0:
         return None
     difference = ours.mean - theirs
-    return (-difference if higher else difference) / math.sqrt(own + other)
+    # What lies anywhere within ± h has a variance of h² / 3.
+    error = math.sqrt(own + other + reading**2 / 3.0)
+    return (-difference if higher else difference) / error
 
 
 def verdict(apart: Mapping[str, float | None]) -> str:
@@ -91,6 +105,11 @@ def verdict(apart: Mapping[str, float | None]) -> str:
     if worse:
         text += f": {listed(worse)}, in standard errors"
     return text + "."
+
+
+def chance(p: float) -> str:
+    """Write the p of a test."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def counted(flags: list[bool]) -> str:

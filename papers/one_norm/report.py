@@ -235,13 +235,15 @@ def _draw(rows: list[dict[str, Any]], data: str, path: Path) -> bool:
             style = "-" if j < len(COLORS) else "--"
             weights.plot(first["alphas"], coefs[:, j], style, color=color, label=name)
         weights.set(xscale="log", xlabel="α", ylabel="weights, slack per pair")
-        add_legend(weights, 5)
+        add_legend(weights, "beside")
         for color, slack in zip(COLORS, SLACKS, strict=False):
             if not own[slack]:
                 continue
             share = np.array(own[slack][0]["alphas"]) / own[slack][0]["alphas"][0]
             tau = np.mean([row["tau"] for row in own[slack]], axis=0)
-            score.plot(share, tau, color=color, label=slack)
+            # Both forms of an item's slack may have one curve.
+            style = "--" if slack == "item-weighted" else "-"
+            score.plot(share, tau, style, color=color, label=slack)
         score.set(xscale="log", xlabel="α / largest α", ylabel="τ-b of test items")
-        add_legend(score)
+        add_legend(score, "inside")
     return True

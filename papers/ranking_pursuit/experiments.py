@@ -40,7 +40,7 @@ from tiebreak import (
 )
 from tiebreak.metrics import disagreement
 
-__all__ = ["EXPERIMENTS", "METHODS", "SEMI"]
+__all__ = ["EXPERIMENTS", "METHODS", "N_RUNS", "SEMI"]
 
 Floats = NDArray[np.float64]
 

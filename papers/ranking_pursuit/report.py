@@ -11,12 +11,12 @@ from scipy import stats
 
 from papers.figures import COLORS, add_legend, drawing, log_ticks
 from papers.ranking_pursuit.beyond import BEYOND, SCORED, UNSCORED
-from papers.ranking_pursuit.experiments import EXPERIMENTS, METHODS, SEMI
+from papers.ranking_pursuit.experiments import EXPERIMENTS, METHODS, N_RUNS, SEMI
 from papers.ranking_pursuit.jester import GROUPS
 from papers.ranking_pursuit.readings import ONE_VIEW, READINGS, TWO_VIEWS
 from papers.results import Results
 from papers.tables import NOT_YET, Sample, markdown, paragraph, pick
-from papers.verdicts import WORSE, errors_apart, listed, verdict
+from papers.verdicts import WORSE, chance, errors_apart, listed, verdict
 
 __all__ = ["TITLE", "write"]
 
@@ -117,9 +117,10 @@ def _against_the_paper(rows: list[dict[str, Any]], hide: bool) -> str:
         choice is not the cause; what else was tried where ours is worse is below, under
         other readings. Whom the paper drew as reference users, and how it scaled
         ratings, is not known."""
+    made = "Ten runs, as in the paper" if runs == N_RUNS else f"{runs} of {N_RUNS} runs"
     return paragraph(
-        f"""{text} {runs} of the paper's ten runs, each with 300 test users; the paper
-        gives no spread, and its means are taken to be as uncertain as ours."""
+        f"""{text} {made}, each with 300 test users; the paper gives no spread, and its
+        means are taken to be as uncertain as ours."""
     )
 
 
@@ -157,11 +158,11 @@ def _differences(
         if found is None:
             return ""
         mean, theirs, p = found
-        word = "less than" if mean < theirs else "more than"
+        word = "better than" if mean < theirs else "worse than"
         if p >= 0.05:
             word = "not different from"
-        parts.append(f"{word} {NAMES[other]} ({theirs:.3f}, p = {p:.3f})")
-    return f"{NAMES[first]}, {mean:.3f}, is {listed(parts)}"
+        parts.append(f"{word} {NAMES[other]} ({theirs:.3f}, {chance(p)})")
+    return f"{NAMES[first]} ({mean:.3f}) is {listed(parts)}"
 
 
 def _claims(rows: list[dict[str, Any]]) -> str:
@@ -208,7 +209,9 @@ def _semi(rows: list[dict[str, Any]]) -> str:
     if not all(parts) or found is None:
         return ""
     mean, alone, p = found
-    helps = "do help" if mean < alone and p < 0.05 else "cannot be seen to help"
+    helps = "cannot be seen to help"
+    if mean < alone and p < 0.05:
+        helps = f"do help, by {alone - mean:.4f}"
     return paragraph(
         f"""The paper's claim is that the semi-supervised method beats all others.
         Wilcoxon tests at .05 over groups and runs: {"; ".join(parts)}. Hidden jokes

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from papers.tables import Sample
-from papers.verdicts import counted, errors_apart, listed, verdict
+from papers.verdicts import chance, counted, errors_apart, listed, verdict
 
 
 def test_standard_errors_of_a_difference():
@@ -15,6 +15,8 @@ def test_standard_errors_of_a_difference():
     )
     assert errors_apart(ours, 10.0) == pytest.approx(1.0 / math.sqrt(2.0))
     assert errors_apart(ours, 10.0, higher=True) == pytest.approx(-1.0 / math.sqrt(2.0))
+    # Read off a figure to ± 3: a uniform error of variance 3.
+    assert errors_apart(ours, 10.0, reading=3.0) == pytest.approx(1.0 / math.sqrt(5.0))
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, 1.0]])
@@ -36,6 +38,8 @@ def test_verdicts():
 
 
 def test_words():
+    assert chance(0.0321) == "p = 0.032"
+    assert chance(0.0004) == "p < 0.001"
     assert counted([True, False, True]) == "two of three"
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
