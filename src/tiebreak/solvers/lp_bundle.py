@@ -38,8 +38,6 @@ Floats = NDArray[np.float64]
 
 # Iterations with planes alone before terms are written down, and between two times.
 _WARM_UP, _PATIENCE = 4, 4
-# Failures at one point, after which more terms are written down, up to so many.
-_TIRED, _MOST_ROWS = 8, 20_000
 # A step in the box is good if it takes this share of what the model promised.
 _GOOD, _POOR = 0.5, 0.1
 # Planes that no solution of the model rested on for so many iterations are dropped.
@@ -168,11 +166,6 @@ class LPBundle:
             if moves >= _PATIENCE or (moves and failures >= _PATIENCE):
                 self._rebuild(self.risk.rows_near(self.best, self.max_rows))
                 moves = failures = 0
-            elif failures >= _TIRED and self.max_rows < _MOST_ROWS:
-                # The model is wrong so close to the best point: more terms are needed.
-                self.max_rows *= 2
-                self._rebuild(self.risk.rows_near(self.best, self.max_rows))
-                failures = 0
         gap = max(0.0, best - bound) / best if best > 0.0 else 0.0
         assert self._lp is not None
         return LPBundleSolution(
