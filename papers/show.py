@@ -18,8 +18,8 @@ What the papers report beside what this library gives, from `python -m papers ru
 `python -m papers show`. "±" is the standard deviation over repetitions, as the papers
 have it. The folder of each paper says how its protocol was read. Numbers are compared
 in standard errors of the difference of two means: up to two of them, a number counts as
-reproduced, and beyond that as better or worse. Sentences that quote numbers are made
-from the results, together with this page.
+reproduced, and beyond that as better or worse. Seconds are those of the processor.
+Sentences that quote numbers are made from the results, together with this page.
 
 """
 
