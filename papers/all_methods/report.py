@@ -16,7 +16,7 @@ from papers.swapped_pairs.experiments import SIZES
 from papers.tables import NOT_YET, markdown, paragraph, pick
 from papers.verdicts import listed
 
-__all__ = ["TITLE", "write"]
+__all__ = ["TITLE", "mean_ranks", "means_of_sets", "write"]
 
 TITLE = "all methods on all data sets"
 
@@ -24,10 +24,7 @@ TITLE = "all methods on all data sets"
 def write(quick: bool, folder: Path | None, figures: Path) -> str:
     """Write the table, mean ranks and the critical difference."""
     rows = Results(EXPERIMENTS[0], quick, folder).table()
-    names = [name for name in SIZES if any(row["data"] == name for row in rows)]
-    means = np.array(
-        [[pick(rows, "swapped", data=d, method=m).mean for m in METHODS] for d in names]
-    ).reshape(len(names), len(METHODS))
+    names, means = means_of_sets(rows)
     lines = []
     for j, method in enumerate(METHODS):
         own = [row["seconds"] for row in rows if row["method"] == method]
@@ -43,6 +40,15 @@ def write(quick: bool, folder: Path | None, figures: Path) -> str:
     else:
         text += NOT_YET
     return text + "\n"
+
+
+def means_of_sets(rows: list[dict[str, Any]]) -> tuple[list[str], np.ndarray]:
+    """Give the data sets, and the share of swapped pairs by set and method."""
+    names = [name for name in SIZES if any(row["data"] == name for row in rows)]
+    means = np.array(
+        [[pick(rows, "swapped", data=d, method=m).mean for m in METHODS] for d in names]
+    )
+    return names, means.reshape(len(names), len(METHODS))
 
 
 def mean_ranks(means: np.ndarray) -> np.ndarray:
