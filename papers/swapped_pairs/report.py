@@ -14,7 +14,7 @@ from papers.swapped_pairs.beyond import BEYOND, SIZES
 from papers.swapped_pairs.beyond import METHODS as BEYOND_METHODS
 from papers.swapped_pairs.experiments import EXPERIMENTS, GRID, METHODS, PUBLISHED
 from papers.tables import NOT_YET, markdown, paired_mark, paragraph, pick
-from papers.verdicts import WORSE, errors_apart, verdict
+from papers.verdicts import WORSE, chance, errors_apart, verdict
 
 __all__ = ["TITLE", "write"]
 
@@ -159,8 +159,13 @@ def _summary(rows: list[dict[str, Any]]) -> str:
         wins = int((means["swap"] < means[rival]).sum())
         part = f"SwapSVM swaps fewer pairs than {name} on {wins} of {len(names)} sets"
         if len(names) > 1:
+            place = METHODS.index(rival)
+            theirs = sum(
+                PUBLISHED[d][1:][METHODS.index("swap")][0] < PUBLISHED[d][1:][place][0]
+                for d in names
+            )
             p = float(stats.ttest_rel(means["swap"], means[rival]).pvalue)
-            part += f" (t-test over sets: p = {p:.3f})"
+            part += f" (in the paper on {theirs}; t-test over sets: {chance(p)})"
         parts.append(part)
     text = "; ".join(parts)
     return paragraph(
