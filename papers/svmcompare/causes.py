@@ -73,7 +73,7 @@ def explain_largest_norm(
         draws, each with a test set of its own, give {others}, so that it is not our
         draws; libsvm gives compare {shown("early", "early")} on the draws of the
         figure, and costs up to 10⁵ give it {shown("wide", "compare")} on the others, so
-        that it is neither the solver nor the grid. It is the data: the true utility
+        that it is neither the solver nor the grid. A part is the data: the true utility
         errs in {errors[3]} % in the paper and in {true.show(1, 100.0)} % on
         {len(true)} test sets of ours, which are drawn as the authors' scripts do. With
         offsets of {OFFSET} between opponents instead of 0.5 it errs in

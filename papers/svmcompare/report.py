@@ -317,9 +317,8 @@ def _area_words(rows: list[dict[str, Any]], checks: list[dict[str, Any]]) -> str
                     continue
                 if data in RANGES:
                     low, high = RANGES[data]
-                    inside.append(
-                        low - AREA_READING <= sample.mean <= high + AREA_READING
-                    )
+                    room = AREA_READING + WORSE * sample.error
+                    inside.append(low - room <= sample.mean <= high + room)
                     if not inside[-1]:
                         outside.append(f"{method} on {NAMES[data]} at {share}")
                     continue
@@ -332,7 +331,7 @@ def _area_words(rows: list[dict[str, Any]], checks: list[dict[str, Any]]) -> str
     if not text:
         return NOT_YET
     within = f"""Of the {len(inside)} areas of which the paper shows a range,
-        {sum(inside)} are in it. """
+        {sum(inside)} are in it, to two standard errors. """
     if any(name.startswith("compare on sushi") for name in outside):
         within += f"Outside are {listed(outside)}. {explain_sushi(checks, rows)} "
     if any((z or 0.0) > WORSE for name, z in apart.items() if "∞" in name):
