@@ -150,7 +150,7 @@ def _along(method: str, person: Person) -> tuple[list[Choice], Floats]:
     else:
         steps = np.arange(1, MOST_BASIS[False] + 1)
         plain = method == "pursuit-plain"
-        utility = pursuit_paths(
+        utility, _ = pursuit_paths(
             K,
             Q,
             person.y_train,

@@ -63,8 +63,8 @@ def pursuit_paths(
     backfit: bool = True,
     prefit: bool = False,
     shrink: float = 1.0,
-) -> Floats:
-    """Utilities after every step of a pursuit, for all widths.
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Utilities after every step of a pursuit, and what it chose, for all widths.
 
     Back-fitting by orthogonal columns: the part of a chosen column that the former ones
     do not have explains its share of the residual once and for all.
@@ -86,11 +86,55 @@ def pursuit_paths(
 
     Returns
     -------
-    ndarray of shape (W, n_steps, m)
+    utilities : ndarray of shape (W, n_steps, m)
         A pursuit that can go no further stays where it is.
+    chosen : ndarray of int of shape (W, n_steps)
+        The column of every step.
     """
-    how = {"backfit": backfit, "prefit": prefit, "shrink": shrink}
-    return _pursue(K, Q, y, n_steps, centered=centered, **how)[0]
+    W, n, m = len(K), K.shape[1], Q.shape[1]
+    columns = K - K.mean(axis=1, keepdims=True) if centered else K
+    rest = np.repeat((y - y.mean() if centered else y)[None], W, axis=0)
+    norms = np.einsum("wij,wij->wj", columns, columns)
+    whole = norms
+    eligible = norms > 1e-18 * np.einsum("wij,wij->wj", K, K)
+    width = np.arange(W)
+    basis, image = np.zeros((W, n, n_steps)), np.zeros((W, m, n_steps))
+    utility, found = np.zeros((W, m)), np.zeros((W, n_steps, m))
+    order = np.zeros((W, n_steps), dtype=np.int64)
+    for step in range(n_steps):
+        e = np.matmul(rest[:, None, :], columns)[:, 0]
+        while True:
+            gain = np.where(eligible, e**2 / np.where(eligible, norms, 1.0), -1.0)
+            best = gain.argmax(axis=1)
+            own, shown = columns[width, :, best], Q[width, :, best].copy()
+            for _ in range(2 if backfit else 0):  # once more, for what rounding left
+                share = np.matmul(own[:, None, :], basis).transpose(0, 2, 1)
+                own = own - np.matmul(basis, share)[:, :, 0]
+                shown -= np.matmul(image, share)[:, :, 0]
+            size = np.einsum("wi,wi->w", own, own)
+            goes_on = eligible[width, best] & (size > _DEPENDENT * whole[width, best])
+            # A column that depends on the chosen ones is passed over.
+            passed = eligible[width, best] & ~goes_on
+            if not passed.any():
+                break
+            eligible[width[passed], best[passed]] = False
+        scale = np.where(goes_on, 1.0 / np.sqrt(np.where(goes_on, size, 1.0)), 0.0)
+        basis[:, :, step] = own * scale[:, None]
+        image[:, :, step] = shown * scale[:, None]
+        part = shrink * np.einsum("wi,wi->w", basis[:, :, step], rest)
+        rest = rest - part[:, None] * basis[:, :, step]
+        utility = utility + part[:, None] * image[:, :, step]
+        found[:, step], order[:, step] = utility, best
+        if backfit:
+            eligible[width, best] = False
+        if prefit:  # of every column, what the chosen ones do not have
+            share = np.matmul(basis[:, None, :, step], columns)
+            columns = columns - basis[:, :, step, None] * share
+            Q = Q - image[:, :, step, None] * share
+            left = np.einsum("wij,wij->wj", columns, columns)
+            eligible &= left > _DEPENDENT * whole
+            norms = np.where(eligible, left, 1.0)
+    return found, order
 
 
 def chosen_ridge_paths(
@@ -112,7 +156,7 @@ def chosen_ridge_paths(
     -------
     ndarray of shape (W, A, m)
     """
-    order = _pursue(K, Q, y, n_steps, centered=True)[1]
+    order = pursuit_paths(K, Q, y, n_steps, centered=True)[1]
     width = np.arange(len(K))[:, None]
     columns = np.take_along_axis(K, order[:, None, :], axis=2)
     own = K[width[:, :, None], order[:, :, None], order[:, None, :]]
@@ -125,63 +169,6 @@ def chosen_ridge_paths(
     )[..., 0]
     shown = np.take_along_axis(Q, order[:, None, :], axis=2)
     return np.matmul(coef, shown.transpose(0, 2, 1))
-
-
-def _pursue(
-    K: Floats,
-    Q: Floats,
-    y: Floats,
-    n_steps: int,
-    *,
-    centered: bool,
-    backfit: bool = True,
-    prefit: bool = False,
-    shrink: float = 1.0,
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Give the utilities after every step, and the columns that were chosen."""
-    W, n, m = len(K), K.shape[1], Q.shape[1]
-    columns = K - K.mean(axis=1, keepdims=True) if centered else K
-    rest = np.repeat((y - y.mean() if centered else y)[None], W, axis=0)
-    norms = np.einsum("wij,wij->wj", columns, columns)
-    eligible = norms > 1e-18 * np.einsum("wij,wij->wj", K, K)
-    width = np.arange(W)
-    basis, image = np.zeros((W, n, n_steps)), np.zeros((W, m, n_steps))
-    utility, found = np.zeros((W, m)), np.zeros((W, n_steps, m))
-    order = np.zeros((W, n_steps), dtype=np.int64)
-    for step in range(n_steps):
-        e = np.matmul(rest[:, None, :], columns)[:, 0]
-        while True:
-            gain = np.where(eligible, e**2 / np.where(eligible, norms, 1.0), -1.0)
-            best = gain.argmax(axis=1)
-            own, shown = columns[width, :, best], Q[width, :, best].copy()
-            for _ in range(2 if backfit else 0):  # once more, for what rounding left
-                share = np.matmul(own[:, None, :], basis).transpose(0, 2, 1)
-                own = own - np.matmul(basis, share)[:, :, 0]
-                shown -= np.matmul(image, share)[:, :, 0]
-            size = np.einsum("wi,wi->w", own, own)
-            goes_on = eligible[width, best] & (size > _DEPENDENT * norms[width, best])
-            # A column that depends on the chosen ones is passed over.
-            passed = eligible[width, best] & ~goes_on
-            if not passed.any():
-                break
-            eligible[width[passed], best[passed]] = False
-        scale = np.where(goes_on, 1.0 / np.sqrt(np.where(goes_on, size, 1.0)), 0.0)
-        basis[:, :, step] = own * scale[:, None]
-        image[:, :, step] = shown * scale[:, None]
-        part = shrink * np.einsum("wi,wi->w", basis[:, :, step], rest)
-        rest = rest - part[:, None] * basis[:, :, step]
-        utility = utility + part[:, None] * image[:, :, step]
-        found[:, step], order[:, step] = utility, best
-        if backfit:
-            eligible[width, best] = False
-        if prefit:  # of every column, what the chosen ones do not have
-            share = np.matmul(basis[:, None, :, step], columns)
-            columns = columns - basis[:, :, step, None] * share
-            Q = Q - image[:, :, step, None] * share
-            left = np.einsum("wij,wij->wj", columns, columns)
-            eligible &= left > _DEPENDENT * norms
-            norms = np.where(eligible, left, 1.0)
-    return found, order
 
 
 def co_paths(

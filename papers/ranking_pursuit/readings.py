@@ -88,7 +88,7 @@ def _along(reading: str, person: Person) -> Floats:
     if reading in ONE_VIEW:
         back = reading == "prefit"
         n_steps = min(MOST_STEPS[reading], len(y) - 1) if back else MOST_STEPS[reading]
-        utility = pursuit_paths(
+        utility, _ = pursuit_paths(
             kernels(X, X),
             kernels(Z, X),
             y,

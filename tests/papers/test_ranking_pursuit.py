@@ -59,7 +59,7 @@ def test_ridge_paths(drawn):
 @pytest.mark.parametrize("kind", [RankingPursuit, MatchingPursuit])
 def test_pursuit_paths(drawn, kind, how):
     _, _, y, K, Q = drawn
-    found = pursuit_paths(K, Q, y, N_STEPS, centered=kind is RankingPursuit, **how)
+    found, _ = pursuit_paths(K, Q, y, N_STEPS, centered=kind is RankingPursuit, **how)
     for w in range(len(WIDTHS)):
         for step in range(1, N_STEPS + 1):
             model = kind(step, kernel="precomputed", **how).fit(K[w], y)
@@ -95,7 +95,7 @@ def test_a_penalty_on_chosen_items(drawn):
 
 def test_a_pursuit_with_nothing_left_stays_where_it_is():
     K = np.ones((1, 3, 3))
-    found = pursuit_paths(K, K, np.array([1.0, 2.0, 4.0]), 2, centered=True)
+    found, _ = pursuit_paths(K, K, np.array([1.0, 2.0, 4.0]), 2, centered=True)
     assert_allclose(found, 0.0)
 
 
@@ -103,9 +103,9 @@ def test_tenths_of_steps(drawn):
     """Of one column each takes a tenth of what the former ones left."""
     _, _, y, K, Q = drawn
     one, how = (K[:, :, :1], Q[:, :, :1], y), {"centered": True, "backfit": False}
-    slow = pursuit_paths(*one, 5, shrink=0.1, **how)
+    slow, _ = pursuit_paths(*one, 5, shrink=0.1, **how)
     taken = 1.0 - 0.9 ** np.arange(1, 6)
-    assert_allclose(slow, taken[:, None] * pursuit_paths(*one, 1, **how))
+    assert_allclose(slow, taken[:, None] * pursuit_paths(*one, 1, **how)[0])
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.1, 10.0])
