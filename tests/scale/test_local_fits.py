@@ -16,7 +16,14 @@ from tiebreak import (
     metrics,
     save,
 )
-from tiebreak.scale import PartedPairs, PartedTable, evaluate, running, sample_rows
+from tiebreak.scale import (
+    PartedPairs,
+    PartedTable,
+    evaluate,
+    running,
+    sample_rows,
+    split_rows,
+)
 
 LINEAR = {"kernel": "linear"}
 
@@ -224,3 +231,10 @@ def test_ndcg_over_partitions(rng, tmp_path):
     found = evaluate(model, table, "grade", qid="query", metrics=["ndcg"])["ndcg"]
     utility = model.utility(data.frame(np.arange(len(data.y)))[data.columns])
     assert found == pytest.approx(metrics.ndcg(data.y, utility, data.qid))
+
+
+def test_rows_are_numbered_from_the_first_of_their_partition():
+    """Partitions without a chosen row, without any row, and a row at every edge."""
+    rows = np.array([0, 2, 3, 9])
+    found = split_rows(rows, [3, 0, 4, 2, 1])
+    assert [part.tolist() for part in found] == [[0, 2], [], [0], [], [0]]

@@ -7,6 +7,7 @@ import pytest
 from tests.scale.cases import cut_groups, make_compared, make_graded
 from tiebreak import LogisticCompare, RankSVM
 from tiebreak.scale import LocalParts, PartedPairs, PartedTable, running
+from tiebreak.scale import parts as parts_module
 from tiebreak.scale.running import current
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups have one item")
@@ -124,12 +125,15 @@ class Part:
     [
         (None, (100, 100), 2),
         (None, (10**15, 10**15), 6),
+        (None, (600_000, 600_000), 4),  # one of the two
         (None, (1000, 10**15), 4),  # a small first one says nothing of the others
         (True, (10**15, 10**15), 2),
         (False, (100, 100), 6),
     ],
 )
-def test_parts_are_kept_while_they_fit(keep, sizes, n_read):
+def test_parts_are_kept_while_they_fit(keep, sizes, n_read, monkeypatch):
+    # Half of what is free is a million: room for one part of 600,000 and not for two.
+    monkeypatch.setattr(parts_module, "_free_memory", lambda: 2e6)
     read = []
 
     def reader(size):
