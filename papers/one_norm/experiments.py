@@ -22,7 +22,7 @@ __all__ = ["EXPERIMENTS", "SMALLEST_OF_MANY"]
 SLACKS = ("pair", "item", "item-weighted")
 N_ALPHAS = 25
 # Smallest alpha relative to the largest. With 32 features and a slack for every pair
-# smaller ones take minutes each.
+# smaller ones take hundreds of linear programs each.
 SMALLEST, SMALLEST_OF_MANY = 1e-3, 0.03
 
 

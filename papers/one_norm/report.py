@@ -102,7 +102,8 @@ def _beyond(rows: list[dict[str, Any]]) -> str:
         their hulls and the reduction leaves every row. The exact path of 25 values of
         α on 6,553 items takes for a fold, and swaps of the test pairs at its best:
         {listed(parts)} ({len(own)} folds; that of `pair` ends at
-        {SMALLEST_OF_MANY} of the largest α, because smaller ones take minutes each)."""
+        {SMALLEST_OF_MANY} of the largest α, because smaller ones take hundreds of
+        linear programs each)."""
     )
 
 
