@@ -95,7 +95,7 @@ def pursuit_memory() -> Iterator[Row]:
     if len(support) > 1:
         raise AssertionError("the choice depends on the memory")
     for cache, report in reports.items():
-        # Beside the columns of the dictionary: those chosen, and the items.
+        # Metadata the columns of the dictionary: those chosen, and the items.
         bound = min(cache, 8e-6 * N * N + 16) + 8e-6 * N * 50 + 20
         yield Row(
             f"memory, n = {N}, cache_size={cache}",

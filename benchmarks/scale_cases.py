@@ -16,11 +16,11 @@ import polars as pl
 
 from benchmarks.rows import Row
 from tiebreak import RankSVM
-from tiebreak.scale import (
-    GradedPart,
-    PartedTable,
+from tiebreak.outofcore import (
+    GradedPartition,
+    PartitionedTable,
     SummedObjective,
-    open_parts,
+    open_partitions,
     running,
 )
 
@@ -74,7 +74,9 @@ def partitions_workers() -> Iterator[Row]:
 
 def time_passes(folder: str) -> tuple[float, float]:
     """Median seconds of a value with its gradient, and of a Hessian product."""
-    parts = open_parts(PartedTable(folder), GradedPart, y="grade", qid="query")
+    parts = open_partitions(
+        PartitionedTable(folder), GradedPartition, y="grade", qid="query"
+    )
     p = parts.each(_n_features)[0][0]
     objective = SummedObjective(parts, np.ones(p))
     objective.expand(np.zeros(p))
@@ -91,7 +93,7 @@ def time_passes(folder: str) -> tuple[float, float]:
     return float(np.median(values)), float(np.median(products))
 
 
-def _n_features(part: GradedPart) -> tuple[int]:
+def _n_features(part: GradedPartition) -> tuple[int]:
     return (part.facts.n_features,)
 
 

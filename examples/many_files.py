@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak import RankSVM
-from tiebreak.scale import PartedTable, evaluate, repartition, running
+from tiebreak.outofcore import PartitionedTable, evaluate, repartition, running
 
 FEATURES = ["words", "clicks", "age"]
 
@@ -40,7 +40,7 @@ def write_days(folder: Path, n_days: int = 6, n_rows: int = 3000) -> None:
 
 def fit_and_judge(folder: Path) -> tuple[RankSVM, dict[str, float]]:
     """Fit on the files of a folder; share of swapped pairs and NDCG on them."""
-    table = PartedTable(folder, features=FEATURES)
+    table = PartitionedTable(folder, features=FEATURES)
     model = RankSVM(kernel="linear", loss="squared_hinge")
     model.fit(table, "grade", qid="query")
     names = ["swapped_pairs", "ndcg"]

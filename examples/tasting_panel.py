@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak import BradleyTerry, Leaderboard, check_pairs
-from tiebreak.data.files import read_file
+from tiebreak.io import read_file
 from tiebreak.report import LeaderboardDisplay
 from tiebreak.selection import RaterKFold, evaluate_folds
 

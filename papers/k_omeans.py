@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from tiebreak.data import Orders, check_weights
-from tiebreak.data.group_pairs import pairs_within_groups
+from tiebreak.data.validation import pairs_within_groups
 
 __all__ = ["OrderClusters", "cluster_orders", "spearman_distance", "thurstone_scores"]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is our exponential worth its lines? ``python -m benchmarks.decisions.exponential``.
 
-Compares :func:`tiebreak.kernels.exponential.exp_in_place` with ``np.exp(x, out=x)`` on
+Compares :func:`tiebreak.kernels.functions.exp_in_place` with ``np.exp(x, out=x)`` on
 blocks of the size that kernel rows have. It stays as long as it is clearly faster on
 common processors; with 512-bit vectors NumPy has its own fast path.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.measure import interleaved
-from tiebreak.kernels.exponential import exp_in_place
+from tiebreak.kernels.functions import exp_in_place
 
 
 def main() -> None:

@@ -5,7 +5,7 @@
 kernel is not thin. The interior-point method on the whole matrix takes over once the
 rounds have cost as much as it would; compared with rounds alone, at most 800 of them,
 and with libsvm on the explicit pair kernel, every comparison mirrored, which stops
-after 10⁷ steps. Beside the times is how far an objective is above ours.
+after 10⁷ steps. Metadata the times is how far an objective is above ours.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.scale_cases import start_cluster, time_passes
-from tiebreak.scale import running
+from tiebreak.outofcore import running
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tiebreak import datasets, metrics, ratings, report, selection
     from tiebreak.data import OnItems, Orders, Outcome, Pairs
     from tiebreak.kernels import NystroemMap
     from tiebreak.models import (
@@ -35,9 +34,8 @@ if TYPE_CHECKING:
         SVMCompare,
         SwapSVM,
         ThresholdCompare,
-        load,
-        save,
     )
+    from tiebreak.persistence import load, save
     from tiebreak.ratings import (
         BradleyTerry,
         Elo,
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     )
     from tiebreak.selection import L1RankerCV, l1_path, tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "BradleyTerry",
@@ -116,9 +114,8 @@ _HOMES = {
         "SVMCompare",
         "SwapSVM",
         "ThresholdCompare",
-        "load",
-        "save",
     ),
+    "persistence": ("load", "save"),
     "ratings": (
         "BradleyTerry",
         "Elo",

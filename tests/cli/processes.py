@@ -21,8 +21,8 @@ try:
     import typer._adapters  # which newer ones import when arguments are read
 except ImportError:
     pass
-import tiebreak.cli.app, tiebreak.cli.rank_command, tiebreak.cli.compare_command
-import tiebreak.cli.convert_command, tiebreak.report.report_page
+import tiebreak.cli.app, tiebreak.cli.rank, tiebreak.cli.compare
+import tiebreak.cli.convert, tiebreak.report.page
 from tiebreak.cli import main
 gc.freeze()
 for line in sys.stdin:

@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
-from tiebreak.cli.checks import check_known
-from tiebreak.cli.knowledge import as_comparisons
-from tiebreak.data.files import ReadOptions, read_file
+from tiebreak.io import ReadOptions, read_file
+from tiebreak.pipeline.comparisons import as_comparisons
+from tiebreak.pipeline.held_out import check_known
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 
 import pytest
 
-from tiebreak.cli import convert_command
-from tiebreak.data.files import ReadOptions, WriteError, read_file
+from tiebreak.cli import convert as convert_command
+from tiebreak.io import ReadOptions, WriteError, read_file
 
 LISTS = (
     "# FILE NAME: 1.toi\n# ALTERNATIVE NAME 1: Apple\n# ALTERNATIVE NAME 2: Banana\n"

@@ -14,8 +14,8 @@ from tests.cli.test_parts import between_queries, make_graded, make_matches, spl
 from tiebreak import load
 from tiebreak.cli import cluster
 from tiebreak.cli.sources import read_parts
-from tiebreak.data.files import ReadOptions
-from tiebreak.scale import running
+from tiebreak.io import ReadOptions
+from tiebreak.outofcore import running
 
 distributed = pytest.importorskip("distributed", reason="needs the dask extra")
 psutil = pytest.importorskip("psutil", reason="comes with the dask extra")

@@ -91,7 +91,7 @@ def test_list(environment, tmp_path):
 
 
 def test_the_list_does_not_wait_for_what_it_does_not_need():
-    code = "import sys, tiebreak.cli.data_command; print([m for m in %r if m in %s])"
+    code = "import sys, tiebreak.cli.data; print([m for m in %r if m in %s])"
     slow = ["polars", "sklearn", "numba", "matplotlib", "scipy"]
     done = subprocess.run(
         [sys.executable, "-c", code % (slow, "sys.modules")],

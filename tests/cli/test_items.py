@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 from tiebreak import LogisticCompare, Pairs, load
-from tiebreak.cli import convert_command
-from tiebreak.cli.choose import BY_BOTH, BY_FEATURE, choose_model, models_for
-from tiebreak.cli.held_out import columns_for, foretell_held_out
-from tiebreak.cli.item_utilities import item_utilities
-from tiebreak.cli.knowledge import as_comparisons
-from tiebreak.data.files import ReadOptions, read_file
+from tiebreak.cli import convert as convert_command
+from tiebreak.io import ReadOptions, read_file
+from tiebreak.pipeline.comparisons import as_comparisons
+from tiebreak.pipeline.held_out import columns_for, predict_held_out
+from tiebreak.pipeline.items import item_utilities
+from tiebreak.pipeline.models import BY_BOTH, BY_FEATURE, choose_model, models_for
 
 NAMES = np.array(["Ada", "Bo", "=cmd", "<b>Cy</b>", "Dée", "a,b"])
 
@@ -117,7 +117,7 @@ def test_a_pipeline_is_fitted_with_the_weights(known):
 
 def test_held_out_rows_are_weighted_in_training_too(known):
     model = choose_model("logistic", known, None).model
-    result = foretell_held_out({"logistic": model}, known)
+    result = predict_held_out({"logistic": model}, known)
     assert len(result.row) == 240
     first = result.row[result.split == 0]
     train = np.setdiff1d(np.arange(240), first)

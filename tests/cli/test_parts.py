@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 
 from tiebreak import load
-from tiebreak.cli import checks, held_out, parted_comparisons, parted_grades
-from tiebreak.cli.partitions import find_partitions, is_in_parts, join_sentences
-from tiebreak.cli.rank_job import rank
-from tiebreak.cli.rank_parts import rank_grades
 from tiebreak.cli.sources import read_parts, read_whole
-from tiebreak.data.files import FileError, ReadOptions
+from tiebreak.io import FileError, ReadOptions
+from tiebreak.pipeline import held_out
+from tiebreak.pipeline import held_out as checks
+from tiebreak.pipeline import partitioned_comparisons as parted_comparisons
+from tiebreak.pipeline import partitioned_grades as parted_grades
+from tiebreak.pipeline.partitions import find_partitions, is_in_parts, join_sentences
+from tiebreak.pipeline.rank import rank, rank_grades
 
 
 def silent(step):
@@ -262,7 +264,7 @@ def test_what_cannot_be_done_in_parts(run, rng, tmp_path):
     )
     split(people, tmp_path / "panel", [2])
     for words, code, text in (
-        (["straddling"], 4, "tiebreak.scale.repartition(source, folder, qid=...)"),
+        (["straddling"], 4, "tiebreak.outofcore.sources(source, folder, qid=...)"),
         (["graded", "--model", "logistic"], 4, "from auto, linear-svm, rank-rls"),
         (["graded", "--tune"], 4, "--tune is not for graded items in parts"),
         (["graded", "--alpha", "1"], 4, "has no penalty"),

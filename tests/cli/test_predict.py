@@ -22,11 +22,11 @@ from tiebreak import (
     load,
     save,
 )
-from tiebreak.cli import predict_command
-from tiebreak.cli.item_utilities import item_utilities, ranks_within
-from tiebreak.cli.saved_model import load_model
-from tiebreak.data.files import FileError, ReadOptions, Wanted, WriteError
+from tiebreak.cli import predict as predict_command
 from tiebreak.data.items import as_items
+from tiebreak.io import FileError, ReadOptions, Wanted, WriteError
+from tiebreak.pipeline.items import item_utilities, ranks_within
+from tiebreak.pipeline.saved_model import load_model
 
 NAMES = np.array(
     ["Ada", "=cmd", "[red]Bo[/red]", "<b>Cy</b>", "\x1b[31mDi", "עברית", "🍣" * 60]

@@ -11,10 +11,9 @@ from typer.testing import CliRunner
 
 from tiebreak import Pairs, load
 from tiebreak.cli.app import app
-from tiebreak.cli.item_tables import board_items, rank_rows
-from tiebreak.cli.knowledge import Knowledge
-from tiebreak.cli.rank_job import rank, report_data, summary
-from tiebreak.cli.report_parts import ratings_over_time
+from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.items import board_items, rank_rows
+from tiebreak.pipeline.rank import rank, ratings_over_time, report_data, summary
 
 
 @pytest.fixture
@@ -185,7 +184,7 @@ def known_items(rng, **more):
     items, left = rng.normal(size=(5, 2)), rng.integers(0, 4, 60)
     pairs = Pairs(items, left, (left + rng.integers(1, 4, 60)) % 4)
     y = rng.integers(-1, 2, 60).astype(np.int8)
-    return Knowledge(pairs, y, **more)
+    return ComparisonData(pairs, y, **more)
 
 
 def test_a_leaderboard_needs_different_names_and_one_query(rng):
@@ -230,7 +229,7 @@ def test_the_history_of_numbered_periods_keeps_their_numbers(rng):
     pairs = Pairs(None, names[left], names[(left + rng.integers(1, 3, 400)) % 3])
     y = rng.integers(-1, 2, 400).astype(np.int8)
     month = np.sort(rng.integers(5, 25, 400))
-    known = Knowledge(pairs, y, {"period": month}, item_names=pairs.names)
+    known = ComparisonData(pairs, y, {"period": month}, item_names=pairs.names)
     for model, column in (("glicko", "period"), ("bradley-terry", "time")):
         answer = rank(known, model=model)
         history, note = ratings_over_time(
@@ -238,7 +237,7 @@ def test_the_history_of_numbered_periods_keeps_their_numbers(rng):
         )
         assert set(history[column]) <= set(range(5, 25))
         assert note
-    undated = Knowledge(pairs, y, item_names=pairs.names)
+    undated = ComparisonData(pairs, y, item_names=pairs.names)
     for model, is_known in (("elo", True), ("bradley-terry", False)):
         answer = rank(undated, model=model)
         history, _ = ratings_over_time(answer.choice.model, answer.leaderboard, undated)
@@ -251,7 +250,7 @@ def test_a_model_that_names_no_more_but_knows_odds_says_so(rng):
     right = (left + rng.integers(1, 40, 3000)) % 40
     d = items[right, 0] - items[left, 0]
     y = np.where(rng.random(3000) < 0.15, np.sign(d), 0).astype(np.int8)
-    known = Knowledge(Pairs(items, left, right), y)
+    known = ComparisonData(Pairs(items, left, right), y)
     answer = rank(known)
     said = " ".join(summary(answer, known))
     assert "knows better how likely each outcome is" in said
@@ -263,11 +262,11 @@ def test_a_model_that_names_no_more_but_knows_odds_says_so(rng):
 
 
 def test_many_items_get_a_leaderboard_without_intervals(rng, monkeypatch):
-    monkeypatch.setattr("tiebreak.ratings.leaderboard_columns.LARGEST_COVARIANCE", 5)
+    monkeypatch.setattr("tiebreak.ratings.leaderboard.board.LARGEST_COVARIANCE", 5)
     left = rng.integers(0, 6, 300)
     pairs = Pairs(None, left, (left + rng.integers(1, 6, 300)) % 6)
     y = rng.integers(-1, 2, 300).astype(np.int8)
-    known = Knowledge(pairs, y, item_names=pairs.names)
+    known = ComparisonData(pairs, y, item_names=pairs.names)
     answer = rank(known)
     assert answer.board.table["lower"].is_null().all()
     assert any("intervals of ratings and ranks" in text for text in answer.warnings)

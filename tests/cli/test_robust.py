@@ -314,7 +314,7 @@ def test_closed_outputs(processes, votes):
 # Two of three files are written, and there is time to interrupt.
 SLOW_MODEL = """
 import time
-import tiebreak.cli.rank_command as command
+import tiebreak.cli.rank as command
 save = command.save
 command.save = lambda *words: (time.sleep(5), save(*words))
 """

@@ -12,12 +12,11 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from tiebreak import BradleyTerry, Pairs
-from tiebreak.cli.choose import BY_BOTH, BY_FEATURE, BY_NAME
-from tiebreak.cli.grids import GRIDS, grid_for
-from tiebreak.cli.held_out import foretell_held_out
-from tiebreak.cli.knowledge import Knowledge
-from tiebreak.cli.tuning import tune_model
 from tiebreak.metrics import comparison_log_loss
+from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.held_out import predict_held_out
+from tiebreak.pipeline.models import BY_BOTH, BY_FEATURE, BY_NAME, GRIDS, grid_for
+from tiebreak.pipeline.tuning import tune_model
 
 NAMES = np.array([f"item {i}" for i in range(8)])
 RESULTS = {"report.html", "leaderboard.csv", "model.tiebreak"}
@@ -30,7 +29,7 @@ def results(n=300, seed=2, **columns):
     right = (left + rng.integers(1, 8, n)) % 8
     d = (right - left) / 3 + rng.logistic(size=n)
     y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(np.int8)
-    return Knowledge(Pairs(None, NAMES[left], NAMES[right]), y, columns)
+    return ComparisonData(Pairs(None, NAMES[left], NAMES[right]), y, columns)
 
 
 def graded(n_groups=6, size=8):
@@ -42,7 +41,7 @@ def graded(n_groups=6, size=8):
     start = np.repeat(np.arange(n_groups) * size, len(first))
     left, right = start + np.tile(first, n_groups), start + np.tile(second, n_groups)
     y = np.sign(grade[right] - grade[left]).astype(np.int8)
-    return Knowledge(Pairs(X, left, right), y, group=start // size)
+    return ComparisonData(Pairs(X, left, right), y, group=start // size)
 
 
 def test_every_model_has_a_grid_of_its_own_parameters():
@@ -92,7 +91,7 @@ def test_a_choice_by_time_does_not_know_the_later_half():
         )
         assert first.result.table.equals(second.result.table)
         assert "earlier half of the results only" in first.notes[-1]
-        quality = foretell_held_out({name: first.model}, known)
+        quality = predict_held_out({name: first.model}, known)
         assert quality.row.min() >= 150
     mirrored.y[:150] *= -1
     other = tune_model("elo", BY_NAME["elo"](), mirrored)
@@ -123,7 +122,7 @@ def test_items_that_are_named_once_are_left_out_of_the_test_rows():
         [*known.pairs.names[known.pairs.left], "newcomer"],
         [*known.pairs.names[known.pairs.right], "item 0"],
     )
-    more = Knowledge(pairs, np.append(known.y, 1).astype(np.int8))
+    more = ComparisonData(pairs, np.append(known.y, 1).astype(np.int8))
     tuned = tune_model("bradley-terry", BradleyTerry(), more)
     assert np.isfinite(tuned.result.best_score)
 

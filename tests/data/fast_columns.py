@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from tiebreak.data import columns, distinct
+from tiebreak.data import columns
+from tiebreak.data import columns as distinct
 
 
 @contextmanager

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tiebreak.data import comparison_counts as module
-from tiebreak.data.comparison_counts import count_comparisons
+from tiebreak.data import comparison_graph as module
+from tiebreak.data.comparison_graph import count_comparisons
 
 
 def make(rng, n=200, n_items=5, q=0):

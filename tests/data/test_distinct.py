@@ -13,9 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.fast_columns import TEXT_COLUMNS, alike, as_if_long, plain_factorize
-from tiebreak.data import distinct
-from tiebreak.data.columns import as_column, missing_rows
-from tiebreak.data.distinct import SHORT, TextColumn, find_distinct, number_keys
+from tiebreak.data import columns as distinct
+from tiebreak.data.columns import (
+    SHORT,
+    TextColumn,
+    as_column,
+    find_distinct,
+    missing_rows,
+    number_keys,
+)
 
 # Without the character 0 at the end, which NumPy's text of fixed width loses.
 texts = st.lists(

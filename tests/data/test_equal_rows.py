@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_array_equal
 
-from tiebreak.data import equal_rows
-from tiebreak.data.equal_rows import number_rows
+from tiebreak.data import items as equal_rows
+from tiebreak.data.items import number_rows
 
 
 def by_dictionary(values):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from tiebreak.data.group_pairs import pair_of_number, pairs_within_groups
+from tiebreak.data.validation import pair_of_number, pairs_within_groups
 
 
 @given(

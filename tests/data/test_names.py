@@ -16,9 +16,8 @@ from tests.data.fast_columns import (
     plain_sides,
 )
 from tiebreak.data import Orders, Pairs
-from tiebreak.data.columns import as_column
-from tiebreak.data.distinct import SHORT
-from tiebreak.data.names import names_of_sides
+from tiebreak.data.columns import SHORT, as_column
+from tiebreak.data.items import names_of_sides
 
 words = st.sampled_from(["", "a", "A", "a ", "b", "é", "e\u0301", "𝔸", "10", "9"])
 rows_of_words = st.lists(st.tuples(words, words), min_size=1, max_size=30)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiebreak.data.periods import order_periods, readable_period
+from tiebreak.data.columns import order_periods, readable_period
 
 
 @given(st.lists(st.integers(-5, 5)) | st.lists(st.dates()) | st.lists(st.text()))
@@ -49,7 +49,7 @@ def test_many_periods_are_no_list(rng, monkeypatch, kind):
     period = rng.integers(0, 9, 40).astype(kind)
     expected = order_periods(period, 40)
     assert isinstance(expected.values, list)
-    monkeypatch.setattr("tiebreak.data.periods._LISTED", 2)
+    monkeypatch.setattr("tiebreak.data.columns._LISTED", 2)
     found = order_periods(period, 40)
     assert isinstance(found.values, np.ndarray)
     assert found.values.tolist() == np.array(expected.values).tolist()

@@ -21,7 +21,6 @@ from tests.datasets.serving import (
     sha256,
     toy,
 )
-from tiebreak.data.files import FileError
 from tiebreak.datasets import (
     REGISTRY,
     DataFile,
@@ -34,6 +33,7 @@ from tiebreak.datasets import (
 from tiebreak.datasets.fetching import fetch_files
 from tiebreak.datasets.real import locate
 from tiebreak.datasets.recipes import zip_members
+from tiebreak.io import FileError
 
 TABLE = b"left,right,outcome\nAda,Bo,left\n"
 

@@ -33,7 +33,12 @@ NOT_ASKED = {
 OF_TESTS_META = {"PR01", "PR02", "PR03"}
 # Layers below the models: their short methods follow a protocol whose class says what
 # the arguments are, so that one line each is asked for.
-INNER = ("tiebreak.kernels", "tiebreak.losses", "tiebreak.scale", "tiebreak.solvers")
+INNER = (
+    "tiebreak.kernels",
+    "tiebreak.losses",
+    "tiebreak.outofcore",
+    "tiebreak.solvers",
+)
 IN_FULL_FOR_USERS = {"PR01", "PR07", "RT01"}
 
 

@@ -17,7 +17,7 @@ from tiebreak.kernels import (
     make_kernel,
     make_rows,
 )
-from tiebreak.kernels.exponential import exp_in_place
+from tiebreak.kernels.functions import exp_in_place
 
 FUNCTIONS = {
     "linear": (KernelFunction("linear"), linear_kernel),
@@ -82,7 +82,7 @@ def test_pair_rows_equal_the_explicit_pair_kernel(name, dtype, table, sides):
 
 
 def test_product_over_many_tiles(rng, monkeypatch):
-    monkeypatch.setattr("tiebreak.kernels.items._TILE", 16)
+    monkeypatch.setattr("tiebreak.kernels.rows._TILE", 16)
     table = rng.normal(size=(100, 2))
     kernel = FunctionKernel(KernelFunction("rbf", 0.5), table)
     coef = rng.normal(size=100) * (rng.random(100) < 0.6)

@@ -13,7 +13,6 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.laws.alike import Data
 from tests.laws.comparisons import (
     ARRAY,
     DENSE,
@@ -28,6 +27,7 @@ from tests.laws.comparisons import (
     gaussian,
     make_comparisons,
 )
+from tests.laws.same import Data
 from tiebreak import (
     BradleyTerry,
     Elo,
@@ -58,7 +58,7 @@ OTHER_SEPARABLE = make_comparisons(
 UNSEEN = make_comparisons(5, n_items=10)
 
 # Every machine is solved far beyond its default, to a relative duality gap of 1e-10.
-# By strong convexity (see alike.slack) utilities of two solutions of the same program
+# By strong convexity (see same.slack) utilities of two solutions of the same program
 # can then differ by about 1e-4; what is left of 1e-9 is rounding in the sums.
 TIGHT: dict[str, Any] = {"tol": 1e-10}
 

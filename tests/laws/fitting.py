@@ -15,14 +15,14 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from tests.laws.alike import (
+from tests.laws.comparisons import Comparisons
+from tests.laws.same import (
     Data,
     Make,
     assert_identical,
     assert_unfitted,
     fitted_state,
 )
-from tests.laws.comparisons import Comparisons
 from tiebreak import Pairs
 
 

@@ -34,7 +34,7 @@ from tests.laws.graded import (
     Shape,
     make_graded,
 )
-from tests.laws.graded_alike import GradedData
+from tests.laws.graded_same import GradedData
 from tiebreak import (
     CoRankingPursuit,
     ExpectedRankRegression,

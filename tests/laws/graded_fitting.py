@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from tests.laws.alike import Make, assert_identical, assert_unfitted, fitted_state
 from tests.laws.comparisons import make_comparisons
-from tests.laws.graded_alike import GradedData
+from tests.laws.graded_same import GradedData
+from tests.laws.same import Make, assert_identical, assert_unfitted, fitted_state
 from tiebreak import Orders, Pairs, load, save
 
 

@@ -12,9 +12,9 @@ import polars as pl
 from numpy.testing import assert_allclose
 
 import tiebreak
-from tests.laws.alike import Make, assert_identical, slack
 from tests.laws.graded import Graded, item_table, sequences_of
-from tests.laws.graded_alike import GradedData, assert_alike
+from tests.laws.graded_same import GradedData, assert_same
+from tests.laws.same import Make, assert_identical, slack
 from tiebreak import Orders
 
 STRANGERS = Graded(
@@ -38,7 +38,7 @@ def check_weight_two(make: Make, data: GradedData) -> None:
     weight[twice] = 2
     doubled = data.repeated(np.append(np.arange(n), twice))
     one, two = data.fit(make(), weight=weight), data.fit(make(), doubled)
-    assert_alike(one, two, data, (data.train, doubled))
+    assert_same(one, two, data, (data.train, doubled))
 
 
 def check_weight_zero(make: Make, data: GradedData) -> None:
@@ -51,7 +51,7 @@ def check_weight_zero(make: Make, data: GradedData) -> None:
     weight[data.n_weights() :] = 0
     present = data.repeated(np.flatnonzero(weight))
     zero, without = data.fit(make(), larger, weight), data.fit(make(), present)
-    assert_alike(zero, without, data, (larger, present))
+    assert_same(zero, without, data, (larger, present))
 
 
 def check_row_order(make: Make, data: GradedData) -> None:
@@ -59,7 +59,7 @@ def check_row_order(make: Make, data: GradedData) -> None:
     rows = np.random.default_rng(5).permutation(len(data.train))
     turned = data.train.take(rows)
     one, two = data.fit(make()), data.fit(make(), turned)
-    assert_alike(one, two, data, (data.train, turned))
+    assert_same(one, two, data, (data.train, turned))
 
 
 def check_group_names(make: Make, data: GradedData) -> None:
@@ -75,7 +75,7 @@ def check_group_names(make: Make, data: GradedData) -> None:
         pd.Series(number, index=number[::-1]),
         pl.Series(number.astype(str)),
     ):
-        assert_alike(make().fit(**(given | {"qid": qid})), expected, data)
+        assert_same(make().fit(**(given | {"qid": qid})), expected, data)
 
 
 def check_groups_are_sums(make: Make, data: GradedData) -> None:
@@ -87,7 +87,7 @@ def check_groups_are_sums(make: Make, data: GradedData) -> None:
     if data.shape.lists:
         weight = np.where(np.isin(np.arange(len(groups)), [1, 3]), 2.0, 1.0)
     one, two = data.fit(make(), weight=weight), data.fit(make(), twice)
-    assert_alike(one, two, data, (data.train, twice))
+    assert_same(one, two, data, (data.train, twice))
 
 
 def check_groups_matter(make: Make, data: GradedData) -> None:
@@ -105,7 +105,7 @@ def check_increasing_grades(make: Make, data: GradedData) -> None:
     expected = data.fit(make())
     for change in (np.exp, lambda y: 1e-6 * y**3, lambda y: y - 1e3):
         turned = replace(data.train, y=change(data.train.y))
-        assert_alike(data.fit(make(), turned), expected, data)
+        assert_same(data.fit(make(), turned), expected, data)
 
 
 def check_grades_within_groups(make: Make, data: GradedData) -> None:
@@ -114,7 +114,7 @@ def check_grades_within_groups(make: Make, data: GradedData) -> None:
     y[data.train.groups()[0]] += 100.0
     y[data.train.groups()[2]] -= 0.25
     moved = replace(data.train, y=y)
-    assert_alike(data.fit(make(), moved), data.fit(make()), data)
+    assert_same(data.fit(make(), moved), data.fit(make()), data)
 
 
 def check_idle_groups(make: Make, data: GradedData) -> None:
@@ -128,7 +128,7 @@ def check_idle_groups(make: Make, data: GradedData) -> None:
     assert len(caught) == 1
     assert "2 of 7 groups" in str(caught[0].message)
     assert not caught[0].filename.startswith(tiebreak.__path__[0])
-    assert_alike(model, data.fit(make()), data, (larger, data.train))
+    assert_same(model, data.fit(make()), data, (larger, data.train))
 
 
 def check_same_as_dense(make: Make, data: GradedData) -> None:
@@ -182,7 +182,7 @@ def check_memory_layout(make: Make, data: GradedData) -> None:
     wide[::2, ::2] = items
     for same in (np.asfortranarray(items), wide[::2, ::2]):
         model = data.fit(make(), replace(data.train, items=same))
-        assert_alike(model, expected, data)
+        assert_same(model, expected, data)
     asked = np.asfortranarray(data.items())
     assert_allclose(
         expected.utility(asked), expected.utility(data.items()), rtol=0, atol=1e-12

@@ -2,7 +2,7 @@
 """The laws that every model of graded items obeys, one function each.
 
 A law is ``check_something(make, data)``: ``make()`` gives a new, unfitted model and
-``data`` is a :class:`~tests.laws.graded_alike.GradedData`. Its docstring states the
+``data`` is a :class:`~tests.laws.graded_same.GradedData`. Its docstring states the
 law. ``graded_cases.py`` says which laws do not apply to a model, and why;
 ``test_graded_broken.py`` shows for every law a model that breaks it.
 """

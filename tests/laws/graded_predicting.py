@@ -9,8 +9,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_classifier
 
-from tests.laws.alike import Make
-from tests.laws.graded_alike import GradedData
+from tests.laws.graded_same import GradedData
+from tests.laws.same import Make
 from tests.oracles import metrics_bruteforce as plain
 from tiebreak import Pairs
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose
 
-from tests.laws.alike import Data, Make, assert_alike, assert_identical, slack
 from tests.laws.comparisons import Comparisons
+from tests.laws.same import Data, Make, assert_identical, assert_same, slack
 from tiebreak import Pairs
 
 
@@ -19,7 +19,7 @@ def check_weight_two(make: Make, data: Data) -> None:
     weight = np.ones(len(data.train))
     weight[rows] = 2
     doubled = data.train.take(np.append(np.arange(len(data.train)), rows))
-    assert_alike(data.fit(make(), weight=weight), data.fit(make(), doubled), data)
+    assert_same(data.fit(make(), weight=weight), data.fit(make(), doubled), data)
 
 
 def check_weight_zero(make: Make, data: Data) -> None:
@@ -38,7 +38,7 @@ def check_weight_zero(make: Make, data: Data) -> None:
     weight[-3:] = 0
     present = data.train.take(np.flatnonzero(weight[:-3]))
     zero, absent = data.fit(make(), larger, weight), data.fit(make(), present)
-    assert_alike(zero, absent, data, (larger, present))
+    assert_same(zero, absent, data, (larger, present))
 
 
 def check_weight_one(make: Make, data: Data) -> None:
@@ -58,14 +58,14 @@ def check_swapped_training(make: Make, data: Data) -> None:
         y=np.where(part, swapped.y, data.train.y),
     )
     model = data.fit(make())
-    assert_alike(model, data.fit(make(), swapped), data)
-    assert_alike(model, data.fit(make(), mixed), data)
+    assert_same(model, data.fit(make(), swapped), data)
+    assert_same(model, data.fit(make(), mixed), data)
 
 
 def check_row_order(make: Make, data: Data) -> None:
     """The order of the training comparisons does not matter."""
     rows = np.random.default_rng(5).permutation(len(data.train))
-    assert_alike(data.fit(make()), data.fit(make(), data.train.take(rows)), data)
+    assert_same(data.fit(make()), data.fit(make(), data.train.take(rows)), data)
 
 
 def check_item_order(make: Make, data: Data) -> None:
@@ -73,7 +73,7 @@ def check_item_order(make: Make, data: Data) -> None:
     order = np.random.default_rng(6).permutation(len(data.train.items))
     turned = data.train.renumbered(order)
     one, two = data.fit(make()), data.fit(make(), turned)
-    assert_alike(one, two, data, (data.train, turned))
+    assert_same(one, two, data, (data.train, turned))
 
 
 def check_unused_items(make: Make, data: Data) -> None:
@@ -81,7 +81,7 @@ def check_unused_items(make: Make, data: Data) -> None:
     unused = 50.0 + np.arange(15.0).reshape(5, 3)
     larger = data.train.with_unused_items(unused)
     one, two = data.fit(make()), data.fit(make(), larger)
-    assert_alike(one, two, data, (data.train, larger))
+    assert_same(one, two, data, (data.train, larger))
 
 
 def check_same_as_dense(make: Make, data: Data) -> None:

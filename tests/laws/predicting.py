@@ -7,8 +7,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import is_classifier
 
-from tests.laws.alike import Data, Make
 from tests.laws.comparisons import Comparisons
+from tests.laws.same import Data, Make
 from tiebreak import Pairs
 
 

@@ -4,10 +4,10 @@
 import pytest
 from numpy.testing import assert_array_equal
 
-from tests.laws.alike import fitted_state
 from tests.laws.comparisons import gaussian
 from tests.laws.graded_cases import CASES, MODELS, NEEDS, TRAIN, law_applies, make_data
 from tests.laws.graded_laws import LAWS
+from tests.laws.same import fitted_state
 from tiebreak import RankSVM
 
 

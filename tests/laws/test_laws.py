@@ -4,10 +4,10 @@
 import pytest
 from numpy.testing import assert_array_equal
 
-from tests.laws.alike import fitted_state
 from tests.laws.cases import CASES, MODELS, NEEDS, TRAIN, law_applies, make_data
 from tests.laws.comparisons import DENSE, gaussian
 from tests.laws.laws import LAWS
+from tests.laws.same import fitted_state
 from tiebreak import RankSVM, SVMCompare
 
 

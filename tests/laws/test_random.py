@@ -67,7 +67,7 @@ def anew(model):
 def assert_same(one, two, items):
     """Assert that two fits agree, as far as their duality gaps promise.
 
-    See `tests.laws.alike.slack`. Features lie in [-1, 2]², so no two items are further
+    See `tests.laws.same.slack`. Features lie in [-1, 2]², so no two items are further
     apart than 3 √2, and in the Gaussian kernel √2.
     """
     assert one.converged_ and two.converged_

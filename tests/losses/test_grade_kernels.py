@@ -6,11 +6,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tiebreak.losses import GradeTree
-from tiebreak.losses.grade_exponential import (
+from tiebreak.losses.grade_losses import (
     add_exponential_sums,
     add_exponential_sums_naive,
 )
-from tiebreak.losses.grade_kernels import (
+from tiebreak.losses.grade_tree import (
     add_partner_rows,
     add_partner_rows_naive,
     add_partner_sums,

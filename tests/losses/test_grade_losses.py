@@ -12,7 +12,9 @@ from tiebreak.losses import (
     GradeHinge,
     GradeSquaredHinge,
     GradeTree,
-    grade_tasks,
+)
+from tiebreak.losses import (
+    grade_tree as grade_tasks,
 )
 
 LOSSES = {

@@ -6,14 +6,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tiebreak import Orders
-from tiebreak.losses import order_likelihood
-from tiebreak.losses.order_kernels import (
+from tiebreak.losses import orders as order_likelihood
+from tiebreak.losses.orders import (
+    Choices,
+    OrderLikelihood,
     add_choices,
     add_choices_naive,
     add_list_matrices,
     add_list_matrices_naive,
 )
-from tiebreak.losses.order_likelihood import Choices, OrderLikelihood
 
 
 @st.composite

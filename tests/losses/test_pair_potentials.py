@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from tests.oracles.grade_losses import pair_weights
 from tiebreak.losses import GradePotentials, GradeTree, ListedPotentials
-from tiebreak.losses.potential_kernels import (
+from tiebreak.losses.pair_potentials import (
     add_shares,
     add_shares_naive,
     largest_power,

@@ -5,22 +5,35 @@ import dataclasses
 import enum
 import importlib
 import inspect
-import pkgutil
 import re
 
 import pytest
 
 import tiebreak
 
-SUBPACKAGES = sorted(
-    module.name
-    for module in pkgutil.iter_modules(tiebreak.__path__, prefix="tiebreak.")
-    if module.ispkg
-)
-PUBLIC = [(tiebreak.__name__, name) for name in tiebreak.__all__] + [
-    (package, name)
-    for package in SUBPACKAGES
-    for name in importlib.import_module(package).__all__
+# What users import from. The other packages are internal, but for the names that
+# docs/extending teaches.
+SUBPACKAGES = [
+    f"tiebreak.{name}"
+    for name in (
+        *("data", "datasets", "io", "metrics", "models", "outofcore", "persistence"),
+        *("ratings", "report", "selection"),
+    )
+]
+TAUGHT = [
+    ("tiebreak.kernels", "NystroemMap"),
+    ("tiebreak.losses", "GradeTree"),
+    ("tiebreak.losses", "LinearObjective"),
+    ("tiebreak.solvers", "minimize_newton"),
+]
+PUBLIC = [
+    *((tiebreak.__name__, name) for name in tiebreak.__all__),
+    *(
+        (package, name)
+        for package in SUBPACKAGES
+        for name in importlib.import_module(package).__all__
+    ),
+    *TAUGHT,
 ]
 
 
@@ -84,7 +97,7 @@ def test_all_is_a_list_of_strings_that_exist(package):
 
 def test_the_first_part_of_the_contract_is_there():
     assert {"Pairs", "Orders", "SVMCompare", "RankSVM"} <= set(tiebreak.__all__)
-    assert {"tiebreak.data", "tiebreak.models", "tiebreak.solvers"} <= set(SUBPACKAGES)
+    assert {"tiebreak.data", "tiebreak.models"} <= set(SUBPACKAGES)
 
 
 @pytest.mark.parametrize("name", tiebreak.__all__)

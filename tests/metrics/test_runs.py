@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from scipy.stats import rankdata
 
 from tests.metrics.strategies import graded_groups
-from tiebreak.metrics.runs import (
+from tiebreak.metrics.pair_counts import (
     average_ranks,
     dense_ranks,
     group_starts,

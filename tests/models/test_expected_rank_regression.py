@@ -17,7 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from tests.models.inputs import refused
 from tiebreak import ExpectedRankRegression, Orders, Pairs, load, save
 from tiebreak.losses import GradeTree
-from tiebreak.models.expected_rank_regression import expected_ranks
+from tiebreak.models.expected_rank import expected_ranks
 
 ITEMS = np.array([[3.0, 1.0], [2.0, 5.0], [1.0, 0.0], [0.0, 4.0], [4.0, 4.0]])
 LISTS = [[0, 1, 2], [4, [1, 2], 3], [3, 0]]

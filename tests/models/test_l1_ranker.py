@@ -15,7 +15,7 @@ from tests.models.inputs import refused
 from tests.oracles import l1_ranking as plain
 from tiebreak import L1Ranker, Orders, Pairs, RankSVM
 from tiebreak.metrics import kendall_tau_b
-from tiebreak.models import l1_program
+from tiebreak.models.l1 import problem as l1_program
 
 SLACKS = ["pair", "item", "item-weighted"]
 # Pairs of all grades have a slack each, so that "adjacent" is for the others.
@@ -116,7 +116,7 @@ def test_comparisons_are_rows_as_listed(slack, parts, monkeypatch):
 @pytest.mark.parametrize("climb", [False, True])
 def test_alpha_max_is_exact_from_both_sides(slack, adjacent, climb, monkeypatch):
     if climb:
-        monkeypatch.setattr("tiebreak.models.l1_alpha._MOST_ROWS", 0)
+        monkeypatch.setattr("tiebreak.models.l1.l1_ranker._MOST_ROWS", 0)
     X, y, rng = make(30, n_grades=3)
     X = X * [1.0, 7.0, 0.3]
     weight = rng.uniform(0.5, 2.0, len(y))

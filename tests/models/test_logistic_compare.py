@@ -22,7 +22,7 @@ from tests.models.inputs import ITEMS, LEFT, RIGHT, Y, good_pairs, refused
 from tests.oracles import outcome_models as oracle
 from tiebreak import OnItems, Pairs
 from tiebreak.losses import LINKS
-from tiebreak.models.logistic_compare import LogisticCompare
+from tiebreak.models.logistic.logistic_compare import LogisticCompare
 
 every_link = pytest.mark.parametrize("link", oracle.LINKS)
 

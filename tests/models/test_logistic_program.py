@@ -5,10 +5,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from tiebreak import Pairs
-from tiebreak.models import kernel_factor
-from tiebreak.models.kernel_factor import factor_kernel
-from tiebreak.models.logistic_compare import LogisticCompare
-from tiebreak.models.pair_program import TrainingItems
+from tiebreak.models import kernel_utility as kernel_factor
+from tiebreak.models.kernel_utility import factor_kernel
+from tiebreak.models.logistic.logistic_compare import LogisticCompare
+from tiebreak.models.training_items import TrainingItems
 
 
 def read(items, kernel="rbf"):

@@ -18,8 +18,8 @@ from tests.oracles import outcome_models as oracle
 from tiebreak import Pairs
 from tiebreak.losses import LINKS
 from tiebreak.metrics import comparison_log_loss
-from tiebreak.models import logistic_steps
-from tiebreak.models.logistic_compare import LogisticCompare
+from tiebreak.models.logistic import stream as logistic_steps
+from tiebreak.models.logistic.logistic_compare import LogisticCompare
 
 every_link = pytest.mark.parametrize("link", oracle.LINKS)
 

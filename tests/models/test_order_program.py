@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from tests.oracles import order_svm
-from tiebreak.models.order_program import Places, choose_cuts
+from tiebreak.models.svm.order_svm import Places, choose_cuts
 
 
 def places_of(lists):

@@ -215,7 +215,7 @@ def test_majority_without_a_majority():
 
 
 def test_majority_does_not_write_down_too_much(monkeypatch, rng):
-    monkeypatch.setattr("tiebreak.models.boost_program.MOST_PAIRS", 40)
+    monkeypatch.setattr("tiebreak.models.boosting.MOST_PAIRS", 40)
     X, y = rng.normal(size=(10, 2)), np.arange(10)
     words = ["writes down pairs, and here are 45", "feedback='lists'"]
     refused(ValueError, words, RankBoost(feedback="majority").fit, X, y)

@@ -15,7 +15,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from tests.oracles import rank_rls as oracle
 from tiebreak import Orders, Pairs, RankRLS, ThresholdCompare, tune
-from tiebreak.models import squares_program
+from tiebreak.models.least_squares import problem as squares_program
 from tiebreak.selection import QueryKFold
 
 KERNELS = {

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 
 from tiebreak.losses import GroupLaplacian
-from tiebreak.models.squares_forms import ColumnForm, RowForm
-from tiebreak.models.squares_points import LinearPoints
+from tiebreak.models.least_squares.normal_equations import (
+    ColumnForm,
+    LinearPoints,
+    RowForm,
+)
 from tiebreak.solvers.ridge import RidgeSolution
 
 

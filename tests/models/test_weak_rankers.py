@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tiebreak.data import as_items
-from tiebreak.models.weak_rankers import (
+from tiebreak.models.boosting import (
     FeatureRankers,
     StumpRankers,
     best_step,

@@ -340,7 +340,7 @@ def test_bootstrap_solves_every_resample(rng):
     _, left, right, y, _ = simulate(rng, 30, 5)
     model = BradleyTerry(alpha=0.01).fit(named(left, right, 5), y)
     objective_of = model._objective_of
-    from tiebreak.ratings import bootstrap as module
+    from tiebreak.ratings.strengths import inference as module
 
     seed = np.random.SeedSequence(1)
     counts = model.pair_counts_

@@ -18,10 +18,10 @@ from rich.console import Console
 from scipy.stats import binomtest
 
 from tiebreak import Outcome, Pairs
-from tiebreak.ratings import majority_cycles
-from tiebreak.ratings.bradley_terry import BradleyTerry
-from tiebreak.ratings.check_pairs import check_pairs
-from tiebreak.ratings.pair_facts import LEVELS
+from tiebreak.ratings.checks import check_pairs as majority_cycles
+from tiebreak.ratings.checks.check_pairs import check_pairs
+from tiebreak.ratings.checks.report import LEVELS
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 
 # Connected, nothing undefeated, three games each, as many wins left as right.
 SOUND = ("a>b", "b>c", "c>a", "b<a", "c<b", "a<c", "a=b")
@@ -303,7 +303,7 @@ def test_repeated_rows_of_many_distinct_values(monkeypatch, rng):
     )
     expected = kept.sum() - len(set(rows))
     # The name is that of the function in the package, and of its module.
-    module = import_module("tiebreak.ratings.check_pairs")
+    module = import_module("tiebreak.ratings.checks.check_pairs")
     for largest in (2**62, 10, 1):
         monkeypatch.setattr(module, "_LARGEST_KEY", largest)
         report = check_pairs(pairs, outcome, rater=rater, period=period)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tiebreak import BradleyTerry, Pairs
-from tiebreak.ratings import covariance as module
+from tiebreak.ratings.strengths import inference as module
 
 
 def test_a_symmetric_product_by_blocks(rng):

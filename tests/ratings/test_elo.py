@@ -10,7 +10,7 @@ from tests.oracles.elo_plain import elo as elo_plain
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
 from tiebreak.ratings import Elo
-from tiebreak.ratings.elo_updates import expected_score, logistic_table
+from tiebreak.ratings.over_time.elo import expected_score, logistic_table
 
 
 def ratings(model):

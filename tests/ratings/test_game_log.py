@@ -18,7 +18,7 @@ from sklearn.base import clone
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs, load, save
 from tiebreak.ratings import Elo, Glicko, Glicko2
-from tiebreak.ratings.buffers import append
+from tiebreak.ratings.over_time.games import append
 
 MODELS = [Elo, Glicko, Glicko2]
 every_model = pytest.mark.parametrize("model", MODELS)

@@ -12,7 +12,7 @@ from tests.oracles.glicko_plain import Player, g, glicko_update, rate
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
 from tiebreak.ratings import Glicko
-from tiebreak.ratings.glicko_updates import COLUMNS, update_by_period
+from tiebreak.ratings.over_time.glicko import COLUMNS, update_by_period
 
 ONE = Pairs(None, ["a"], ["b"])
 OPPONENTS = [(1400, 30), (1550, 100), (1700, 300)]

@@ -15,7 +15,7 @@ from tests.ratings.random_games import few_games, random_games
 from tests.ratings.test_glicko import COLUMN_SETS, assert_same, glickmans_example
 from tiebreak import Pairs
 from tiebreak.ratings import Glicko2
-from tiebreak.ratings.glicko_updates import Q, new_volatility
+from tiebreak.ratings.over_time.glicko import Q, new_volatility
 
 ONE = Pairs(None, ["a"], ["b"])
 

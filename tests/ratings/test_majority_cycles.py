@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import ComparisonGraph
-from tiebreak.ratings import majority_cycles
-from tiebreak.ratings.majority_cycles import find_cycles
+from tiebreak.ratings.checks import check_pairs as majority_cycles
+from tiebreak.ratings.checks.check_pairs import find_cycles
 
 
 def graph_of(rows, n_items):

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from tests.ratings.test_bradley_terry import named, simulate
 from tiebreak.ratings import BradleyTerry
-from tiebreak.ratings.next_pairs import choose_next_pairs
+from tiebreak.ratings.leaderboard.board import choose_next_pairs
 
 
 def test_information_is_the_expected_squared_score(rng):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.stats import norm
 
-from tiebreak.ratings import rank_intervals as module
-from tiebreak.ratings.rank_intervals import (
+from tiebreak.ratings.strengths import inference as module
+from tiebreak.ratings.strengths.inference import (
     indistinct_groups,
     rank_intervals,
     ranks_and_groups,

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import Pairs
 from tiebreak.ratings import Elo, Glicko, Glicko2
-from tiebreak.ratings.tie_calibration import fit_ties
+from tiebreak.ratings.over_time.sequential import fit_ties
 
 MODELS = [Elo, Glicko, Glicko2]
 every_model = pytest.mark.parametrize("model", MODELS)

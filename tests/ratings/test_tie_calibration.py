@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
-from tiebreak.ratings.tie_calibration import fit_ties, outcome_probabilities
+from tiebreak.ratings.over_time.sequential import fit_ties, outcome_probabilities
 
 
 def loss(slope, tie, logit, y, weight):

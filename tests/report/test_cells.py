@@ -10,8 +10,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from tiebreak.report.cells import Cell, Cells
-from tiebreak.report.figures import figure_settings, figure_svg
+from tiebreak.report.figures import Cell, Cells, figure_settings, figure_svg
 
 CELLS = [
     Cell(0, 1, "cell-0-1", "62", "2-1-1", (1.0, 0.5, 0.25, 1.0), 0.25),

@@ -19,7 +19,7 @@ from tiebreak import (
     ThresholdCompare,
 )
 from tiebreak.report import CompareData
-from tiebreak.report.compare_data import last_step
+from tiebreak.report.data import last_step
 
 NAMES = np.array(["Ada", "Bo", "Cy", "Dee", "Eve"])
 

@@ -16,8 +16,8 @@ import pytest
 
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
-from tiebreak.cli.knowledge import Knowledge
-from tiebreak.cli.rank_job import rank, report_data
+from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.rank import rank, report_data
 from tiebreak.report import CompareData, ReportData, write_report
 from tiebreak.report.markup import shorten
 
@@ -111,7 +111,7 @@ def plane_report(rng):
     names = np.array([f"wine {i}" for i in range(8)] + ["<b>unseen</b>"])
     table = pl.DataFrame(items, schema=["<sweet>", "sour"])
     pairs = Pairs(table, left, right, names=names)
-    known = Knowledge(pairs, y.astype(np.int8), item_names=names)
+    known = ComparisonData(pairs, y.astype(np.int8), item_names=names)
     found = tune(
         ThresholdCompare(SVMCompare()),
         pairs,

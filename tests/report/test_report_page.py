@@ -14,7 +14,7 @@ import pytest
 
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import BradleyTerry, Elo, Pairs
-from tiebreak.ratings.leaderboard_text import rating_digits
+from tiebreak.ratings.leaderboard.text import rating_digits
 from tiebreak.report import (
     CompareData,
     Picture,
@@ -23,8 +23,8 @@ from tiebreak.report import (
     render_report,
     write_report,
 )
-from tiebreak.report.report_charts import roc_chart
-from tiebreak.report.report_table import number_text
+from tiebreak.report.charts import roc_chart
+from tiebreak.report.summary import number_text
 from tiebreak.selection import TuneResult, evaluate_forward
 
 

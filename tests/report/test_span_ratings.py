@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.report import rate_spans
-from tiebreak.report.span_ratings import _cut
+from tiebreak.report.data import _cut
 
 NAMES = np.array(["rise", "fall", "even", "calm"])
 

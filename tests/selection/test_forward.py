@@ -23,8 +23,8 @@ from tiebreak.metrics import (
     comparison_log_loss,
     ranked_probability_score,
 )
-from tiebreak.ratings.bradley_terry import BradleyTerry
-from tiebreak.ratings.elo import Elo
+from tiebreak.ratings.over_time.elo import Elo
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.selection import PeriodSplit, evaluate_forward
 
 

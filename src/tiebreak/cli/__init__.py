@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line."""
-    from tiebreak.cli.endings import finish, listen
+    from tiebreak.cli.signals import finish, listen
 
     listen()
     import gc

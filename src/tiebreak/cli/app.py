@@ -12,12 +12,11 @@ import typer
 
 from tiebreak import __version__
 from tiebreak.cli import options as opt
-from tiebreak.cli.failures import guarded
+from tiebreak.cli.errors import guarded
 
 if TYPE_CHECKING:
-    from tiebreak.data.files import ReadOptions
+    from tiebreak.io import ReadOptions
 
-__all__ = ["app"]
 
 app = typer.Typer(
     name="tiebreak",
@@ -115,7 +114,7 @@ def rank(
     """
     if tune and alpha is not None:
         raise typer.BadParameter("--tune chooses alpha; leave one of the two out.")
-    from tiebreak.cli.rank_command import run
+    from tiebreak.cli.rank import run
 
     run(
         file, out, reading, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
@@ -137,7 +136,7 @@ def check(
     json: opt.Json = False,
 ) -> None:
     """Say what a FILE, or a folder of files, can support, before anything is fitted."""
-    from tiebreak.cli.check_command import run
+    from tiebreak.cli.check import run
 
     run(file, reading, dask=dask, quiet=quiet, as_json=json)
 
@@ -160,7 +159,7 @@ def compare(
     json: opt.Json = False,
 ) -> None:
     """Foretell held-out results of a FILE with several models, on the same rows."""
-    from tiebreak.cli.compare_command import run
+    from tiebreak.cli.compare import run
 
     run(file, reading, models=models, tune=tune, quiet=quiet, as_json=json)
 
@@ -194,7 +193,7 @@ def predict(
     json: opt.Json = False,
 ) -> None:
     """Say what a saved MODEL expects of the pairs or items in a FILE."""
-    from tiebreak.cli.predict_command import run
+    from tiebreak.cli.predict import run
 
     run(model, file, reading, out=out, quiet=quiet, as_json=json)
 
@@ -212,7 +211,7 @@ def evaluate(
     json: opt.Json = False,
 ) -> None:
     """Say how well a saved MODEL foretells the results in a FILE."""
-    from tiebreak.cli.evaluate_command import run
+    from tiebreak.cli.evaluate import run
 
     run(model, file, reading, quiet=quiet, as_json=json)
 
@@ -234,7 +233,7 @@ def convert(
     quiet: opt.Quiet = False,
 ) -> None:
     """Write what a FILE holds as a plain table, or its lists as a PrefLib file."""
-    from tiebreak.cli.convert_command import run
+    from tiebreak.cli.convert import run
 
     run(file, to, reading, quiet=quiet)
 
@@ -249,13 +248,13 @@ app.add_typer(data, name="data", rich_help_panel="Commands")
 @guarded
 def list_data(json: opt.Json = False) -> None:
     """List the published sets: rows, size, terms, and where each is now."""
-    from tiebreak.cli.data_command import run_list
+    from tiebreak.cli.data import run_list
 
     run_list(as_json=json)
 
 
 def _known_sets(names: list[str]) -> list[str]:
-    from tiebreak.cli.data_command import check_names
+    from tiebreak.cli.data import check_names
 
     return check_names(names)
 
@@ -278,7 +277,7 @@ def get(
     json: opt.Json = False,
 ) -> None:
     """Find sets, or download them; print the paths of their files."""
-    from tiebreak.cli.data_command import run_get
+    from tiebreak.cli.data import run_get
 
     run_get(names, quiet=quiet, as_json=json)
 

@@ -18,16 +18,14 @@ from typing import Any
 
 import typer
 
-from tiebreak.cli.endings import when_stopped
-from tiebreak.scale import ClusterError
-
-__all__ = ["connected", "watched"]
+from tiebreak.cli.signals import when_stopped
+from tiebreak.outofcore import ClusterError
 
 _LOCAL = "local"
 _ADDRESS = re.compile(r"(?:[a-z]+://)?[^\s/:]+:\d+|[a-z]+://\[[^\s\]]+\]:\d+")
 _PATIENCE = 5.0  # seconds until somebody must have answered
 _PAUSE = 0.3  # seconds between two looks at the workers
-_READING = ("_build_part-", "_read_and_work-")  # tasks of DaskParts
+_READING = ("_build_part-", "_read_and_work-")  # tasks of DaskPartitions
 _INSTALL = 'Dask is not installed; install it with: pip install "tiebreak[dask]".'
 
 

@@ -11,17 +11,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-__all__ = [
-    "PARTS",
-    "Dask",
-    "File",
-    "Json",
-    "ModelFile",
-    "Quiet",
-    "with_asking",
-    "with_reading",
-]
-
 _COLUMNS = "How to read the file"
 PARTS = "Many files, and clusters"
 
@@ -137,7 +126,7 @@ def with_reading(
 
     @wraps(command)
     def run(**given: Any) -> None:
-        from tiebreak.data.files import ReadOptions
+        from tiebreak.io import ReadOptions
 
         asked = {name: given.pop(name) for name in types}
         command(reading=ReadOptions(**asked), **given)

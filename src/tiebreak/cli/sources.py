@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.cli.cluster import watched
-from tiebreak.cli.knowledge import Knowledge, as_comparisons
-from tiebreak.cli.parted_comparisons import gather_comparisons
-from tiebreak.cli.parted_grades import GradedFiles, look_at_grades
-from tiebreak.cli.partitions import Partitions, find_partitions
-from tiebreak.data.files import ReadOptions, read_file
-
-__all__ = ["read_parts", "read_whole"]
+from tiebreak.io import ReadOptions, read_file
+from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
+from tiebreak.pipeline.partitioned_comparisons import gather_comparisons
+from tiebreak.pipeline.partitioned_grades import GradedFiles, look_at_grades
+from tiebreak.pipeline.partitions import ManyFiles, find_partitions
 
 
 def read_whole(
     file: Path, reading: ReadOptions, progress: Callable[[str], None]
-) -> tuple[Knowledge, list[str]]:
+) -> tuple[ComparisonData, list[str]]:
     """Read one file.
 
     Parameters
@@ -33,7 +31,7 @@ def read_whole(
 
     Returns
     -------
-    known : Knowledge
+    known : ComparisonData
     recognized : list of str
         What was recognized, in plain words.
     """
@@ -48,7 +46,7 @@ def read_parts(
     reading: ReadOptions,
     progress: Callable[[str], None],
     client: Any = None,
-) -> tuple[Knowledge | GradedFiles, list[str]]:
+) -> tuple[ComparisonData | GradedFiles, list[str]]:
     """Read a folder or a pattern of files in parts, or a single file as one part.
 
     Parameters
@@ -64,7 +62,7 @@ def read_parts(
 
     Returns
     -------
-    known : Knowledge or GradedFiles
+    known : ComparisonData or GradedFiles
         Comparisons, alike ones added up; or where the graded items are.
     recognized : list of str
         What was recognized, in plain words.
@@ -85,8 +83,8 @@ def read_parts(
 
 
 def _read(
-    parts: Partitions, tell: Callable[[str], None] | None
-) -> tuple[Knowledge | GradedFiles, list[str]]:
+    parts: ManyFiles, tell: Callable[[str], None] | None
+) -> tuple[ComparisonData | GradedFiles, list[str]]:
     if parts.shape == "comparisons":
         return gather_comparisons(parts, tell)
     graded = look_at_grades(parts, tell)

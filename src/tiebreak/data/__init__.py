@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The three shapes of knowledge: comparisons, grades and orders, checked once."""
 
-from tiebreak.data.door import (
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.on_items import OnItems
+from tiebreak.data.orders import Orders
+from tiebreak.data.outcome import OUTCOME_WORDS, Outcome, check_outcomes
+from tiebreak.data.pairs import Pairs
+from tiebreak.data.validation import (
     Grades,
     as_pairs,
     check_comparisons,
@@ -9,11 +14,6 @@ from tiebreak.data.door import (
     check_weights,
     is_pairs,
 )
-from tiebreak.data.items import ItemTable, as_items
-from tiebreak.data.on_items import OnItems
-from tiebreak.data.orders import Orders
-from tiebreak.data.outcome import OUTCOME_WORDS, Outcome, check_outcomes
-from tiebreak.data.pairs import Pairs
 
 __all__ = [
     "OUTCOME_WORDS",

@@ -19,8 +19,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["abandon", "atomic_folder", "atomic_path", "check_folder", "made_folder"]
-
 _MARK = ".tiebreak-"
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["list_rows", "warn_user"]
-
 SHOWN_ROWS = 5
 _INTERNAL_PACKAGES = ("tiebreak", "sklearn", "joblib")
 

@@ -11,13 +11,16 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from tiebreak.data.door import as_pairs, check_weights, is_pairs
-from tiebreak.data.features import check_features, remember_features
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
-
-__all__ = ["OnItems"]
+from tiebreak.data.validation import (
+    as_pairs,
+    check_features,
+    check_weights,
+    is_pairs,
+    remember_features,
+)
 
 
 class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]

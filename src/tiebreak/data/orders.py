@@ -21,11 +21,8 @@ from tiebreak.data.columns import (
     missing_rows,
     plain_values,
 )
-from tiebreak.data.items import ItemTable, as_items
-from tiebreak.data.names import check_names, item_codes
+from tiebreak.data.items import ItemTable, as_items, check_names, item_codes
 from tiebreak.data.pairs import take_rows
-
-__all__ = ["Orders"]
 
 _SHOWN = 5
 

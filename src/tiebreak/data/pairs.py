@@ -15,10 +15,13 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, refuse_missing
-from tiebreak.data.items import ItemTable, as_items
-from tiebreak.data.names import check_names, item_codes, names_of_sides
-
-__all__ = ["Pairs", "take_rows"]
+from tiebreak.data.items import (
+    ItemTable,
+    as_items,
+    check_names,
+    item_codes,
+    names_of_sides,
+)
 
 
 class Pairs:

@@ -19,15 +19,6 @@ from typing import TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = [
-    "chunks",
-    "in_threads",
-    "n_threads",
-    "one_blas_thread",
-    "scratch",
-    "single_thread",
-]
-
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 

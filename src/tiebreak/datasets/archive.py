@@ -13,8 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 
-__all__ = ["read_members"]
-
 
 def read_members(archive: bytes, names: Sequence[str], limit: int) -> list[bytes]:
     """Read members of a ZIP archive.

@@ -12,17 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-__all__ = [
-    "DataFile",
-    "DataSet",
-    "Delivery",
-    "Recipe",
-    "Served",
-    "as_is",
-    "as_served",
-    "on_github",
-]
-
 Recipe = Callable[[Sequence[bytes]], Sequence[bytes]]
 """Makes the content of the files of a delivery from what was served."""
 

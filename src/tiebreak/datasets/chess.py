@@ -18,8 +18,6 @@ from tiebreak.datasets.tables import (
     refuse_same,
 )
 
-__all__ = ["ChessGames", "load_chess", "load_chess_fide2011"]
-
 _SCORES = {1.0: -1, 0.5: 0, 0.0: 1}
 
 _DESCRIPTION_2010 = """\

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["DAMAGED", "content_sha256", "write_content"]
-
 DAMAGED = "damaged"
 """Stands for the SHA-256 of a file that cannot be unpacked."""
 

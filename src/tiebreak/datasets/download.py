@@ -19,8 +19,6 @@ from urllib.parse import urljoin, urlsplit
 
 from tiebreak.datasets.catalog import Served
 
-__all__ = ["CONNECT_TIMEOUT", "TIMEOUT", "NotServed", "Progress", "download"]
-
 Progress = Callable[[str, int, int | None], None]
 """Is told the address, the bytes so far, and how many there will be, if known."""
 

@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tiebreak.data.atomic import atomic_folder
-from tiebreak.data.files import FileError
 from tiebreak.data.messages import warn_user
 from tiebreak.datasets.catalog import DataFile, DataSet, Delivery
 from tiebreak.datasets.contents import DAMAGED, content_sha256, write_content
 from tiebreak.datasets.download import NotServed, Progress, download
 from tiebreak.datasets.real import VARIABLE, cache_dir, own_files
 from tiebreak.datasets.registry import find_set
-
-__all__ = ["FetchError", "fetch", "fetch_files"]
+from tiebreak.io import FileError
 
 
 class FetchError(FileError):

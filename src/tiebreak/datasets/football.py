@@ -17,8 +17,6 @@ from tiebreak.datasets.tables import (
     refuse_same,
 )
 
-__all__ = ["FootballMatches", "load_football"]
-
 _COLUMNS = {
     "date": pl.Date,
     "home_team": pl.String,

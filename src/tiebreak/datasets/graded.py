@@ -10,10 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.files import FileError, ReadOptions, Recognized, read_file
 from tiebreak.datasets.obtaining import obtain
-
-__all__ = ["GradedQueries", "load_lightgbm_rank", "load_mq2008"]
+from tiebreak.io import FileError, ReadOptions, ReadResult, read_file
 
 _MQ2008_DESCRIPTION = """\
 Web pages graded 0, 1 or 2 for how well they answer a query, with 46 features of page
@@ -134,7 +132,7 @@ def load_lightgbm_rank(
 
 def _read(
     path: Path, *, n_features: int, n_grades: int
-) -> tuple[Recognized, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[ReadResult, NDArray[np.float64], NDArray[np.float64]]:
     read = read_file(path, ReadOptions(format="svmlight"))
     assert read.items is not None and read.grades is not None
     X = np.asarray(read.items.values, dtype=np.float64)

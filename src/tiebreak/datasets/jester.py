@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tiebreak.data.files import FileError
 from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.recipes import NOT_RATED
-
-__all__ = ["JesterRatings", "load_jester"]
+from tiebreak.io import FileError
 
 N_JOKES = 100
 

@@ -20,8 +20,6 @@ from tiebreak.datasets.rejection import (
     tie_count,
 )
 
-__all__ = ["NormPairs", "SquaredNorm", "make_norms"]
-
 
 @dataclass(frozen=True)
 class SquaredNorm:

@@ -12,8 +12,6 @@ from tiebreak.datasets.fetching import FetchError, fetch_files
 from tiebreak.datasets.real import cache_dir, data_path, missing_file
 from tiebreak.datasets.registry import find_set
 
-__all__ = ["obtain"]
-
 
 def obtain(name: str, *, download: bool = True) -> Path:
     """Return the path of a published file, which is downloaded if it must be.

@@ -17,8 +17,6 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["noise_limit", "swap_adjacent", "swaps_at_level"]
-
 Codes = NDArray[np.int64]
 
 # All orders of so many objects are listed, 40320; of more, as many as below are drawn.

@@ -14,8 +14,6 @@ from tiebreak.data import Orders
 from tiebreak.datasets.order_noise import swap_adjacent, swaps_at_level
 from tiebreak.datasets.rejection import check_count, check_items
 
-__all__ = ["ArtificialOrders", "PolynomialUtility", "make_orders"]
-
 # Attributes of an item in the survey.
 _FEATURES = {"numeric": 5, "binary": 15}
 

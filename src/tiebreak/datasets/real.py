@@ -19,17 +19,6 @@ from typing import Literal
 from tiebreak.datasets.catalog import DataFile, DataSet
 from tiebreak.datasets.registry import REGISTRY
 
-__all__ = [
-    "Location",
-    "cache_dir",
-    "data_folder",
-    "data_path",
-    "locate",
-    "missing_file",
-    "own_files",
-    "package_folder",
-]
-
 Place = Literal["bundled", "data folder", "cache", "in part", "not here"]
 
 VARIABLE = "TIEBREAK_DATA"

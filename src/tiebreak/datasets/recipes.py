@@ -20,15 +20,6 @@ from tiebreak.datasets.archive import read_members
 from tiebreak.datasets.catalog import Recipe
 from tiebreak.datasets.xls import read_numbers
 
-__all__ = [
-    "arff_table",
-    "concrete_table",
-    "jester_matrix",
-    "konect_games",
-    "tennis_years",
-    "zip_members",
-]
-
 TENNIS_COLUMNS = (
     "tourney_id", "tourney_date", "match_num", "tourney_level", "surface", "best_of",
     "round", "winner_id", "loser_id", "winner_rank", "loser_rank",

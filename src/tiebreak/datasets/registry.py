@@ -23,8 +23,6 @@ from tiebreak.datasets.registry_results import (
     WORLDCUP,
 )
 
-__all__ = ["REGISTRY", "find_set"]
-
 _ALL = (
     WORLDCUP, FOOTBALL, TENNIS, CHESS_2010, CHESS_2011, ARENA, LLMFAO, SUSHI, JESTER,
     UCI, LIGHTGBM, MQ2008,

@@ -18,8 +18,6 @@ from tiebreak.datasets.recipes import (
     zip_members,
 )
 
-__all__ = ["JESTER", "LIGHTGBM", "MQ2008", "SUSHI", "UCI"]
-
 _JESTER = (
     "surgoku/CMPE-256_project_joke_recommendation",
     "886bc1133909768f1d5aa63d3f0bf37277a028b5",

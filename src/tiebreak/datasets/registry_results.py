@@ -13,16 +13,6 @@ from tiebreak.datasets.catalog import (
 )
 from tiebreak.datasets.recipes import konect_games, tennis_years
 
-__all__ = [
-    "ARENA",
-    "CHESS_2010",
-    "CHESS_2011",
-    "FOOTBALL",
-    "LLMFAO",
-    "TENNIS",
-    "WORLDCUP",
-]
-
 _FOOTBALL = ("martj42/international_results", "65d212aac5de")
 _TENNIS = ("JeffSackmann/tennis_atp", "5b6263dc487b4fa4fa35326764bc9b0215042a42")
 

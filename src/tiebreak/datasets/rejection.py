@@ -17,17 +17,6 @@ from numpy.typing import ArrayLike
 
 from tiebreak.data import Pairs
 
-__all__ = [
-    "NEITHER",
-    "THRESHOLD",
-    "Draw",
-    "check_count",
-    "check_items",
-    "collect_pairs",
-    "threshold_outcome",
-    "tie_count",
-]
-
 # A difference of utilities beyond this is not a tie.
 THRESHOLD = 1.0
 # Label of a drawn pair that belongs to neither class and is thrown away.

@@ -21,8 +21,6 @@ from tiebreak.datasets.rejection import (
     tie_count,
 )
 
-__all__ = ["LinearUtility", "SeparablePairs", "make_separable"]
-
 
 @dataclass(frozen=True, eq=False)
 class LinearUtility:

@@ -16,16 +16,6 @@ import polars as pl
 from tiebreak.data import Pairs
 from tiebreak.datasets.obtaining import obtain
 
-__all__ = [
-    "KIND_FEATURES",
-    "N_PEOPLE",
-    "N_RATED",
-    "N_SUSHI",
-    "SushiPairs",
-    "load_sushi_pairs",
-    "read_sushi_table",
-]
-
 N_PEOPLE, N_SUSHI, N_RATED = 5000, 100, 10
 
 KIND_FEATURES = (

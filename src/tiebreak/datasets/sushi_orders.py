@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Orders
-from tiebreak.data.files import FileError, ReadOptions, read_file
 from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.sushi import (
     KIND_FEATURES,
@@ -20,8 +19,7 @@ from tiebreak.datasets.sushi import (
     N_SUSHI,
     read_sushi_table,
 )
-
-__all__ = ["SushiOrders", "load_sushi_orders"]
+from tiebreak.io import FileError, ReadOptions, read_file
 
 # Item set A, in the order of its own numbers, which are not those of item set B.
 _SET_A = (

@@ -14,8 +14,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["LINE", "outcomes_from_words", "read_results", "refuse", "refuse_same"]
-
 LINE = "line"
 """Column that `read_results` adds: the number of each row's line in the file."""
 

@@ -13,8 +13,6 @@ from tiebreak.data import Pairs
 from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import read_results, refuse, refuse_same
 
-__all__ = ["TennisMatches", "load_tennis"]
-
 _COLUMNS = {
     "tourney_id": pl.String,
     "tourney_date": pl.Int64,

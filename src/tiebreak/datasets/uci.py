@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tiebreak.data.files import FileError
 from tiebreak.datasets.obtaining import obtain
 from tiebreak.datasets.tables import read_results
-
-__all__ = ["UCI_TABLES", "RegressionTable", "load_uci"]
+from tiebreak.io import FileError
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from tiebreak.datasets.tables import (
     refuse_same,
 )
 
-__all__ = ["ArenaVotes", "CrowdVotes", "load_llmfao", "load_lm_arena"]
-
 _TAGS = (
     "creative_writing",
     "complexity",

@@ -11,8 +11,6 @@ import polars as pl
 
 from tiebreak.data import Pairs
 
-__all__ = ["WorldCup", "load_worldcup2022"]
-
 _DESCRIPTION = """\
 The 64 matches of the 2022 men's football World Cup (Qatar, 20 November to 18 December
 2022), in order of date.

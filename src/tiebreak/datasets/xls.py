@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["read_numbers"]
-
 _SIGNATURE = bytes.fromhex("d0cf11e0a1b11ae1")
 _LAST_SECTOR = 0xFFFFFFF9  # what is above marks an end, not a sector
 _BOF, _EOF, _SHEET = 0x0809, 0x000A, 0x0085

@@ -22,8 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-__all__ = ["PivotedFactor", "pivoted_cholesky"]
-
 Floats = NDArray[np.float64]
 
 _BLOCK = 32

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from tiebreak.data.threads import chunks, in_threads, n_threads
 from tiebreak.kernels.functions import Evaluator, KernelFunction, Table
 
-__all__ = ["KernelDictionary", "MatrixDictionary"]
-
 Floats = NDArray[np.float64]
 # Turns a block of columns, given as rows, into one number per column.
 Measure = Callable[[Floats], Floats]

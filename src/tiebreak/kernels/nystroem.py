@@ -18,16 +18,13 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data.door import is_pairs
-from tiebreak.data.features import check_features, remember_features
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.threads import in_threads, one_blas_thread
+from tiebreak.data.validation import check_features, is_pairs, remember_features
 from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
 from tiebreak.kernels.functions import KernelFunction, Table, make_kernel
-from tiebreak.kernels.items import FunctionKernel
-
-__all__ = ["NystroemMap"]
+from tiebreak.kernels.rows import FunctionKernel
 
 Floats = NDArray[np.float64]
 

@@ -4,21 +4,310 @@
 Two forms share one interface: :class:`CachedRows` computes rows when they are needed
 and keeps the most recent ones, :class:`FactorRows` has a thin factor that stands for
 all of them. :func:`make_rows` chooses.
+
+Kernels between the rows of one item table, evaluated a block at a time.
+
+Two forms share one small interface (``n_items``, ``block``, ``product``, ``paired``):
+:class:`FunctionKernel` evaluates a kernel function and stores nothing,
+:class:`GramKernel` looks values up in an items × items matrix.
+
+Rows of the pair kernel, computed when they are asked for.
+
+For comparisons t = (left, right) of items the pair kernel is
+
+    K[s, t] = k(r_s, r_t) - k(r_s, l_t) - k(l_s, r_t) + k(l_s, l_t),
+
+the inner product of the differences Φ(right) - Φ(left). It is never formed: a row
+costs two rows of the item kernel, and when the matrix is numerically thin a pivoted
+Cholesky factor stands for all of it. A tie and its mirror share one row up to sign, so
+rows are kept per comparison and not per dual variable.
+
+The kernel between items as a matrix of rows, for solvers that work on items.
+
+A row is that of one item; nothing here knows of comparisons. A linear kernel never
+needs its items × items matrix: few features are a thin factor as they are
+(:class:`~tiebreak.kernels.FactorRows`, without a copy), and with many the products go
+through the features (:class:`LinearRows`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from tiebreak.data.threads import one_blas_thread
+from tiebreak.data.threads import chunks, in_threads, one_blas_thread, scratch
 from tiebreak.kernels.cholesky import pivoted_cholesky
-from tiebreak.kernels.pair_rows import DifferenceRows, RowSource
+from tiebreak.kernels.functions import KernelFunction, Table
 
-__all__ = ["CachedRows", "FactorRows", "MatrixRows", "make_rows"]
+_TILE = 256
+
+
+class ItemKernel(Protocol):
+    """What pair rows need from a kernel between N items."""
+
+    n_items: int
+
+    def block(
+        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Values between ``index`` and all items, shape ``(len(index), N)``.
+
+        The result is the caller's to change; ``out`` may be used for it.
+        """
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision, shape ``(N,)``."""
+
+    def paired(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """``k(item i[t], item j[t])`` for every t."""
+
+
+class GramKernel:
+    """Kernel values looked up in a matrix.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (N, N)
+        Symmetric matrix of the values between all items.
+    """
+
+    def __init__(self, gram: np.ndarray) -> None:
+        self.gram = gram
+        self.n_items = len(gram)
+
+    def block(
+        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Values between ``index`` and all items, shape ``(len(index), N)``."""
+        return self.gram[index].astype(dtype, copy=False)
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision, shape ``(N,)``."""
+        return self.gram @ coef
+
+    def paired(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """``k(item i[t], item j[t])`` for every t."""
+        return self.gram[i, j]
+
+
+class FunctionKernel:
+    """Kernel values computed when they are asked for.
+
+    Parameters
+    ----------
+    function : KernelFunction
+        Gives the kernel between any two tables.
+    table : ndarray or csr_array of shape (N, p)
+        The items.
+    """
+
+    def __init__(self, function: KernelFunction, table: Table) -> None:
+        self.function = function
+        self.table = table
+        self.n_items = table.shape[0]
+        self._evaluators: dict[type, Callable[..., np.ndarray]] = {}
+
+    def _evaluate(self, dtype: type) -> Callable[..., np.ndarray]:
+        if dtype not in self._evaluators:
+            self._evaluators[dtype] = self.function.evaluator(self.table, dtype)
+        return self._evaluators[dtype]
+
+    def block(
+        self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Values between ``index`` and all items, shape ``(len(index), N)``."""
+        return self._evaluate(dtype)(index, slice(None), out)
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision, shape ``(N,)``.
+
+        Only columns with a non-zero coefficient are evaluated, and of two mirrored
+        tiles only one.
+        """
+        used = np.flatnonzero(coef)
+        order = np.concatenate([used, np.flatnonzero(coef == 0)])
+        weight = coef[order]
+        evaluate = self._evaluate(np.float64)
+        out = np.zeros(self.n_items)
+
+        def add_tile(start: int) -> np.ndarray:
+            # Tile columns [start, stop) of the used items against every later row.
+            stop = min(start + _TILE, len(used))
+            part = np.zeros(self.n_items)
+            for first in range(start, self.n_items, _TILE):
+                last = min(first + _TILE, self.n_items)
+                buffer = scratch("tile", (last - first, stop - start), np.float64)
+                tile = evaluate(order[first:last], order[start:stop], buffer)
+                part[first:last] += tile @ weight[start:stop]
+                if first > start:
+                    inner = min(last, len(used))
+                    if inner > first:
+                        part[start:stop] += weight[first:inner] @ tile[: inner - first]
+            return part
+
+        out[order] = sum(in_threads(add_tile, range(0, len(used), _TILE)))
+        return out
+
+    @cached_property
+    def _diagonal(self) -> np.ndarray:
+        return self.function.diagonal(self.table)
+
+    def paired(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """``k(item i[t], item j[t])`` for every t."""
+        evaluate = self._evaluate(np.float64)
+        same = i == j
+        out = np.where(same, self._diagonal[i], 0.0)
+        todo = np.flatnonzero(~same)
+        for start in range(0, len(todo), 64):
+            t = todo[start : start + 64]
+            out[t] = np.diag(evaluate(i[t], j[t]))
+        return out
+
+
+def check_gram(gram: np.ndarray) -> np.ndarray:
+    """Refuse an items × items matrix that is not square, finite and symmetric.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (N, N)
+        Kernel values between all items.
+
+    Returns
+    -------
+    ndarray of shape (N, N)
+        The same matrix.
+    """
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
+        raise ValueError(
+            f"a precomputed kernel must be square (items × items) for fit, got shape "
+            f"{gram.shape}. Pass K[i, j] = k(item i, item j) between all items, also "
+            "in Pairs(K, left, right). To search over graded items use tiebreak.tune, "
+            "which takes columns with the rows."
+        )
+    scale = np.abs(gram).max(initial=0.0)
+    for start in range(0, len(gram), _TILE):
+        rows = slice(start, start + _TILE)
+        apart = np.abs(gram[rows] - gram[:, rows].T)
+        if apart.max(initial=0.0) > 1e-8 * max(scale, np.finfo(float).tiny):
+            i, j = np.unravel_index(apart.argmax(), apart.shape)
+            i += start
+            raise ValueError(
+                f"a precomputed kernel must be symmetric, but K[{i}, {j}] = "
+                f"{gram[i, j]:g} and K[{j}, {i}] = {gram[j, i]:g}. "
+                "If it is meant to be symmetric use (K + K.T) / 2."
+            )
+    return gram
+
+
+class RowSource(Protocol):
+    """A symmetric positive semidefinite matrix known by its rows."""
+
+    n_rows: int
+
+    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+        """Write the rows ``K[index]`` into ``table[slots]``."""
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision."""
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of ``K``."""
+
+
+class ItemPairRows:
+    """The pair kernel over an item kernel.
+
+    Parameters
+    ----------
+    kernel : ItemKernel
+        Kernel between the items.
+    left, right : ndarray of int, shape (n,)
+        Item rows of each comparison.
+    """
+
+    def __init__(self, kernel: ItemKernel, left: np.ndarray, right: np.ndarray) -> None:
+        self.kernel = kernel
+        self.left = left
+        self.right = right
+        self.n_rows = len(left)
+
+    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+        """Write the rows ``K[index]`` into ``table[slots]``."""
+        dtype = table.dtype.type
+
+        def fill_part(part: slice) -> None:
+            shape = (len(index[part]), self.kernel.n_items)
+            of_right = scratch("right", shape, dtype)
+            of_left = scratch("left", shape, dtype)
+            block = self.kernel.block(self.right[index[part]], dtype, of_right)
+            block -= self.kernel.block(self.left[index[part]], dtype, of_left)
+            subtract_sides(block, self.left, self.right, table, slots[part])
+
+        in_threads(fill_part, chunks(len(index), 64))
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision."""
+        utility = self.kernel.product(self.item_coef(coef))
+        return utility[self.right] - utility[self.left]
+
+    def item_coef(self, coef: np.ndarray) -> np.ndarray:
+        """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
+        size = self.kernel.n_items
+        return np.bincount(self.right, coef, size) - np.bincount(self.left, coef, size)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of ``K``."""
+        left, right = self.left, self.right
+        return (
+            self.kernel.paired(right, right)
+            + self.kernel.paired(left, left)
+            - 2.0 * self.kernel.paired(left, right)
+        )
+
+
+class DifferenceRows:
+    """The linear pair kernel ``Z Zᵀ`` with ``Z = X[right] - X[left]``.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_array of shape (n, p)
+        Difference of features, one row per comparison.
+    """
+
+    def __init__(self, Z: Table) -> None:
+        self.Z = Z
+        self.n_rows = Z.shape[0]
+
+    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+        """Write the rows ``K[index]`` into ``table[slots]``."""
+        rows = self.Z[index] @ self.Z.T
+        table[slots] = rows.toarray() if sp.issparse(rows) else rows
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision."""
+        return self.Z @ (self.Z.T @ coef)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of ``K``."""
+        if sp.issparse(self.Z):
+            return np.asarray(self.Z.multiply(self.Z).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", self.Z, self.Z)
+
+
+@njit(cache=True, nogil=True)
+def subtract_sides(block, left, right, table, slots):  # type: ignore[no-untyped-def]
+    """Write ``block[:, right] - block[:, left]`` into ``table[slots]``."""
+    for k in range(len(slots)):
+        values = block[k]
+        out = table[slots[k]]
+        for t in range(len(left)):
+            out[t] = values[right[t]] - values[left[t]]
+
 
 # Up to this many rows they are kept in double precision.
 _DOUBLE_LIMIT = 2000
@@ -242,3 +531,123 @@ def add_rows(table, slots, coef, f):  # type: ignore[no-untyped-def]
         if c != 0.0:
             for t in range(len(f)):
                 f[t] += c * row[t]
+
+
+# A thin factor has at most this many rows; interior-point steps cost n r².
+_MAX_FEATURES = 1000
+
+
+class ItemRows:
+    """Rows of the kernel between items, computed when they are asked for.
+
+    Parameters
+    ----------
+    kernel : ItemKernel
+        Kernel between the items.
+    """
+
+    def __init__(self, kernel: ItemKernel) -> None:
+        self.kernel = kernel
+        self.n_rows = kernel.n_items
+
+    def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
+        """Write the rows ``K[index]`` into ``table[slots]``."""
+        dtype = table.dtype.type
+
+        def fill_part(part: slice) -> None:
+            table[slots[part]] = self.kernel.block(index[part], dtype)
+
+        in_threads(fill_part, chunks(len(index), 64))
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision."""
+        return self.kernel.product(coef)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of ``K``."""
+        everything = np.arange(self.n_rows)
+        return self.kernel.paired(everything, everything)
+
+
+class LinearRows:
+    """The linear kernel ``X Xᵀ``, of which nothing is kept: products go through X.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, p)
+        Features, one row per item.
+    """
+
+    dtype: type = np.float64
+    factor: np.ndarray | None = None
+
+    def __init__(self, X: Table) -> None:
+        self.X = X
+        self.n_rows = self.capacity = X.shape[0]
+        self._diagonal = DifferenceRows(X).diagonal()
+        self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
+        """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
+        distinct, code = np.unique(row, return_inverse=True)
+        part = self.X[distinct]
+        block = part @ part.T
+        block = block.toarray() if sp.issparse(block) else block
+        out = block[np.ix_(code, code)].astype(dtype, copy=False)
+        out *= sign.astype(dtype)[:, None]
+        out *= sign.astype(dtype)
+        return out
+
+    def add(self, row: np.ndarray, coef: np.ndarray, f: np.ndarray) -> None:
+        """Add ``Σ coef[k] K[row[k]]`` to ``f`` in place."""
+        f += self.X @ (self.X[row].T @ coef)
+
+    def product(self, coef: np.ndarray) -> np.ndarray:
+        """``K @ coef`` in double precision."""
+        return self.X @ (self.X.T @ coef)
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of K."""
+        return self._diagonal
+
+
+def make_item_rows(kernel: ItemKernel, max_bytes: float = 2e8) -> MatrixRows:
+    """Rows of a kernel between items: a thin factor where there is one, or on demand.
+
+    Parameters
+    ----------
+    kernel : ItemKernel
+        Kernel between the items.
+    max_bytes : float
+        Memory limit for kept rows or for the factor.
+
+    Returns
+    -------
+    MatrixRows
+    """
+    return make_rows(ItemRows(kernel), max_bytes)
+
+
+def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
+    """Rows of the linear kernel between items, never more than the features need.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, p)
+        Features.
+    max_bytes : float
+        Memory limit for a dense copy of sparse features.
+
+    Returns
+    -------
+    MatrixRows
+        Up to a third as many features as items, and up to 1000, are a factor. With
+        more, products go through the features.
+    """
+    n, p = X.shape
+    thin = p <= min(max(n // 3, 32), _MAX_FEATURES)
+    if thin and not sp.issparse(X):
+        return FactorRows(X.T)
+    if thin and 8.0 * n * p <= max_bytes:
+        return FactorRows(X.toarray().T)
+    return LinearRows(X)

@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What utilities cost: values, gradients and Hessians of losses over pairs of items."""
 
-from tiebreak.losses.comparison_objective import ComparisonObjective
-from tiebreak.losses.designs import (
+from tiebreak.losses.comparisons import (
+    LINKS,
+    ComparisonObjective,
     CovariateDesign,
+    Cumulative,
+    Davidson,
     Design,
     FeatureDesign,
     ItemDesign,
     JointDesign,
+    OutcomeLink,
 )
-from tiebreak.losses.grade_exponential import GradeExponential
-from tiebreak.losses.grade_losses import GradeHinge, GradeSquaredHinge
+from tiebreak.losses.grade_losses import (
+    GradeExponential,
+    GradeHinge,
+    GradeSquaredHinge,
+    ListedSquaredHinge,
+)
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.laplacian import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import LinearObjective, UtilityLoss
-from tiebreak.losses.listed_pairs import ListedSquaredHinge
-from tiebreak.losses.order_likelihood import Choices, OrderLikelihood
-from tiebreak.losses.outcome_links import LINKS, Cumulative, Davidson, OutcomeLink
+from tiebreak.losses.orders import Choices, OrderLikelihood
 from tiebreak.losses.pair_potentials import GradePotentials, ListedPotentials
 
 __all__ = [

@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 
 from tiebreak.data.threads import chunks, in_threads
 
-__all__ = ["GroupLaplacian", "Laplacian", "PairLaplacian"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 

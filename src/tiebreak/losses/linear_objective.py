@@ -19,14 +19,6 @@ from numpy.typing import NDArray
 
 from tiebreak.data.threads import chunks, in_threads
 
-__all__ = [
-    "LinearObjective",
-    "UtilityLoss",
-    "back_product",
-    "forward_product",
-    "inner_products",
-]
-
 Floats = NDArray[np.float64]
 
 # Up to this many columns the Hessian is sketched from a sample of the rows, of this

@@ -8,17 +8,24 @@ costs O(n log n) at most, and every one has a scikit-learn scorer.
 
 from tiebreak.metrics.comparisons import (
     comparison_auc,
-    comparison_error,
-    comparison_roc_curve,
-)
-from tiebreak.metrics.correlation import kendall_tau_b, spearman_rho
-from tiebreak.metrics.grades import disagreement, swapped_pairs
-from tiebreak.metrics.probabilities import (
     comparison_brier,
+    comparison_error,
     comparison_log_loss,
+    comparison_roc_curve,
     ranked_probability_score,
 )
+from tiebreak.metrics.grades import (
+    disagreement,
+    kendall_tau_b,
+    ndcg,
+    spearman_rho,
+    swapped_pairs,
+    top_k_precision,
+)
 from tiebreak.metrics.scorers import (
+    GradeScorer,
+    PairScorer,
+    Scorer,
     comparison_auc_scorer,
     comparison_brier_scorer,
     comparison_error_scorer,
@@ -33,8 +40,6 @@ from tiebreak.metrics.scorers import (
     swapped_pairs_scorer,
     top_k_precision_scorer,
 )
-from tiebreak.metrics.scoring import GradeScorer, PairScorer, Scorer
-from tiebreak.metrics.top import ndcg, top_k_precision
 
 __all__ = [
     "GradeScorer",

@@ -25,20 +25,10 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
-from tiebreak.data.features import check_features
+from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.validation import check_features
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import outcome_vector
-from tiebreak.scale import as_parted, evaluate, is_parted
-
-__all__ = [
-    "OUTCOMES",
-    "ThresholdWarning",
-    "UtilityMixin",
-    "accuracy",
-    "check_positive",
-    "refuse_only_ties",
-    "to_outcomes",
-]
 
 OUTCOMES = np.array([-1, 0, 1])
 
@@ -262,14 +252,9 @@ class UtilityMixin:
             Between 0 and 1, higher is better.
         """
         check_is_fitted(self)
-        if is_parted(X):
-            if y is None:
-                raise ValueError("score needs y, the name of a column, got None.")
-            name = "accuracy" if as_parted(X).is_pairs else "swapped_pairs"
-            value = evaluate(
-                self, X, y, qid=qid, sample_weight=sample_weight, metrics=[name]
-            )[name]
-            return value if name == "accuracy" else 1.0 - value
+        if (parts := as_partitions(X)) is not None:
+            columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
+            return parts.score_model(self, **columns)
         if is_pairs(X):
             pairs = as_pairs(X)
             if y is None:
@@ -311,6 +296,13 @@ class UtilityMixin:
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") or hasattr(self, "items_")
+
+    def _keep(self, fitted: dict[str, Any] | None) -> Self:
+        """Replace what an earlier fit left by these attributes; None: keep all."""
+        if fitted is not None:
+            self._forget()
+            self.__dict__.update(fitted)
+        return self
 
     def _forget(self) -> Self:
         """Drop fitted attributes, so that nothing of an earlier fit is left."""

@@ -25,15 +25,6 @@ from tiebreak.solvers import (
     minimize_truncated,
 )
 
-__all__ = [
-    "PrimalSolution",
-    "fit_along",
-    "fit_program",
-    "judge_solution",
-    "minimize_smooth",
-    "solve_primal",
-]
-
 Floats = NDArray[np.float64]
 
 
@@ -70,17 +61,19 @@ class PrimalSolution:
     method: str
     bundle: BundleSolution | None = None
 
-    def unpack(self, model: Any) -> None:
-        """Set what every convex model tells of its solution."""
-        model.objective_ = self.value
-        model.gap_ = self.gap
-        model.n_iter_ = self.n_iter
-        model.converged_ = self.converged
-        model.solver_ = self.method
+    def fitted(self) -> dict[str, Any]:
+        """Return what every convex model says of its solution."""
+        return {
+            "objective_": self.value,
+            "gap_": self.gap,
+            "n_iter_": self.n_iter,
+            "converged_": self.converged,
+            "solver_": self.method,
+        }
 
 
-class Program(Protocol):
-    """What there is to learn from, as :class:`GradedProgram` has it."""
+class Problem(Protocol):
+    """What there is to learn from, as :class:`GradedProblem` has it."""
 
     @property
     def A(self) -> Any:  # noqa: N802 - a matrix
@@ -96,9 +89,9 @@ class Program(Protocol):
         ...
 
 
-def fit_program(
+def fit_problem(
     model: Any,
-    program: Program,
+    problem: Problem,
     loss: UtilityLoss | GradeHinge,
     last: PrimalSolution | None = None,
 ) -> PrimalSolution:
@@ -119,15 +112,15 @@ def fit_program(
     -------
     PrimalSolution
     """
-    solution = solve_primal(model, program.A, loss, model.C, last)
-    program.unpack(model, solution.x)
-    program.keep_support(model, solution)
-    solution.unpack(model)
+    solution = solve_primal(model, problem.A, loss, model.C, last)
+    problem.unpack(model, solution.x)
+    problem.keep_support(model, solution)
+    vars(model).update(solution.fitted())
     return solution
 
 
 def fit_along(
-    template: Any, program: Program, loss: UtilityLoss | GradeHinge, Cs: Iterable[float]
+    template: Any, problem: Problem, loss: UtilityLoss | GradeHinge, Cs: Iterable[float]
 ) -> Iterator[Any]:
     """Fit copies of a model for one C after the other, each from the one before.
 
@@ -152,7 +145,7 @@ def fit_along(
         model = copy.copy(template)
         model.C = C
         check_positive(model, "C")
-        last = fit_program(model, program, loss, last)
+        last = fit_problem(model, problem, loss, last)
         yield model
 
 

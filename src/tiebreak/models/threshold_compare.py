@@ -22,12 +22,10 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
-from tiebreak.data.group_pairs import pairs_within_groups
+from tiebreak.data.validation import pairs_within_groups
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
-from tiebreak.models.graded_program import check_graded, check_lists
+from tiebreak.models.graded_problem import check_graded, check_lists
 from tiebreak.solvers import best_threshold
-
-__all__ = ["ThresholdCompare"]
 
 
 class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):

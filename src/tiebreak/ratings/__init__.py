@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Items known by name: ratings over time, strengths, checks and leaderboards."""
 
-from tiebreak.ratings.bradley_terry import BradleyTerry
-from tiebreak.ratings.check_pairs import check_pairs
-from tiebreak.ratings.elo import Elo
-from tiebreak.ratings.game_features import GameFeatures, game_features
-from tiebreak.ratings.glicko import Glicko
-from tiebreak.ratings.glicko2 import Glicko2
-from tiebreak.ratings.leaderboard import Leaderboard
-from tiebreak.ratings.plackett_luce import PlackettLuce
+from tiebreak.ratings.checks.check_pairs import check_pairs
+from tiebreak.ratings.leaderboard.board import Leaderboard
+from tiebreak.ratings.over_time.elo import Elo
+from tiebreak.ratings.over_time.game_features import GameFeatures, game_features
+from tiebreak.ratings.over_time.glicko import Glicko, Glicko2
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
 
 __all__ = [
     "BradleyTerry",

@@ -15,16 +15,6 @@ from tiebreak.data.columns import as_column, factorize, plain_values, refuse_mis
 from tiebreak.data.items import describe_non_finite
 from tiebreak.data.messages import list_rows
 
-__all__ = [
-    "Results",
-    "check_rater",
-    "check_results",
-    "check_row_covariates",
-    "check_row_numbers",
-    "favor_of_left",
-    "named_pairs",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Results:

@@ -3,17 +3,26 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tiebreak.report.calibration_display import CalibrationDisplay
-from tiebreak.report.history_display import HistoryDisplay
-from tiebreak.report.l1_path_display import L1PathDisplay
-from tiebreak.report.leaderboard_display import LeaderboardDisplay
-from tiebreak.report.matrix_display import ResultsMatrixDisplay
-from tiebreak.report.report_data import CompareData, Picture, QualityData, ReportData
-from tiebreak.report.report_page import render_report, write_report
-from tiebreak.report.roc_display import ComparisonROCDisplay
-from tiebreak.report.span_ratings import SpanRatings, rate_spans
-from tiebreak.report.tuning_display import TuningDisplay
-from tiebreak.report.weights_display import WeightsDisplay
+from tiebreak.report.data import (
+    CompareData,
+    Picture,
+    QualityData,
+    ReportData,
+    SpanRatings,
+    rate_spans,
+)
+from tiebreak.report.page import render_report, write_report
+from tiebreak.report.prediction_displays import CalibrationDisplay, ComparisonROCDisplay
+from tiebreak.report.rating_displays import (
+    HistoryDisplay,
+    LeaderboardDisplay,
+    ResultsMatrixDisplay,
+)
+from tiebreak.report.selection_displays import (
+    L1PathDisplay,
+    TuningDisplay,
+    WeightsDisplay,
+)
 
 if TYPE_CHECKING:
     from tiebreak.report.level_curves import draw_level_curves

@@ -27,8 +27,6 @@ from numpy.typing import ArrayLike
 from tiebreak.data import Pairs, as_pairs, check_outcomes
 from tiebreak.data.atomic import atomic_path
 
-__all__ = ["draw_level_curves"]
-
 # Orange and blue of Okabe and Ito, told apart with every common color blindness and in
 # grey; ties and non-ties also differ in shape.
 _TIE, _BETTER = "#D55E00", "#0072B2"

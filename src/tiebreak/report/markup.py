@@ -12,17 +12,6 @@ import json
 import re
 from typing import Any
 
-__all__ = [
-    "as_json",
-    "clean",
-    "element",
-    "escape",
-    "isolate",
-    "name_html",
-    "paragraph",
-    "shorten",
-]
-
 # Characters that XML forbids, lone surrogates that UTF-8 cannot write, and the other
 # control characters, which have no picture.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

@@ -12,21 +12,19 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold
 
-from tiebreak.data import Pairs, as_pairs
-from tiebreak.selection.forward_columns import ForwardColumns
-from tiebreak.selection.forward_result import METRICS, ForwardResult, score_rows
-
-__all__ = [
-    "Block",
-    "EvaluationData",
-    "collect",
-    "foretell",
-    "item_numbers",
-    "name_models",
-]
+from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data.columns import as_column, factorize, order_periods
+from tiebreak.selection.results import (
+    METRICS,
+    ForwardColumns,
+    ForwardResult,
+    score_rows,
+)
+from tiebreak.selection.splitters import PeriodSplit
 
 _SHARES = "shares"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
@@ -281,3 +279,214 @@ def item_numbers(pairs: Pairs, X: Any) -> NDArray[np.int64]:
     if pairs is X:
         return sides
     return as_pairs(pairs).unique_items()[1][sides]
+
+
+def evaluate_folds(
+    models: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: Any = 5,
+    groups: ArrayLike | None = None,
+    random_state: int | None = 0,
+    advantage: Any = None,
+    context: Any = None,
+    rater: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ForwardResult:
+    """Measure how well models foretell results from the others, by cross-validation.
+
+    For results with dates use :func:`evaluate_forward`: there a fold would learn from
+    the future. Rows are shuffled into folds; each is foretold by models fitted on the
+    other folds. Rows with an item that the other folds do not have are left out for all
+    models alike, unless every model can predict them.
+
+    Parameters
+    ----------
+    models : estimator or dict of str to estimator
+        Models of comparisons, fitted or not; they are cloned.
+    X : Pairs or array-like of shape (n, 2, n_features)
+        Comparisons.
+    y : array-like of shape (n,)
+        Outcomes: -1 left is better, 0 tie, +1 right is better.
+    cv : int or splitter, default=5
+        Number of folds, or a scikit-learn splitter of the rows, such as
+        `ItemKFold` to hold out items.
+    groups : array-like of shape (n,), optional
+        Rows of the same group stay together, such as those of one query.
+    random_state : int or None, default=0
+        Seed of the shuffle, where `cv` is a number.
+    advantage : float, array-like of shape (n,), or dict of str to these, optional
+        Advantage of left, as in :func:`evaluate_forward`.
+    context : array-like or DataFrame of shape (n, q), optional
+        Covariates of the comparisons.
+    rater : array-like of shape (n,), optional
+        Who compared: for ``fit``, and for standard errors of differences.
+    sample_weight : array-like of shape (n,), optional
+        Weights. A row of weight 0 is absent.
+
+    Returns
+    -------
+    ForwardResult
+        As of :func:`evaluate_forward`; ``period`` numbers raters, groups or rows.
+    """
+    named = name_models(models)
+    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+    columns = ForwardColumns(
+        period=None,
+        advantage=advantage,
+        context=context,
+        rater=rater,
+        sample_weight=None if sample_weight is None else weight,
+    )
+    columns.check(named, len(pairs))
+    data = EvaluationData(pairs, outcome, weight, item_numbers(pairs, X), columns)
+    present = np.flatnonzero(weight > 0)
+    labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
+    splitter = _splitter(cv, len(present), labels, random_state)
+    together = None if labels is None else labels[present]
+    blocks = [
+        foretell(named, data, present[train], present[test], number)
+        for number, (train, test) in enumerate(
+            splitter.split(pairs[present], outcome[present], together)
+        )
+    ]
+    # Rows of one query, or of one rater, may depend on each other.
+    place = np.arange(len(pairs), dtype=np.int64) if labels is None else labels
+    if rater is not None:
+        place = factorize(as_column(rater, "rater"))[0]
+    numbers = [(block.number, block.number) for block in blocks]
+    note = f"each foretold from the other folds of {len(blocks)}."
+    return collect(blocks, data, place, numbers, note)
+
+
+def _splitter(
+    cv: Any, n_rows: int, labels: NDArray[np.int64] | None, random_state: int | None
+) -> Any:
+    if hasattr(cv, "split"):
+        return cv
+    parts = n_rows if labels is None else len(np.unique(labels))
+    if parts < cv:
+        what = "comparisons" if labels is None else "groups"
+        raise ValueError(
+            f"There are {parts} {what}, fewer than the {cv} folds; use fewer folds, or "
+            f"collect more {what}."
+        )
+    kind = KFold if labels is None else GroupKFold
+    return kind(cv, shuffle=True, random_state=random_state)
+
+
+def evaluate_forward(
+    models: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    period: ArrayLike,
+    n_splits: int = 5,
+    min_train: int | float | None = None,
+    advantage: Any = None,
+    context: Any = None,
+    rater: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ForwardResult:
+    """Measure how well models foretell results from earlier ones only.
+
+    For every block of `PeriodSplit`, a clone of each model is fitted on all rows of
+    earlier periods, in order of time, and predicts the rows of the block. It is not
+    updated within the block, so more splits let models that follow the time look their
+    best. Metadata the models stands ``"shares"``, which knows only how often left, tie
+    and right occurred so far.
+
+    A model without a prior cannot foretell an item that it has not seen. Rows with
+    such an item are left out *for all models alike*, unless every model can predict
+    them; the column ``n_unseen`` of the result says how many were left out.
+
+    Parameters
+    ----------
+    models : estimator or dict of str to estimator
+        Models of comparisons, fitted or not; they are cloned.
+    X : Pairs or array-like of shape (n, 2, n_features)
+        Comparisons.
+    y : array-like of shape (n,)
+        Outcomes: -1 left is better, 0 tie, +1 right is better.
+    period : array-like of shape (n,)
+        When: dates, numbers or text, in any order. Models whose ``fit`` takes periods
+        get it.
+    n_splits : int, default=5
+        Number of blocks to foretell.
+    min_train : int or float, optional
+        Rows, or share of the rows, of the first training set, at least; see
+        `PeriodSplit`.
+    advantage : float, array-like of shape (n,), or dict of str to these, optional
+        Advantage of left, for ``fit`` and for predicting. Its unit differs: Elo and
+        Glicko read rating points, BradleyTerry learns what 1 is worth. A dictionary
+        gives models by name an advantage of their own, and the others none.
+    context : array-like or DataFrame of shape (n, q), optional
+        Covariates of the comparisons, for ``fit`` and for predicting.
+    rater : array-like of shape (n,), optional
+        Who compared, for ``fit``.
+    sample_weight : array-like of shape (n,), optional
+        Weights, for ``fit`` and for the metrics. A row of weight 0 is absent.
+
+    Returns
+    -------
+    ForwardResult
+        Print it; its ``table`` holds a row per model, ``difference(a, b)`` compares two
+        with a standard error.
+
+    Raises
+    ------
+    ValueError
+        If a column is given that no model takes, if there are too few periods, or if
+        a model refuses its rows; a note then names the model and the block.
+
+    Notes
+    -----
+    A model gets those of `period`, `advantage`, `context`, `rater` and `sample_weight`
+    that its ``fit`` (``predict``, ``predict_proba``) names among its parameters. One
+    whose ``fit`` takes no weights learns from every row alike.
+
+    Examples
+    --------
+    >>> from tiebreak import MajorityCompare, Pairs
+    >>> from tiebreak.selection import evaluate_forward
+    >>> pairs = Pairs(None, list("abacbcab"), list("bacacbba"))
+    >>> y = [-1, 1, -1, 1, -1, 0, -1, 0]
+    >>> model = MajorityCompare()
+    >>> result = evaluate_forward(model, pairs, y, period=range(8), n_splits=2)
+    >>> result.table.select("model", "n_test", "accuracy")
+    shape: (2, 3)
+    ┌─────────────────┬────────┬──────────┐
+    │ model           ┆ n_test ┆ accuracy │
+    │ ---             ┆ ---    ┆ ---      │
+    │ str             ┆ i64    ┆ f64      │
+    ╞═════════════════╪════════╪══════════╡
+    │ MajorityCompare ┆ 6      ┆ 0.5      │
+    │ shares          ┆ 6      ┆ 0.5      │
+    └─────────────────┴────────┴──────────┘
+    """
+    named = name_models(models)
+    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+    periods = order_periods(period, len(pairs))
+    columns = ForwardColumns(
+        period=as_column(period, "period"),
+        advantage=advantage,
+        context=context,
+        rater=rater,
+        sample_weight=None if sample_weight is None else weight,
+    )
+    columns.check(named, len(pairs))
+    data = EvaluationData(pairs, outcome, weight, item_numbers(pairs, X), columns)
+    present = np.flatnonzero(weight > 0)
+    splitter = PeriodSplit(n_splits, min_train=min_train)
+    blocks = [
+        foretell(named, data, present[train], present[test], number)
+        for number, (train, test) in enumerate(
+            splitter.split(present, period=periods.place[present])
+        )
+    ]
+    ends = [
+        tuple(periods.values[periods.place[row]] for row in block.test[[0, -1]])
+        for block in blocks
+    ]
+    return collect(blocks, data, periods.place, ends)

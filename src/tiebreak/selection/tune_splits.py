@@ -21,8 +21,6 @@ from tiebreak.data.columns import as_column, factorize
 from tiebreak.metrics import GradeScorer, PairScorer, get_scorer
 from tiebreak.selection.splitters import QueryKFold
 
-__all__ = ["Split", "choose_scorer", "make_splits", "row_columns"]
-
 Params = dict[str, Any]
 Fold = tuple[np.ndarray, np.ndarray]
 

@@ -26,8 +26,6 @@ from scipy.linalg import cho_factor, cho_solve
 from tiebreak.kernels import MatrixRows
 from tiebreak.solvers.dual_program import DualState
 
-__all__ = ["ActiveSet"]
-
 # Above this many variables the system is factored in the precision of the rows.
 _DOUBLE_LIMIT = 1500
 _RIDGE: dict[type, float] = {np.float64: 1e-11, np.float32: 3e-7}

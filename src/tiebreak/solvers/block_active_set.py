@@ -10,8 +10,6 @@ from scipy.linalg import LinAlgError
 
 from tiebreak.solvers.active_set import ActiveSet
 
-__all__ = ["BlockActiveSet"]
-
 
 class BlockActiveSet(ActiveSet):
     """The linear systems of a :class:`~tiebreak.solvers.BlockQP`.

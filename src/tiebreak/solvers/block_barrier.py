@@ -12,16 +12,6 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = [
-    "advance",
-    "barrier_gradient",
-    "barrier_weights",
-    "collect_weighted",
-    "corrected_gradient",
-    "newton_step",
-    "step_lengths",
-]
-
 
 @njit(cache=True, nogil=True)
 def barrier_gradient(point, y, values, row, starts, levels, out):  # type: ignore[no-untyped-def]

@@ -19,8 +19,6 @@ from tiebreak.solvers.dual_program import DualSolution
 from tiebreak.solvers.dual_run import DualRun
 from tiebreak.solvers.smo import WorkingSets
 
-__all__ = ["solve_block_qp"]
-
 # A barrier system is formed and factored only up to this size,
 _MAX_SYSTEM = 1000
 # and goes first if forming it takes at most as many multiplications,

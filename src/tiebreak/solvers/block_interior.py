@@ -32,8 +32,6 @@ from tiebreak.solvers.block_barrier import (
 from tiebreak.solvers.block_qp import BlockQP
 from tiebreak.solvers.dual_program import DualState
 
-__all__ = ["block_interior_point"]
-
 _BACK_OFF = 0.995
 # Columns of the factor that are weighted at a time, so that they stay in the cache.
 _COLUMNS = 4096

@@ -24,8 +24,6 @@ import numpy as np
 
 from tiebreak.kernels import MatrixRows
 
-__all__ = ["BlockQP"]
-
 
 @dataclass(frozen=True)
 class BlockQP:

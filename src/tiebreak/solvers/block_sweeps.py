@@ -21,8 +21,6 @@ from tiebreak.kernels.functions import Table
 from tiebreak.solvers.dual_program import DualState
 from tiebreak.solvers.rounds import Rounds
 
-__all__ = ["BlockSweeps", "sweep_pairs"]
-
 _FLAT = 1e-12
 
 

@@ -8,8 +8,6 @@ from scipy.linalg import LinAlgError
 
 from tiebreak.solvers.active_set import ActiveSet
 
-__all__ = ["BoxActiveSet"]
-
 
 class BoxActiveSet(ActiveSet):
     """The linear systems of a :class:`~tiebreak.solvers.BoxQP`.

@@ -19,8 +19,6 @@ import numpy as np
 
 from tiebreak.kernels import MatrixRows
 
-__all__ = ["BoxQP"]
-
 
 @dataclass(frozen=True)
 class BoxQP:

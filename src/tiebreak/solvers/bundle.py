@@ -34,8 +34,6 @@ from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.solvers.cutting_planes import CuttingPlanes
 from tiebreak.solvers.quasi_newton import CurvatureMemory
 
-__all__ = ["Bundle", "BundleSolution", "ConvexRisk", "minimize_bundle"]
-
 Floats = NDArray[np.float64]
 
 # A smaller gap, relative to f, cannot be told from rounding.

@@ -8,8 +8,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["conjugate_gradients"]
-
 Vector = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from tiebreak.solvers.simplex_qp import SimplexProgram
 
-__all__ = ["CuttingPlanes"]
-
 Floats = NDArray[np.float64]
 
 _ROUNDING = float(np.finfo(np.float64).eps)

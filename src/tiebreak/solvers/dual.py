@@ -15,8 +15,6 @@ from tiebreak.solvers.dual_run import DualRun
 from tiebreak.solvers.interior_point import interior_point
 from tiebreak.solvers.smo import WorkingSets
 
-__all__ = ["solve_box_qp"]
-
 # Up to so many rows the interior-point method can do without a thin factor,
 _FEW = 3000
 # where it costs as much as so many rounds for a thousand rows, squared for more.

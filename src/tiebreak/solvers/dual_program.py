@@ -31,8 +31,6 @@ import numpy as np
 
 from tiebreak.kernels import MatrixRows
 
-__all__ = ["DualProgram", "DualSolution", "DualState"]
-
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 

@@ -26,8 +26,6 @@ from tiebreak.solvers.active_set import ActiveSet
 from tiebreak.solvers.dual_program import DualProgram, DualSolution, DualState
 from tiebreak.solvers.rounds import Rounds
 
-__all__ = ["DualRun"]
-
 # Systems up to this size are cheap enough to solve after every fit.
 _SMALL = 1500
 # Violation at which Newton steps are worth a try: the active set is nearly right.

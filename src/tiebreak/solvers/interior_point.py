@@ -22,8 +22,6 @@ from scipy.linalg.blas import dsyrk
 
 from tiebreak.solvers.dual_program import DualProgram, DualState
 
-__all__ = ["interior_point"]
-
 _BACK_OFF = 0.995
 
 

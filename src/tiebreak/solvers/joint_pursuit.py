@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 from tiebreak.solvers.joint_search import Candidates, FreeSearch, SharedSearch
 from tiebreak.solvers.pursuit import Dictionary, QuadraticForm, measure_columns
 
-__all__ = ["JointPath", "JointProblem", "pursue_jointly"]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from tiebreak.data.threads import in_threads
 from tiebreak.solvers.pursuit import Dictionary, QuadraticForm, first_best
 
-__all__ = ["ENUMERATED", "Candidates", "FreeSearch", "SharedSearch"]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Found = tuple[Indices, Floats, float]

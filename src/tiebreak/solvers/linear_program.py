@@ -17,8 +17,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["LinearProgram", "ProgramSolution"]
-
 Floats = NDArray[np.float64]
 
 # The smallest that HiGHS takes; its default of 1e-7 would be seen in objectives.

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 
 from tiebreak.solvers.linear_program import LinearProgram
 
-__all__ = ["LPSolution", "maximize_lp"]
-
 
 @dataclass(frozen=True)
 class LPSolution:

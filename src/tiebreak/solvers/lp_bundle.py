@@ -32,8 +32,6 @@ from tiebreak.solvers.linear_program import LinearProgram
 from tiebreak.solvers.piecewise_risk import LPBundleSolution, PiecewiseRisk
 from tiebreak.solvers.slack_rows import Plane, SlackRows, lower_bound
 
-__all__ = ["LPBundle"]
-
 Floats = NDArray[np.float64]
 
 # Iterations with planes alone before terms are written down, and between two times.

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.solvers.conjugate_gradients import conjugate_gradients
 
-__all__ = ["NewtonSolution", "SmoothObjective", "minimize_newton"]
-
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
 Watch = Callable[[Vector, float, float, int], None]

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from tiebreak.solvers.slack_rows import Plane, SlackRows
 
-__all__ = ["LPBundleSolution", "PiecewiseRisk"]
-
 Floats = NDArray[np.float64]
 
 

@@ -25,15 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-__all__ = [
-    "Dictionary",
-    "PursuitPath",
-    "QuadraticForm",
-    "first_best",
-    "measure_columns",
-    "pursue",
-]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

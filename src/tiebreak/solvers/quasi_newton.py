@@ -18,8 +18,6 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["CurvatureMemory", "row_covariance"]
-
 Floats = NDArray[np.float64]
 
 _MEMORY = 30

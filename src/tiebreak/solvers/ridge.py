@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from tiebreak.solvers.conjugate_gradients import conjugate_gradients
 
-__all__ = ["RidgeSolution", "RidgeSystem", "solve_by_products", "thin_inverse"]
-
 Floats = NDArray[np.float64]
 Operator = Callable[[Floats], Floats]
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from tiebreak.solvers.dual_program import DualState
 
-__all__ = ["Rounds"]
-
 
 class Rounds(ABC):
     """Rounds of steps on a :class:`DualState`.

@@ -24,8 +24,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["SimplexProgram"]
-
 Floats = NDArray[np.float64]
 
 # Shares of the squared length of a difference that are nothing, and that are plenty.

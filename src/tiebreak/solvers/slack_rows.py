@@ -22,8 +22,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Plane", "SlackRows", "lower_bound"]
-
 Floats = NDArray[np.float64]
 
 

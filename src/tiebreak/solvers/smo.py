@@ -20,8 +20,6 @@ from tiebreak.solvers.dual_program import DualState
 from tiebreak.solvers.rounds import Rounds
 from tiebreak.solvers.working_set import compile_kernels, solve_blocks, solve_box
 
-__all__ = ["WorkingSets"]
-
 _SIZE = 512
 # Programs up to this size are one working set.
 _WHOLE = 1024

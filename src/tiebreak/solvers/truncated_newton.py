@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from tiebreak.solvers.conjugate_gradients import conjugate_gradients
 
-__all__ = ["StronglyConvex", "TruncatedSolution", "minimize_truncated"]
-
 Vector = NDArray[np.float64]
 Watch = Callable[[Vector, float, float, int], None]
 

@@ -14,11 +14,8 @@ import threading
 import numpy as np
 from numba import njit
 
-from tiebreak.kernels.exponential import exp_in_place
-from tiebreak.kernels.pair_rows import subtract_sides
-from tiebreak.kernels.rows import add_rows, gather_block
-
-__all__ = ["compile_kernels", "solve_blocks", "solve_box"]
+from tiebreak.kernels.functions import exp_in_place
+from tiebreak.kernels.rows import add_rows, gather_block, subtract_sides
 
 _LOGGER = logging.getLogger("tiebreak")
 _FLAT = 1e-12

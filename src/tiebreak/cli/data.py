@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``tiebreak data``: which published sets there are, and getting them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from tiebreak.cli.console import Screen, print_json
+from tiebreak.datasets.catalog import DataSet
+from tiebreak.datasets.real import cache_dir, data_folder, locate, own_files
+from tiebreak.datasets.registry import REGISTRY, find_set
+
+
+def check_names(names: list[str]) -> list[str]:
+    """Refuse names of sets that there are not, as typer wants it.
+
+    Parameters
+    ----------
+    names : list of str
+        What the user typed.
+
+    Returns
+    -------
+    list of str
+        The same.
+    """
+    for name in names:
+        try:
+            find_set(name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return names
+
+
+def run_list(*, as_json: bool) -> None:
+    """Print what sets there are, on what terms, and where they are.
+
+    Parameters
+    ----------
+    as_json : bool
+        Whether to print JSON instead of a table.
+    """
+    if as_json:
+        print_json([_as_dict(dataset) for dataset in REGISTRY.values()])
+        return
+    table = Table(title="Published sets", title_justify="left")
+    table.add_column("name", no_wrap=True)
+    table.add_column("what")
+    table.add_column("rows", justify="right")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("terms")
+    table.add_column("where")
+    for dataset in REGISTRY.values():
+        place = locate(dataset).place
+        by_hand = place == "not here" and dataset.by_hand
+        table.add_row(
+            dataset.name,
+            dataset.what,
+            f"{dataset.rows:,} {dataset.unit}",
+            _size(dataset.size),
+            dataset.license,
+            "not here, get it by hand" if by_hand else place,
+        )
+    console = Screen()
+    console.print(table)
+    folder = data_folder()
+    asked = "not set" if folder is None else str(folder)
+    console.print(Text(f"Data folder (TIEBREAK_DATA): {asked}"), soft_wrap=True)
+    console.print(Text(f"Cache: {cache_dir()}"), soft_wrap=True)
+
+
+def run_get(names: Sequence[str], *, quiet: bool, as_json: bool) -> None:
+    """Find or download sets; print their files on standard output.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Sets, or single files of sets.
+    quiet : bool
+        Whether to print nothing else than the files.
+    as_json : bool
+        Whether to print JSON instead.
+    """
+    console = Console(stderr=True, quiet=quiet or as_json, highlight=False)
+    found = []
+    for name in names:
+        dataset, files = find_set(name)
+        paths = own_files(dataset, files) or _get(name, console)
+        found.append({"asked": name, "paths": [*map(str, paths)], **_as_dict(dataset)})
+        for sentence in _terms(dataset):
+            console.print(Text(sentence))
+        if not as_json:
+            # Paths stand alone on standard output, one per line, for other programs.
+            sys.stdout.writelines(f"{path}\n" for path in paths)
+            sys.stdout.flush()
+    if as_json:
+        print_json(found)
+
+
+def _get(name: str, console: Console) -> tuple[Path, ...]:
+    """Fetch with a progress bar."""
+    # Imported here, because what is found needs no more than a look.
+    from tiebreak.datasets.fetching import fetch_files
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=console.quiet or not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(name, total=None)
+
+        def progress(url: str, done: int, total: int | None) -> None:
+            file = PurePosixPath(urlsplit(url).path).name
+            bar.update(task, description=file, completed=done, total=total)
+
+        return fetch_files(name, progress=progress)
+
+
+def _terms(dataset: DataSet) -> list[str]:
+    if dataset.bundled:
+        return [f"{dataset.name}: {dataset.terms}"]
+    return [
+        f"{dataset.name}: {dataset.terms}",
+        f"Publisher: {dataset.publisher}",
+        f"Please cite: {dataset.cite}",
+    ]
+
+
+def _as_dict(dataset: DataSet) -> dict[str, Any]:
+    location = locate(dataset)
+    return {
+        "name": dataset.name,
+        "what": dataset.what,
+        "rows": dataset.rows,
+        "unit": dataset.unit,
+        "size": dataset.size,
+        "license": dataset.license,
+        "terms": dataset.terms,
+        "publisher": dataset.publisher or None,
+        "cite": dataset.cite,
+        "by_hand": dataset.by_hand or None,
+        "where": location.place,
+        "folder": None if location.folder is None else str(location.folder),
+        "files": [
+            {"name": file.name, "sha256": file.sha256, "size": file.size}
+            for file in dataset.files
+        ],
+    }
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"

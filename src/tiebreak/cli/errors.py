@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong ends in one line and an exit code that says what it was."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from tiebreak.cli.signals import SIGNALED, say
+
+OURS, FILE, DATA, WRITE, CLUSTER, INTERRUPTED = 1, 3, 4, 5, 6, SIGNALED + 2
+CODES = {
+    0: "done",
+    OURS: "an error of tiebreak itself",
+    2: "the command was not understood",
+    FILE: "the file could not be read",
+    DATA: "the data do not allow it",
+    WRITE: "the result could not be written",
+    CLUSTER: "the cluster could not do its part",
+    INTERRUPTED: "interrupted",
+}
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors into one line and an exit code, and warnings into one line each.
+
+    ``TIEBREAK_DEBUG=1`` shows where errors come from instead.
+    """
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        import typer
+
+        try:
+            with warnings.catch_warnings():
+                if options.get("quiet"):
+                    warnings.simplefilter("ignore")
+                else:
+                    warnings.showwarning = _show_warning
+                command(*args, **options)
+        except KeyboardInterrupt:
+            say("Interrupted; nothing is left half written.")
+            raise typer.Exit(INTERRUPTED) from None
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("TIEBREAK_DEBUG"):
+                raise
+            say(_one_line(error))
+            raise typer.Exit(_code_of(error)) from None
+
+    return run
+
+
+def _code_of(error: Exception) -> int:
+    from tiebreak.io.result import FileError, WriteError
+
+    # Without its import nothing has been done on a cluster.
+    scale = sys.modules.get("tiebreak.outofcore")
+    if scale is not None and isinstance(error, scale.ClusterError):
+        return CLUSTER
+    if isinstance(error, OSError | WriteError):
+        return WRITE
+    if isinstance(error, FileError):
+        return FILE
+    return DATA if isinstance(error, ValueError | TypeError | MemoryError) else OURS
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        # Errors of files have a name; that of what is printed has none.
+        place = error.filename or "to standard output"
+        return f"Cannot write {place}: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; try a part of the rows."
+    text = " ".join(str(error).split())
+    if _code_of(error) == OURS:
+        return (
+            f"{type(error).__name__}: {text}. This is an error of tiebreak itself; "
+            "TIEBREAK_DEBUG=1 shows where it comes from, which is worth a report."
+        )
+    return text
+
+
+def _show_warning(message: Warning | str, *place: Any, **more: Any) -> None:
+    say(f"warning: {' '.join(str(message).split())}")

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``tiebreak predict``: what a saved model says of pairs, or of items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from tiebreak.cli.console import Screen, print_json
+from tiebreak.data.columns import as_names, factorize
+from tiebreak.io import (
+    ReadOptions,
+    ReadResult,
+    check_ending,
+    read_unlabeled,
+    write_table,
+)
+from tiebreak.io.result import printable
+from tiebreak.pipeline.items import item_utilities, ranks_within
+from tiebreak.pipeline.saved_model import SavedModel, load_model
+
+_SHOWN = 20
+_LONGEST = 40
+_WORDS = ("left", "tie", "right")
+
+
+def run(
+    model: Path,
+    file: Path,
+    reading: ReadOptions,
+    *,
+    out: Path | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Load, read, predict, and print or write.
+
+    Parameters
+    ----------
+    model, file : Path
+        The model file, and what it is asked about.
+    reading : ReadOptions
+        How to read the file.
+    out : Path or None
+        The file to write; None: print.
+    quiet, as_json : bool
+        What to print.
+    """
+    if out is not None:
+        check_ending(out)
+    saved = load_model(model)
+    saved.refuse_items(reading)
+    read = read_unlabeled(file, reading, saved.wanted)
+    said = list(read.sentences)
+    if read.kind == "comparisons":
+        frame = _of_pairs(saved, read, said)
+    else:
+        frame = _of_items(saved, read, said)
+    if out is not None:
+        write_table(out, frame)
+    if as_json:
+        found: dict[str, Any] = {"n": frame.height, "recognized": said}
+        found |= {"out": str(out)} if out else {"predictions": frame.to_dicts()}
+        print_json(found)
+        return
+    screen = Screen(quiet=quiet)
+    screen.say(said)
+    if out is not None:
+        screen.say([f"{frame.height:,} predictions written to {out}."])
+        return
+    screen.print(_show(frame))
+    if frame.height > _SHOWN:
+        more = f"{frame.height - _SHOWN:,} more rows are not shown"
+        screen.say([f"{more}; --out FILE writes all of them."])
+
+
+def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:
+    pairs = read.pairs
+    assert pairs is not None and pairs.names is not None
+    names = pl.Series([str(name) for name in pairs.names.tolist()], dtype=pl.String)
+    pairs = saved.own_pairs(pairs)
+    said += saved.check(pairs)
+    options = saved.options(read.columns)
+    if "advantage" in read.columns and not options:
+        said.append("This model was fitted without an advantage, so none is counted.")
+    if "advantage" not in read.columns and hasattr(saved.model, "advantage_"):
+        said.append(
+            "The model knows an advantage, such as that of playing at home, but the "
+            "file does not say who has it, so none is counted; columns named home and "
+            "away say it, or --advantage."
+        )
+
+    def answer(model: Any) -> pl.DataFrame:
+        words = pl.Series(_WORDS, dtype=pl.String)
+        predicted = _whole(model.predict(pairs, **options), (len(pairs),))
+        columns = [
+            names.gather(pairs.left).alias("left"),
+            names.gather(pairs.right).alias("right"),
+            words.gather(predicted.astype(np.int64) + 1).alias("predicted"),
+        ]
+        if hasattr(model, "predict_proba"):
+            shares = _whole(model.predict_proba(pairs, **options), (len(pairs), 3))
+            for number, word in enumerate(_WORDS):
+                columns.append(pl.Series(f"p_{word}", shares[:, number]))
+        if hasattr(model, "decision_function"):
+            difference = model.decision_function(pairs, **options)
+            columns.append(pl.Series("difference", _whole(difference, (len(pairs),))))
+        return pl.DataFrame(columns)
+
+    return saved.ask(answer)
+
+
+def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:
+    items, names, query = read.items, read.names, read.query
+    assert items is not None
+    own = None if names is None else saved.own_names(names)
+    if not hasattr(saved.last, "utility"):
+        raise ValueError(
+            f"{type(saved.last).__name__} compares two items and rates none alone; ask "
+            "it about pairs, with --left, --right and --items."
+        )
+    if own is not None:
+        said += saved.check_names(as_names(factorize(own)[1]))
+    elif saved.known is not None:
+        said.append(
+            f"The model also knows {len(saved.known):,} items by name; --item names "
+            "the column of names, if there is one."
+        )
+    n = items.n_items
+    group = np.zeros(n, dtype=np.int64) if query is None else factorize(query)[0]
+
+    def answer(model: Any) -> pl.DataFrame:
+        utility = _whole(item_utilities(model, items, own), (n,))
+        columns = []
+        if query is not None:
+            columns.append(_as_series("query", query))
+        if names is not None:
+            columns.append(_as_series("item", names))
+        else:
+            columns.append(pl.Series("row", np.arange(1, n + 1)))
+        columns.append(pl.Series("utility", utility))
+        columns.append(pl.Series("rank", ranks_within(utility, group)))
+        return pl.DataFrame(columns)
+
+    return saved.ask(answer)
+
+
+def _whole(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Check that a model answered with one number for each question."""
+    array = np.asarray(values)
+    if array.shape != shape or array.dtype.kind not in "iuf":
+        raise TypeError(f"an answer has the shape {array.shape} and not {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("an answer is not a finite number")
+    return array
+
+
+def _as_series(name: str, values: NDArray[Any]) -> pl.Series:
+    if values.dtype.kind in "OU":
+        return pl.Series(name, values.tolist(), dtype=pl.String)
+    return pl.Series(name, values)
+
+
+def _show(frame: pl.DataFrame) -> Table:
+    """Make a table of the first rows; names appear as text and never as markup."""
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, kind in frame.schema.items():
+        table.add_column(
+            name.replace("p_", "P(") + ")" if name.startswith("p_") else name,
+            justify="left" if kind == pl.String else "right",
+            overflow="fold",
+        )
+    for row in frame.head(_SHOWN).iter_rows(named=True):
+        table.add_row(*(_cell(name, value) for name, value in row.items()))
+    return table
+
+
+def _cell(name: str, value: Any) -> Text:
+    if isinstance(value, float):
+        signed = name in ("difference", "utility")
+        return Text(f"{value:+.3f}" if signed else f"{value:.3f}")
+    text = printable(str(value))
+    return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the program ends when it is stopped, or when nobody listens any more.
+
+An interrupt does not become an exception, which an import or a callback of compiled
+code may swallow. It ends the program at once, after what is unfinished was removed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+SIGNALED = 128
+"""What shells add to the number of a signal: 130 is Ctrl-C, 143 is a request to end."""
+
+_WORDS = {"SIGINT": "Interrupted", "SIGTERM": "Terminated", "SIGHUP": "Hung up"}
+_WRITE = 5
+_advice: list[str] = []
+_last_wishes: list[Stopping] = []
+
+
+def listen() -> None:
+    """Take over the signals that end a program, and let no character end it.
+
+    Signals that are ignored, as in programs that run in the background, stay so.
+    """
+    _open_closed()
+    for name in _WORDS:
+        number = getattr(signal, name, None)
+        usual = (signal.SIG_DFL, signal.default_int_handler)
+        if number is not None and signal.getsignal(number) in usual:
+            signal.signal(number, _stop)
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        # A terminal of few characters shows a question mark for the others.
+        reconfigure(errors="replace")
+
+
+def _open_closed() -> None:
+    """Send output nowhere that was closed by ``>&-``.
+
+    Else the next file to be opened would get the number of the closed one, and what is
+    printed would go there.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+        if getattr(sys, name) is None:
+            mode = "w" if number else "r"
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+@contextmanager
+def when_interrupted(advice: str) -> Iterator[None]:
+    """Say more if the program is interrupted in a block.
+
+    Parameters
+    ----------
+    advice : str
+        A sentence.
+    """
+    _advice.append(advice)
+    try:
+        yield
+    finally:
+        _advice.pop()
+
+
+class Stopping:
+    """What is to be done when the program is stopped.
+
+    Parameters
+    ----------
+    action : callable
+        Takes nothing. It may be called between any two steps of the program.
+    """
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._action = action
+
+    def replace(self, action: Callable[[], None]) -> None:
+        """Do something else instead."""
+        self._action = action
+
+    def __call__(self) -> None:
+        """Do it."""
+        self._action()
+
+
+@contextmanager
+def when_stopped(action: Callable[[], None]) -> Iterator[Stopping]:
+    """Do something if the program is stopped by a signal in a block.
+
+    Parameters
+    ----------
+    action : callable
+        Takes nothing.
+
+    Yields
+    ------
+    Stopping
+        In which the action can be replaced.
+    """
+    stopping = Stopping(action)
+    _last_wishes.append(stopping)
+    try:
+        yield stopping
+    finally:
+        _last_wishes.remove(stopping)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    _stop_listening()
+    for wish in _last_wishes:
+        with suppress(Exception):
+            wish()
+    # What was never imported has left nothing unfinished.
+    abandon = getattr(sys.modules.get("tiebreak.data.atomic"), "abandon", None)
+    if abandon is not None:
+        abandon()
+    word = _WORDS[signal.Signals(number).name]
+    line = " ".join([f"{word}; nothing is left half written.", *_advice])
+    # The spinner hides the cursor, and its line is not ended. Not sys.stderr, which
+    # may be in the middle of a line.
+    clear = "\r\x1b[2K\x1b[?25h" if os.isatty(2) else ""
+    with suppress(OSError):
+        os.write(2, f"{clear}tiebreak: {line}\n".encode())
+    os._exit(SIGNALED + number)
+
+
+def _stop_listening() -> None:
+    for name in _WORDS:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def finish(code: Any) -> None:
+    """End the program, after everything that was printed is out.
+
+    All is done then, so that an interrupt has nothing to end any more.
+
+    Parameters
+    ----------
+    code : int, str or None
+        As of `SystemExit`.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        ignore_pipe()
+    except OSError as error:
+        ignore_pipe()
+        say(f"Cannot write to standard output: {error.strerror}.")
+        code = code or _WRITE
+    _stop_listening()
+    sys.exit(code)
+
+
+def ignore_pipe() -> None:
+    """Send what is printed from now on nowhere; its reader has gone away."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def say(message: str) -> None:
+    """Print a line on standard error.
+
+    Parameters
+    ----------
+    message : str
+        The line.
+    """
+    with suppress(OSError):
+        sys.stderr.write(f"tiebreak: {message}\n")
+        sys.stderr.flush()

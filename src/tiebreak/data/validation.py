@@ -1,0 +1,508 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one door: what models call to check what they are given.
+
+Dispatch is by type only: `Pairs` and 3-D arrays are comparisons, everything else is a
+table of items. Rows are checked here, once; the layers behind rely on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from tiebreak.data.columns import (
+    as_column,
+    as_names,
+    factorize,
+    missing_rows,
+    refuse_missing,
+)
+from tiebreak.data.items import ItemTable, as_float_array, as_items, describe_non_finite
+from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.orders import Orders
+from tiebreak.data.outcome import check_outcomes
+from tiebreak.data.pairs import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Grades:
+    """Graded items in groups, checked.
+
+    Attributes
+    ----------
+    items : ItemTable
+        Features, one row per graded item.
+    y : ndarray of float64 of shape (n,)
+        Grades; higher is better.
+    group : ndarray of int64 of shape (n,)
+        Number of the group of each row, 0 to G-1 in order of first appearance. Rows of
+        different groups are never compared.
+    group_names : ndarray of shape (G,)
+        The `qid` of each group; ``[0]`` when no `qid` was given.
+    orders : Orders or None
+        The lists, when grades were read from them.
+    """
+
+    items: ItemTable
+    y: NDArray[np.float64]
+    group: NDArray[np.int64]
+    group_names: NDArray[Any]
+    orders: Orders | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, G."""
+        return len(self.group_names)
+
+
+def is_pairs(X: Any) -> bool:
+    """Say whether X holds comparisons rather than items.
+
+    Parameters
+    ----------
+    X : object
+        Anything that a model may be given.
+
+    Returns
+    -------
+    bool
+        True for `Pairs`, for arrays of three dimensions and for lists nested as
+        deep.
+
+    Examples
+    --------
+    >>> is_pairs(np.zeros((5, 2, 3))), is_pairs(np.zeros((5, 3)))
+    (True, False)
+    """
+    if isinstance(X, Pairs):
+        return True
+    if isinstance(X, list | tuple):
+        return _depth(X) == 3
+    return getattr(X, "ndim", None) == 3
+
+
+def as_pairs(X: Any) -> Pairs:
+    """Bring comparisons to the form of `Pairs`.
+
+    Parameters
+    ----------
+    X : Pairs or array-like of shape (n, 2, n_features)
+        Pairs are returned as they are. Row i of an array becomes the comparison of
+        items 2 i and 2 i + 1.
+
+    Returns
+    -------
+    Pairs
+
+    Raises
+    ------
+    TypeError
+        If X is neither.
+    ValueError
+        If an array has another shape, or values that are not finite.
+
+    Examples
+    --------
+    >>> as_pairs(np.zeros((5, 2, 3)))
+    Pairs(5 comparisons of 10 items, 3 features)
+    """
+    if isinstance(X, Pairs):
+        return X
+    if not is_pairs(X):
+        shape = getattr(X, "shape", None)
+        got = type(X).__name__ + (f" of shape {shape}" if shape is not None else "")
+        hint = (
+            "Models of ranked lists are RankSVM, RankRLS and, for names, PlackettLuce"
+            if isinstance(X, Orders)
+            else "For names without features use Pairs(None, left, right). Models of "
+            "graded items are RankSVM and RankRLS"
+        )
+        raise TypeError(
+            "Expected comparisons: Pairs(items, left, right), or an array of shape "
+            f"(n, 2, n_features). Got {got}. {hint}; ThresholdCompare makes comparers "
+            "of them."
+        )
+    array = as_float_array(X, "X")
+    if array.ndim != 3 or array.shape[1] != 2 or array.shape[2] == 0:
+        raise ValueError(
+            "An array of comparisons must have shape (n, 2, n_features), with the left "
+            f"item first and at least one feature, got shape {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        row, side, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(
+            "X must be finite numbers, without NaN or inf: got "
+            f"{describe_non_finite(array[row, side, column])} at row {row}, "
+            f"{('left', 'right')[side]} item, column {column}."
+        )
+    n, _, p = array.shape
+    codes = np.arange(2 * n, dtype=np.int64).reshape(n, 2)
+    return Pairs._of(
+        ItemTable(array.reshape(2 * n, p)),
+        codes[:, 0].copy(),
+        codes[:, 1].copy(),
+        None,
+    )
+
+
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    """Check weights of rows.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,) or None
+        Finite numbers, none negative, not all zero. None: every row weighs 1.
+    n_rows : int
+        How many rows there are.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_rows,)
+
+    Examples
+    --------
+    >>> check_weights(None, 3)
+    array([1., 1., 1.])
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    column = as_column(sample_weight, "sample_weight")
+    if len(column) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(column)} weights but there are {n_rows} rows; "
+            "they must be as many."
+        )
+    weight = _as_numbers(column, "sample_weight")
+    wrong = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(wrong):
+        raise ValueError(
+            "Weights must be finite and not negative, got "
+            f"{len(wrong)} other(s): {list_rows(wrong, weight[wrong[:5]])}."
+        )
+    if n_rows and not weight.any():
+        raise ValueError(
+            "Every sample weight is zero, so no row would count. Give at least one "
+            "positive weight, or None to weigh all rows alike."
+        )
+    return weight
+
+
+def check_grades(
+    X: Any,
+    y: ArrayLike | None,
+    qid: ArrayLike | None = None,
+    *,
+    allow_missing: bool = False,
+) -> Grades:
+    """Check graded items and their groups.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or sparse matrix of shape (n, p)
+        Features of the items.
+    y : array-like of shape (n,)
+        Grades, any finite numbers; higher is better.
+    qid : array-like of shape (n,), optional
+        Group of each row, of any type and in any order. None: one group.
+    allow_missing : bool, default=False
+        Whether NaN in `y` says "not graded" and is kept, rather than refused.
+
+    Returns
+    -------
+    Grades
+
+    Raises
+    ------
+    ValueError
+        If something is missing, infinite, or of another length.
+
+    Examples
+    --------
+    >>> check_grades([[1], [2], [3]], [5, 3, 4], qid=["b", "a", "b"]).group
+    array([0, 1, 0])
+    """
+    items = as_items(X, name="X")
+    n = items.n_items
+    if y is None:
+        raise ValueError(
+            "Graded items need grades: this method requires y to be passed, but the "
+            "target y is None."
+        )
+    if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected; its single "
+            "column is used. Try y.ravel().",
+            DataConversionWarning,
+        )
+        y = np.asarray(y)[:, 0]
+    column = as_column(y, "y")
+    if len(column) != n:
+        raise ValueError(
+            f"y has {len(column)} grades but X has {n} rows; they must be as many."
+        )
+    if not allow_missing and len(rows := missing_rows(column)):
+        raise ValueError(
+            f"y has {len(rows)} missing grade(s) (NaN): {list_rows(rows)}. Input y "
+            "contains NaN; remove these rows."
+        )
+    grades = _as_numbers(
+        column, "y", " Unknown label type for grades: use numbers, higher is better."
+    )
+    if len(rows := np.flatnonzero(np.isinf(grades))):
+        raise ValueError(
+            f"y must be finite, got {len(rows)} infinite grade(s) (inf): "
+            f"{list_rows(rows, grades[rows[:5]])}."
+        )
+    group, names = _groups(qid, n)
+    return Grades(items, grades, group, names)
+
+
+def check_comparisons(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
+    """Check what a model of comparisons receives in ``fit``.
+
+    Parameters
+    ----------
+    X : Pairs or array-like of shape (n, 2, n_features)
+        At least one comparison.
+    y : array-like of shape (n,)
+        Outcomes -1, 0 or +1, the sign of r(right) - r(left).
+    sample_weight : array-like of shape (n,), optional
+        Weights of the comparisons.
+
+    Returns
+    -------
+    pairs : Pairs
+    y : ndarray of int8 of shape (n,)
+    weight : ndarray of float64 of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to compare, lengths differ, or an item is said to be better
+        than itself.
+
+    Warns
+    -----
+    UserWarning
+        If an item ties with itself, which says nothing.
+
+    Examples
+    --------
+    >>> check_comparisons(Pairs([[1], [2]], [0], [1]), [1])
+    (Pairs(1 comparison of 2 items, 1 feature), array([1], dtype=int8), array([1.]))
+    """
+    pairs = as_pairs(X)
+    if len(pairs) == 0:
+        raise ValueError(
+            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
+        )
+    outcomes = check_outcomes(y, len(pairs))
+    weight = check_weights(sample_weight, len(pairs))
+    same = pairs.left == pairs.right
+    if same.any():
+        _check_self_comparisons(pairs, np.flatnonzero(same), outcomes)
+    return pairs, outcomes, weight
+
+
+def _check_self_comparisons(
+    pairs: Pairs, rows: NDArray[np.intp], outcomes: NDArray[np.int8]
+) -> None:
+    decided = rows[outcomes[rows] != 0]
+    if len(decided):
+        codes = pairs.left[decided[:5]]
+        items = codes if pairs.names is None else pairs.names[codes]
+        raise ValueError(
+            f"{len(decided)} comparison(s) say that an item is better than itself: "
+            f"{list_rows(decided, list(items))}. An item compared with itself can only "
+            "tie; correct or remove these rows."
+        )
+    warn_user(
+        f"{len(rows)} comparison(s) are of an item with itself ({list_rows(rows)}); "
+        "such a tie carries no information about utilities."
+    )
+
+
+def _groups(
+    qid: ArrayLike | None, n_rows: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    if qid is None:
+        return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    column = as_column(qid, "qid")
+    if len(column) != n_rows:
+        raise ValueError(
+            f"qid has {len(column)} values but there are {n_rows} rows; they must be "
+            "as many."
+        )
+    refuse_missing(column, "qid")
+    codes, distinct = factorize(column)
+    return codes, as_names(distinct)
+
+
+def _as_numbers(column: NDArray[Any], name: str, hint: str = "") -> NDArray[np.float64]:
+    """Convert a column of real numbers, missing ones as NaN; refuse all else."""
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    missing = set(missing_rows(column).tolist())
+    wrong = [
+        row
+        for row, value in enumerate(column)
+        if row not in missing and not isinstance(value, Real)
+    ]
+    if wrong or column.dtype.kind != "O":
+        rows = wrong or range(len(column))
+        raise ValueError(
+            f"{name} must hold numbers, got {len(rows)} other value(s): "
+            f"{list_rows(rows, [column[row] for row in rows[:5]])}.{hint}"
+        )
+    return np.asarray(
+        [np.nan if row in missing else value for row, value in enumerate(column)],
+        dtype=np.float64,
+    )
+
+
+def _depth(X: Any) -> int:
+    """Count the dimensions of nested lists by their first elements."""
+    depth = 0
+    while isinstance(X, list | tuple):
+        depth += 1
+        if not X:
+            return depth
+        X = X[0]
+    return depth + int(getattr(X, "ndim", 0))
+
+
+def remember_features(estimator: Any, table: ItemTable) -> None:
+    """Set ``n_features_in_`` and, where the features have names, ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : object
+        Estimator that is being fitted.
+    table : ItemTable
+        Its training items.
+    """
+    estimator.n_features_in_ = table.n_features
+    if table.feature_names is not None:
+        estimator.feature_names_in_ = np.asarray(table.feature_names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def check_features(estimator: Any, table: ItemTable) -> None:
+    """Refuse items whose features are not those of the fit.
+
+    Parameters
+    ----------
+    estimator : object
+        Fitted estimator.
+    table : ItemTable
+        Items to predict.
+    """
+    if table.n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {table.n_features} features, but {type(estimator).__name__} is "
+            f"expecting {estimator.n_features_in_} features as input."
+        )
+    seen = getattr(estimator, "feature_names_in_", None)
+    names = table.feature_names
+    if seen is not None and names is not None and tuple(seen) != names:
+        raise ValueError(
+            "The feature names should match those that were passed during fit, in the "
+            f"same order: got {list(names)}, expected {list(seen)}."
+        )
+
+
+class GroupPairs(NamedTuple):
+    """Comparisons of rows of the same group."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    y: NDArray[np.int8]
+    group: NDArray[np.int64]
+    n_possible: int
+
+
+def pairs_within_groups(
+    group: NDArray[np.int64],
+    grade: NDArray[np.float64],
+    *,
+    limit: int = 2_000_000,
+    random_state: int = 0,
+) -> GroupPairs:
+    """Compare every two rows of the same group by their grades.
+
+    Parameters
+    ----------
+    group : ndarray of int64 of shape (n,)
+        Number of the group of each row, from 0.
+    grade : ndarray of float64 of shape (n,)
+        Grades; higher is better, equal ones tie.
+    limit : int, default=2,000,000
+        If there are more pairs than this, so many of them are drawn at random, without
+        replacement.
+    random_state : int, default=0
+        Seed of the draw.
+
+    Returns
+    -------
+    GroupPairs
+        Row numbers left and right, outcomes, groups, and how many pairs there were.
+        Sides are exchanged at random, so that left is not better by its place.
+    """
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    starts = np.cumsum(sizes) - sizes
+    per_group = sizes * (sizes - 1) // 2
+    total = int(per_group.sum())
+    rng = np.random.default_rng(random_state)
+    number = _draw_numbers(total, limit, rng) if total > limit else np.arange(total)
+    ends = np.cumsum(per_group)
+    of = np.searchsorted(ends, number, side="right")
+    i, j = pair_of_number(number - (ends - per_group)[of])
+    one, two = order[starts[of] + i], order[starts[of] + j]
+    turned = rng.random(len(one)) < 0.5
+    left, right = np.where(turned, two, one), np.where(turned, one, two)
+    y = np.sign(grade[right] - grade[left]).astype(np.int8)
+    return GroupPairs(left, right, y, of.astype(np.int64), total)
+
+
+def _draw_numbers(
+    total: int, n_numbers: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw distinct numbers below `total`, ascending, without listing all of them."""
+    if total <= 4 * n_numbers:
+        return np.sort(rng.choice(total, size=n_numbers, replace=False))
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < n_numbers:
+        more = rng.integers(total, size=n_numbers - len(found))
+        found = np.sort(np.concatenate([found, more]))
+        found = found[np.diff(found, prepend=-1) > 0]
+    return found
+
+
+def pair_of_number(
+    k: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give i and j, 0 ≤ j < i, of the pairs with numbers k = i (i - 1) / 2 + j.
+
+    Parameters
+    ----------
+    k : ndarray of int64
+        Numbers of pairs, below 2⁶⁰.
+
+    Returns
+    -------
+    i, j : ndarray of int64
+        Exactly, though the square root is rounded.
+    """
+    i = ((1.0 + np.sqrt(1.0 + 8.0 * k)) / 2.0).astype(np.int64)
+    i -= i * (i - 1) // 2 > k  # rounded up
+    i += (i + 1) * i // 2 <= k  # rounded down
+    return i, k - i * (i - 1) // 2

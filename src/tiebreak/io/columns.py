@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which column of a table plays which part, and how many readings that leaves.
+
+A reading is one way to understand a table. The columns' names and the options of the
+user decide which readings there are; with more than one, the user must choose.
+
+The usual names of columns, in one table.
+
+Case, blanks, dots and underscores of a name do not matter: ``HomeTeam``, ``home team``
+and ``home_team`` are one. Where a file has several columns of one role, the name that
+stands first here is taken for the columns beside the comparison (rater, period,
+weight); for what is compared, two readings are an error that lists them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from tiebreak.io.result import FileError, NeedsAnswer, ReadOptions, flag, shorten
+from tiebreak.io.table import Table
+
+
+class Sides(NamedTuple):
+    """Two columns that hold the two items of a comparison.
+
+    Attributes
+    ----------
+    family : str
+        Columns of one family say the same, once by name and once by number; the ones
+        that stand first in `SIDES` are taken.
+    left, right : str
+        Names of the columns. The left one is favored in families with an advantage.
+    """
+
+    family: str
+    left: str
+    right: str
+
+
+SIDES: tuple[Sides, ...] = (
+    Sides("left", "left", "right"),
+    Sides("left", "left_name", "right_name"),
+    Sides("left", "left_item", "right_item"),
+    Sides("left", "left_id", "right_id"),
+    Sides("left", "model_x", "model_y"),
+    Sides("model", "model_a", "model_b"),
+    Sides("model", "model_1", "model_2"),
+    Sides("item", "item_a", "item_b"),
+    Sides("item", "item_1", "item_2"),
+    Sides("option", "option_a", "option_b"),
+    Sides("option", "option_1", "option_2"),
+    Sides("player", "player_a", "player_b"),
+    Sides("player", "player_1", "player_2"),
+    Sides("team", "team_a", "team_b"),
+    Sides("team", "team_1", "team_2"),
+    Sides("home", "home_team", "away_team"),
+    Sides("home", "home_name", "away_name"),
+    Sides("home", "home", "away"),
+    Sides("home", "home_team_id", "away_team_id"),
+    Sides("home", "home_id", "away_id"),
+    Sides("white", "white_player", "black_player"),
+    Sides("white", "white_name", "black_name"),
+    Sides("white", "white", "black"),
+    Sides("white", "white_id", "black_id"),
+    Sides("winner", "winner_name", "loser_name"),
+    Sides("winner", "winner", "loser"),
+    Sides("winner", "winner_team", "loser_team"),
+    Sides("winner", "winner_id", "loser_id"),
+    Sides("chosen", "chosen", "rejected"),
+)
+"""Pairs of columns that are compared with each other.
+
+In the families ``winner`` and ``chosen`` the left column is better in every row; in
+``home`` and ``white`` the left side has an advantage.
+"""
+
+COLUMN_WORDS: dict[str, tuple[str, ...]] = {
+    "outcome": ("outcome", "winner", "result", "preference", "preferred", "vote",
+                "verdict", "choice"),
+    "points": ("score", "white_score", "left_score", "home_points", "white_points",
+               "points"),
+    "left_score": ("home_score", "home_goals", "home_points", "left_score", "score_a",
+                   "score_1", "score_left", "score_home", "goals_home", "fthg",
+                   "points_a", "points_1", "goals_1", "left_goals", "left_points"),
+    "right_score": ("away_score", "away_goals", "away_points", "right_score", "score_b",
+                    "score_2", "score_right", "score_away", "goals_away", "ftag",
+                    "points_b", "points_2", "goals_2", "right_goals",
+                    "right_points"),
+    "advantage": ("advantage", "home_advantage", "left_advantage"),
+    "neutral": ("neutral", "neutral_venue", "neutral_ground", "neutral_site"),
+    "rater": ("rater", "judge", "worker", "annotator", "assessor", "voter",
+              "judge_id", "rater_id", "worker_id", "annotator_id", "panelist",
+              "participant", "subject", "person", "user", "user_id"),
+    "period": ("period", "date", "tourney_date", "match_date", "game_date", "day",
+               "week", "month", "month_id", "season", "year", "timestamp", "tstamp",
+               "time", "datetime"),
+    "weight": ("weight", "sample_weight", "count", "votes", "n_votes"),
+    "person": ("person", "panelist", "panellist", "judge", "rater", "assessor",
+               "taster", "consumer", "participant", "subject", "respondent", "user",
+               "user_id", "person_id", "judge_id", "rater_id", "panelist_id", "worker",
+               "annotator", "reviewer"),
+    "item": ("item", "product", "sample", "item_name", "product_name", "item_id",
+             "product_id", "sample_id", "stimulus", "wine", "movie", "movie_id",
+             "joke", "doc", "doc_id", "document", "document_id"),
+    "rating": ("score", "rating", "grade", "liking", "stars", "points", "mark"),
+    "query": ("query", "qid", "query_id", "queryid", "group", "group_id", "topic",
+              "topic_id", "session_id", "race", "race_id"),
+    "grade": ("grade", "relevance", "label", "rel", "rating", "target"),
+    "name": ("item", "name", "item_name", "product", "product_name", "model",
+             "model_name", "team", "team_name", "player", "player_name", "sample",
+             "sample_name", "stimulus", "option", "candidate", "alternative", "wine",
+             "movie", "joke", "doc", "document", "id", "item_id", "product_id",
+             "model_id", "team_id", "player_id", "sample_id", "movie_id", "doc_id",
+             "document_id"),
+}  # fmt: skip
+"""For each role the names that its column usually has.
+
+``points`` are the points of the left side alone, a number that needs a meaning;
+``rating`` is what a ``person`` gives to an ``item``; ``grade`` belongs to a ``query``,
+or to the whole table; ``name`` is the item in a table that has one row for each.
+"""
+
+
+def spelling(name: str) -> str:
+    """Reduce a column name to its letters and digits.
+
+    Examples
+    --------
+    >>> spelling("Home Team") == spelling("home_team") == spelling("HomeTeam")
+    True
+    """
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def find_columns(role: str, columns: list[str]) -> list[str]:
+    """Find the columns of a table that may have a role, the likeliest first.
+
+    Parameters
+    ----------
+    role : str
+        A key of `COLUMN_WORDS`.
+    columns : list of str
+        Columns of the table.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> find_columns("period", ["Year", "a", "DATE"])
+    ['DATE', 'Year']
+    """
+    spelled = {spelling(column): column for column in reversed(columns)}
+    words = dict.fromkeys(map(spelling, COLUMN_WORDS[role]))
+    return [spelled[word] for word in words if word in spelled]
+
+
+def find_column(name: str, columns: list[str]) -> str | None:
+    """Find the column that a user named; case counts only if it must.
+
+    Parameters
+    ----------
+    name : str
+        As given by the user.
+    columns : list of str
+        Columns of the table.
+
+    Returns
+    -------
+    str or None
+    """
+    if name in columns:
+        return name
+    same = [column for column in columns if column.casefold() == name.casefold()]
+    return same[0] if len(same) == 1 else None
+
+
+def closest(name: str, columns: list[str]) -> str:
+    """Suggest the column that the user may have meant."""
+    near = difflib.get_close_matches(name, columns, 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+Shape = Literal["comparisons", "long", "grades"]
+_KINDS: dict[Shape, tuple[str, ...]] = {
+    "comparisons": ("comparisons",),
+    "long": ("comparisons", "orders", "grades"),
+    "grades": ("grades",),
+}
+# An option for one of these columns rules out the readings that do not use it.
+_DEFINING = (
+    "left", "right", "outcome", "winner", "loser", "left_score", "right_score",
+    "item", "grade", "query", "person",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to understand a table.
+
+    Attributes
+    ----------
+    shape : {"comparisons", "long", "grades"}
+        Comparisons row by row, scores of people one per row, or graded rows.
+    roles : dict of str to str
+        The column of each role.
+    family : str
+        Of the two sides, see `SIDES`.
+    """
+
+    shape: Shape
+    roles: dict[str, str]
+    family: str = ""
+
+    def describe(self) -> str:
+        """Say which columns are used, as options that choose this reading."""
+        return " ".join(f"{flag(role)} {column}" for role, column in self.roles.items())
+
+
+class Roles:
+    """Finds columns by the user's options first and by their usual names second.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    options : ReadOptions
+        What the user said.
+    """
+
+    def __init__(self, table: Table, options: ReadOptions) -> None:
+        self.table = table
+        self.given: dict[str, str] = {}
+        for role, name in options.columns().items():
+            column = find_column(name, table.columns)
+            if column is None and find_column(name, table.left_out) is not None:
+                raise FileError(
+                    table.path,
+                    f"{flag(role)} names {name!r}, but that column holds lists, "
+                    "structures or bytes; expected text or numbers.",
+                )
+            if column is None:
+                raise FileError(
+                    table.path,
+                    f"{flag(role)} names {name!r}, but there is no such column."
+                    f"{closest(name, table.columns)} The columns are: "
+                    f"{', '.join(table.columns)}.",
+                )
+            self.given[role] = column
+        for role in ("neutral", "left_score", "right_score"):
+            other = {"left_score": "right_score", "right_score": "left_score"}.get(role)
+            if other and role in self.given and other not in self.given:
+                raise FileError(
+                    table.path, f"{flag(role)} is given without {flag(other)}."
+                )
+
+    def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
+        """Find the column of a role that no other role has taken."""
+        if role in self.given:
+            return self.given[role]
+        taken = set((used or {}).values())
+        found = find_columns(role, self.table.columns)
+        return next((column for column in found if column not in taken), None)
+
+    def sides(self) -> list[tuple[str, str, str]]:
+        """Find the pairs of columns that can be compared: family, left, right."""
+        given = self.given
+        if "loser" in given:
+            if "winner" not in given:
+                raise FileError(
+                    self.table.path, "--loser is given without --winner; name both."
+                )
+            return [("winner", given["winner"], given["loser"])]
+        if "left" in given or "right" in given:
+            if "left" not in given or "right" not in given:
+                raise FileError(
+                    self.table.path,
+                    "--left and --right name the two columns that are compared; give "
+                    "both.",
+                )
+            left, right = given["left"], given["right"]
+            return [(_family_of(left, right), left, right)]
+        spelled = {spelling(c): c for c in reversed(self.table.columns)}
+        found: dict[str, tuple[str, str, str]] = {}
+        for family, left, right in SIDES:
+            columns = spelled.get(spelling(left)), spelled.get(spelling(right))
+            if columns[0] is not None and columns[1] is not None:
+                found.setdefault(family, (family, columns[0], columns[1]))
+        return list(found.values())
+
+
+def find_reading(table: Table, options: ReadOptions) -> Reading | None:
+    """Find the one reading of a table by the names of its columns.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    options : ReadOptions
+        What the user said.
+
+    Returns
+    -------
+    Reading or None
+        None if the names say nothing.
+
+    Raises
+    ------
+    NeedsAnswer
+        If there is more than one reading; the message lists them.
+    FileError
+        If an option names no column, or two columns are compared and none says who
+        won.
+    """
+    roles = Roles(table, options)
+    readings = _fitting(roles, options, [*_comparisons(roles), *_long(roles)])
+    # A query or a grade is also a usual name in tables of comparisons and of scores.
+    if not readings:
+        readings = _fitting(roles, options, _grades(roles))
+    if len(readings) > 1:
+        listed = "; or ".join(reading.describe() for reading in readings)
+        raise NeedsAnswer(
+            table.path,
+            f"the columns can be read in {len(readings)} ways. Choose one by its "
+            f"options: {listed}.",
+        )
+    if not readings and options.kind in (None, "comparisons"):
+        _refuse_sides_without_outcome(roles)
+    return readings[0] if readings else None
+
+
+def _fitting(
+    roles: Roles, options: ReadOptions, readings: list[Reading]
+) -> list[Reading]:
+    """Keep the readings that use every column the user named, and are of the kind."""
+    wanted = {item for item in roles.given.items() if item[0] in _DEFINING}
+    return [
+        reading
+        for reading in readings
+        if wanted <= set(_option_roles(reading).items())
+        and (options.kind is None or options.kind in _KINDS[reading.shape])
+    ]
+
+
+def _option_roles(reading: Reading) -> dict[str, str]:
+    """Give the roles of a reading, the winner also as the outcome it is."""
+    roles = dict(reading.roles)
+    if "outcome" in roles:
+        roles["winner"] = roles["outcome"]
+    return roles
+
+
+def _comparisons(roles: Roles) -> list[Reading]:
+    readings = []
+    for family, left, right in roles.sides():
+        if family in ("winner", "chosen"):
+            columns = {"winner": left, "loser": right}
+            readings.append(Reading("comparisons", columns, family))
+            continue
+        sides = {"left": left, "right": right}
+        for outcome in _outcomes(roles, sides):
+            readings.append(Reading("comparisons", {**sides, **outcome}, family))
+    return readings
+
+
+def _outcomes(roles: Roles, sides: dict[str, str]) -> list[dict[str, str]]:
+    """Find the ways in which a table says who of two sides is better."""
+    given = roles.given
+    if "outcome" in given or "winner" in given:
+        return [{"outcome": given.get("outcome") or given["winner"]}]
+    if "left_score" in given:
+        return [{role: given[role] for role in ("left_score", "right_score")}]
+    taken = set(sides.values())
+    loser = find_columns_of_loser(roles)
+    found = [
+        {"outcome": column}
+        for column in find_columns("outcome", roles.table.columns)
+        if column not in taken and column not in loser
+    ]
+    scores = roles.find("left_score", sides), roles.find("right_score", sides)
+    if scores[0] is not None and scores[1] is not None:
+        found.append({"left_score": scores[0], "right_score": scores[1]})
+    elif not found:
+        points = roles.find("points", sides)
+        found += [{"outcome": points}] if points is not None else []
+    return found
+
+
+def find_columns_of_loser(roles: Roles) -> set[str]:
+    """Give the columns that are a winner's beside a loser's, and no outcome."""
+    return {
+        column
+        for family, *columns in roles.sides()
+        if family == "winner"
+        for column in columns
+    }
+
+
+def _long(roles: Roles) -> list[Reading]:
+    if roles.sides() and "person" not in roles.given:
+        return []
+    person = roles.find("person")
+    item = roles.find("item")
+    rating = roles.given.get("grade") or roles.find("rating")
+    others = [c for c in roles.table.columns if c not in (person, rating)]
+    if item is None and len(others) == 1:
+        item = others[0]  # somebody scored something, and nothing else is there
+    if person is None or item is None or rating is None:
+        return []
+    if len({person, item, rating}) < 3:
+        return []
+    return [Reading("long", {"person": person, "item": item, "grade": rating})]
+
+
+def _grades(roles: Roles) -> list[Reading]:
+    query = roles.find("query")
+    grade = roles.find("grade")
+    if grade is None and query is not None:
+        grade = roles.find("rating")
+    if grade is None or "person" in roles.given:
+        return []
+    columns = {"query": query} if query is not None else {}
+    columns["grade"] = grade
+    item = roles.find("item", columns)
+    if item is not None:
+        columns["item"] = item
+    return [Reading("grades", columns)]
+
+
+def _family_of(left: str, right: str) -> str:
+    """Give the family of two columns that the user named, if they are usual ones."""
+    named = spelling(left), spelling(right)
+    for sides in SIDES:
+        if named == (spelling(sides.left), spelling(sides.right)):
+            # The user says left and right, so the outcome column decides.
+            return "" if sides.family in ("winner", "chosen") else sides.family
+    return ""
+
+
+def _refuse_sides_without_outcome(roles: Roles) -> None:
+    if {"query", "grade", "person", "item"} & set(roles.given):
+        return
+    sides = [Sides(*found) for found in roles.sides()]
+    if sides:
+        raise FileError(
+            roles.table.path,
+            f"{sides[0].left} and {sides[0].right} look like two sides that are "
+            "compared, but no column says who won. Name it with --outcome (or "
+            "--left-score and --right-score). The columns are: "
+            f"{', '.join(map(shorten, roles.table.columns))}.",
+        )

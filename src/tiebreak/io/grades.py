@@ -1,0 +1,682 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of items with features and a grade, in groups or in one.
+
+Tables that could be taken for graded items, and are likely something else.
+
+A table whose column names say nothing is read as graded items, the last column the
+grade. These look at its content first, and ask instead of guessing.
+
+Scores that people gave to products: comparisons within a person, never between.
+
+People use scales differently, so a 7 of one is not compared with a 5 of another. Every
+two products that one person scored are a comparison, and equal scores are a tie.
+
+Graded items in svmlight files, with the silences of the reader guarded.
+
+scikit-learn's reader drops a qid that only some lines have, and takes any number for
+the number of a feature. Every line is looked at before the reader is let at the file.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiebreak.data.columns import as_names
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.orders import Orders
+from tiebreak.data.pairs import Pairs
+from tiebreak.io.columns import Roles, spelling
+from tiebreak.io.formats import Sniffed, open_bytes
+from tiebreak.io.items import (
+    FeatureColumns,
+    Wanted,
+    build_features,
+    choose_features,
+    is_numeric,
+)
+from tiebreak.io.result import (
+    FileError,
+    NeedsAnswer,
+    ReadOptions,
+    ReadResult,
+    list_places,
+    plural,
+    shorten,
+)
+from tiebreak.io.table import Table, Text, restore_names
+
+_PLACES = (
+    "finish", "place", "placement", "placing", "pos", "position", "rank", "ranking",
+    "standing",
+)  # fmt: skip
+_FEWEST_NAMES = 3
+
+
+def refuse_places(table: Table, grade: str) -> None:
+    """Refuse to guess that a column of places is a grade.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    grade : str
+        The column that would be taken for the grade.
+
+    Raises
+    ------
+    NeedsAnswer
+        If its name says that 1 is best.
+    """
+    if spelling(grade) in _PLACES:
+        raise NeedsAnswer(
+            table.path,
+            f"{grade} looks like a place, of which 1 is best, but grades are better "
+            "the higher they are. Add a column that is higher for better rows and "
+            f"name it with --grade, or say --grade {grade} if higher is better.",
+        )
+
+
+def refuse_two_sides(table: Table, numeric: list[str]) -> None:
+    """Refuse to guess where two columns hold the same names, as two sides do.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    numeric : list of str
+        Its columns of numbers; the others hold text.
+
+    Raises
+    ------
+    NeedsAnswer
+        If two columns of text share most of their values, and no row has the same one
+        in both. Codes of two features can be the same too, but then also in one row.
+    """
+    words = [column for column in table.columns if column not in numeric]
+    for first, second in combinations(words, 2):
+        left, right = (table.head[c].cast(pl.String) for c in (first, second))
+        sides = [set(side.drop_nulls().unique()) for side in (left, right)]
+        both = len(sides[0] & sides[1])
+        if both < _FEWEST_NAMES or 2 * both < min(map(len, sides)):
+            continue
+        if not (left == right).any():
+            raise NeedsAnswer(
+                table.path,
+                f"{first} and {second} hold the same names, as two sides do that are "
+                f"compared. Then say --left {first!r} --right {second!r}, and who won "
+                "by --outcome or by --left-score and --right-score. If every row is a "
+                "graded item, name its grade with --grade.",
+            )
+
+
+MOST_COMPARISONS = 50_000_000
+"""More comparisons than this are not written out; orders say the same in less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores, one per entry, in the order of the file.
+
+    Attributes
+    ----------
+    person : Text
+        Who gave each score.
+    item : ndarray of int64 of shape (n,)
+        Number of the item of each score.
+    names : list of str
+        Names of the items.
+    score : ndarray of float64 of shape (n,)
+        The scores, higher is better.
+    row : ndarray of int64 of shape (n,)
+        Row of the table of each score.
+    """
+
+    person: Text
+    item: NDArray[np.int64]
+    names: list[str]
+    score: NDArray[np.float64]
+    row: NDArray[np.int64]
+
+
+def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> ReadResult:
+    """Read a table with one score per row.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    options : ReadOptions
+        What the user said.
+    roles : dict of str to str
+        The columns of person, item and grade.
+
+    Returns
+    -------
+    ReadResult
+    """
+    person, item, grade = (roles[role] for role in ("person", "item", "grade"))
+    columns = table.read(text=[person, item], numbers=[grade])
+    broken = table.broken()
+    for name in (person, item):
+        broken.add(f"no value in {name}", np.flatnonzero(columns.text[name].missing))
+    values = columns.numbers[grade]
+    columns.note_bad(grade, "score", broken)
+    broken.refuse()
+    product = columns.text[item]
+    sentences = [f"{grade} is the score that {person} gave to {item}."]
+    if not table.is_parquet:
+        product, _ = restore_names(product, product, sentences)
+    scores = Scores(
+        columns.text[person],
+        product.codes,
+        product.values,
+        values,
+        np.arange(len(values), dtype=np.int64),
+    )
+    return _make(table, options, scores, sentences)
+
+
+def read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
+    """Read a table with one row per person and one column per product.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    options : ReadOptions
+        What the user said.
+    person : str
+        The column of the person; all others are products. A cell without a value is
+        a product that this person did not score.
+
+    Returns
+    -------
+    ReadResult
+    """
+    products = [column for column in table.columns if column != person]
+    columns = table.read(text=[person], numbers=products)
+    broken = table.broken()
+    people = columns.text[person]
+    broken.add(f"no value in {person}", np.flatnonzero(people.missing))
+    for product in products:
+        if len(bad := columns.bad[product]):
+            fault = f"scores of {product} that are not finite numbers"
+            broken.add(fault, bad, table.values(product, bad))
+    broken.refuse()
+    score = np.stack([columns.numbers[product] for product in products], axis=1)
+    row, item = np.nonzero(~np.isnan(score))
+    if not len(row):
+        raise FileError(table.path, "there are no scores in the table.")
+    scores = Scores(
+        people.take(row), item.astype(np.int64), products, score[row, item], row
+    )
+    start = (
+        f"Every row is one {person}, and the other {plural(len(products), 'column')} "
+        "are the products that were scored."
+    )
+    return _make(table, options, scores, [start])
+
+
+def _make(
+    table: Table, options: ReadOptions, scores: Scores, sentences: list[str]
+) -> ReadResult:
+    kind, form = options.kind, table.sniffed.format
+    names = as_names(scores.names)
+    if kind == "grades":
+        sentences.append("Items have no features; scores are graded within a person.")
+        return ReadResult(
+            kind="grades",
+            format=form,
+            sentences=sentences,
+            grades=scores.score,
+            query=scores.person.array(),
+            names=names[scores.item],
+        )
+    if kind == "orders":
+        orders = _make_orders(table, scores)
+        sentences.append(
+            f"{plural(len(orders), 'list')}, one of each person, best first; equal "
+            "scores are tied."
+        )
+        return ReadResult("orders", form, sentences, orders=orders)
+    left, right = _within_people(table, scores)
+    difference = scores.score[right] - scores.score[left]
+    y = np.sign(difference).astype(np.int8)
+    pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
+    rater = Text(scores.person.codes[left], scores.person.values)
+    sentences += [
+        "Every two products that one person scored are compared; equal scores are a "
+        "tie, and scores of different people are never compared.",
+        f"{plural(len(y), 'comparison')} of {plural(pairs.n_items, 'item')} by "
+        f"{plural(len(scores.person.values), 'person').replace('persons', 'people')}, "
+        f"{int((y == 0).sum()):,} of them ties.",
+    ]
+    again = _repeated(scores)
+    if len(again):
+        sentences.insert(
+            -1,
+            f"{plural(len(again), 'score')} of a product that the person had scored "
+            f"before ({list_places(table.places, scores.row[again])}); each one is "
+            "compared with the other products.",
+        )
+    return ReadResult(
+        kind="comparisons",
+        format=form,
+        sentences=sentences,
+        questions=["--kind orders reads the scores of a person as one ranked list."],
+        pairs=pairs,
+        y=y,
+        sided=False,
+        columns={"rater": rater.take(np.arange(len(y))).array()},
+    )
+
+
+def _within_people(
+    table: Table, scores: Scores
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """List every two scores of one person that are of different items."""
+    order = np.argsort(scores.person.codes, kind="stable")
+    sizes = np.bincount(scores.person.codes)
+    total = int((sizes * (sizes - 1) // 2).sum())
+    if total > MOST_COMPARISONS:
+        raise FileError(
+            table.path,
+            f"the scores give {total:,} comparisons within people, which is too many "
+            "to write out; try --kind orders.",
+        )
+    left, right = [], []
+    for rows in np.split(order, np.cumsum(sizes)[:-1]):
+        first, second = np.triu_indices(len(rows), 1)
+        left.append(rows[first])
+        right.append(rows[second])
+    all_left, all_right = np.concatenate(left), np.concatenate(right)
+    differ = scores.item[all_left] != scores.item[all_right]
+    if not differ.any():
+        raise FileError(
+            table.path,
+            "no person scored two products, so there is nothing to compare.",
+        )
+    return all_left[differ], all_right[differ]
+
+
+def _repeated(scores: Scores) -> NDArray[np.int64]:
+    """Find the scores of an item that the same person had scored before."""
+    key = scores.person.codes * len(scores.names) + scores.item
+    order = np.argsort(key, kind="stable")
+    return np.sort(order[1:][np.diff(key[order]) == 0])
+
+
+def _make_orders(table: Table, scores: Scores) -> Orders:
+    again = _repeated(scores)
+    if len(again):
+        raise FileError(
+            table.path,
+            f"{plural(len(again), 'score')} of a product that the person had scored "
+            f"before: {list_places(table.places, scores.row[again])}; a list holds an "
+            "item once.",
+        )
+    sequences: list[list[list[int]]] = []
+    order = np.lexsort((-scores.score, scores.person.codes))
+    sizes = np.bincount(scores.person.codes)
+    for rows in np.split(order, np.cumsum(sizes)[:-1]):
+        cuts = np.flatnonzero(np.diff(scores.score[rows])) + 1
+        sequences.append([scores.item[b].tolist() for b in np.split(rows, cuts)])
+    return Orders(None, sequences, names=as_names(scores.names))
+
+
+def read_unnamed(
+    table: Table, options: ReadOptions, wanted: Wanted | None = None
+) -> ReadResult:
+    """Read a table whose column names say nothing.
+
+    A column of people makes the others the products that they scored. Else the last
+    column is the grade and the others are features.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    options : ReadOptions
+        What the user said.
+    wanted : Wanted, optional
+        The features that a model was fitted on.
+
+    Returns
+    -------
+    ReadResult
+    """
+    roles = Roles(table, options)
+    person = roles.given.get("person")
+    if person is None and roles.find("person") == table.columns[0]:
+        person = table.columns[0]
+    numeric = [column for column in table.columns if is_numeric(table, column)]
+    others = [column for column in table.columns if column != person]
+    if (
+        person is not None
+        and len(others) > 1
+        and set(others) <= set(numeric)
+        and not {"grade", "item", "query"} & set(roles.given)
+    ):
+        return read_wide(table, options, person)
+    if options.kind not in (None, "grades") or "person" in roles.given:
+        _refuse(table, options)
+    item = roles.find("item")
+    if options.grade is None and item is None and "query" not in roles.given:
+        _refuse_names_or_people(table, numeric)
+        refuse_two_sides(table, numeric)
+    grade = roles.given.get("grade", table.columns[-1])
+    featureless = options.items is None and not set(numeric) - {grade}
+    if grade not in numeric or featureless:
+        _refuse(table, options)
+    columns = {"grade": grade}
+    if item is not None and item != grade:
+        columns["item"] = item
+    if (query := roles.find("query", columns)) is not None:
+        columns["query"] = query
+    if options.grade is None:
+        refuse_places(table, grade)
+    result = read_graded(table, columns, options, wanted)
+    if options.grade is None:
+        result.questions.append("--grade names another column as the grade.")
+        result.sentences.insert(
+            0,
+            f"No column is called like a grade, so the last one, {grade}, is taken as "
+            "the grade.",
+        )
+    return result
+
+
+def read_graded(
+    table: Table,
+    roles: dict[str, str],
+    options: ReadOptions,
+    wanted: Wanted | None = None,
+) -> ReadResult:
+    """Read a table of graded items.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    roles : dict of str to str
+        The columns of grade, query and item; all others are features, unless the user
+        names a table of items, which then has them.
+    options : ReadOptions
+        What the user said.
+    wanted : Wanted, optional
+        The features that a model was fitted on.
+
+    Returns
+    -------
+    ReadResult
+    """
+    grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
+    others = [c for c in table.columns if c not in set(roles.values())]
+    sentences = [_describe(grade, query, item)]
+    chosen = FeatureColumns([], [])
+    if options.items is None:
+        chosen = choose_features(table, others, wanted, sentences)
+    named = [column for column in (query, item) if column is not None]
+    columns = table.read(text=[*named, *chosen.words], numbers=[grade, *chosen.numbers])
+    broken = table.broken()
+    for column in named:
+        missing = np.flatnonzero(columns.text[column].missing)
+        broken.add(f"no value in {column}", missing)
+    columns.note_bad(grade, "grade", broken)
+    items = build_features(chosen, columns, broken, sentences)
+    broken.refuse()
+    if items is None and options.items is None:
+        raise FileError(
+            table.path,
+            f"{grade} is a grade, but no other column can be used as a feature.",
+        )
+    names = None
+    if item is not None:
+        names = columns.text[item]
+        if not table.is_parquet:
+            names, _ = restore_names(names, names, sentences)
+    grades = columns.numbers[grade]
+    groups = None if query is None else columns.text[query]
+    count = 1 if groups is None else len(groups.values)
+    features = "" if items is None else f", with {plural(items.n_features, 'feature')}"
+    sentences.append(
+        f"{plural(len(grades), 'graded row')} in {plural(count, 'group')}{features}."
+    )
+    return ReadResult(
+        kind="grades",
+        format=table.sniffed.format,
+        sentences=sentences,
+        items=items,
+        grades=grades,
+        query=None if groups is None else groups.array(),
+        names=None if names is None else names.array(),
+    )
+
+
+def _describe(grade: str, query: str | None, item: str | None) -> str:
+    named = "" if item is None else f", {item} names the item"
+    if query is None:
+        return f"{grade} is the grade of every row, higher is better{named}."
+    return (
+        f"{grade} is the grade of every row, higher is better{named}; only rows of the "
+        f"same {query} are compared."
+    )
+
+
+def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
+    """Refuse a first column of distinct text: people, or names of items."""
+    first, rest = table.columns[0], table.columns[1:]
+    if first in numeric or not set(rest) <= set(numeric) or len(rest) < 2:
+        return
+    if table.head[first].n_unique() < table.head.height or table.head.height < 2:
+        return
+    raise NeedsAnswer(
+        table.path,
+        f"the table can be read in 2 ways. {first} names people who scored the "
+        f"products {rest[0]}, {rest[1]}, …: --person {first}; or {first} names items "
+        f"whose features are the other columns: --item {first} --grade {rest[-1]}.",
+    )
+
+
+def _refuse(table: Table, options: ReadOptions) -> None:
+    wanted = "" if options.kind is None else f" as {options.kind}"
+    raise FileError(
+        table.path,
+        f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
+        f"{', …' * (len(table.columns) > 12)}) cannot be understood{wanted}. Name "
+        "them: --left, --right and --outcome for comparisons, or --left-score and "
+        "--right-score instead of --outcome; --winner and --loser; "
+        "--grade (and --query) for graded items with features; --person, --item and "
+        "--grade for scores that people gave.",
+    )
+
+
+MOST_FEATURES = 10_000_000
+"""A feature number above this is taken for a mistake."""
+
+_DENSE_CELLS = 20_000_000
+_NAMED_FEATURES = 100_000
+
+
+class _Lines:
+    """What the lines of a file say, before they are believed."""
+
+    def __init__(self, path: Path, gzipped: bool) -> None:
+        self.path = path
+        self.numbers: list[int] = []
+        self.without_qid: list[int] = []
+        self.from_zero = False
+        with open_bytes(path, gzipped) as stream:
+            for number, line in enumerate(stream, start=1):
+                fields = line.partition(b"#")[0].split()
+                if fields:
+                    self._look(number, fields)
+        if not self.numbers:
+            raise FileError(path, "the file has no rows.")
+
+    def _look(self, number: int, fields: list[bytes]) -> None:
+        self.numbers.append(number)
+        label = fields[0].decode()
+        if not _is_finite(label):
+            raise FileError(
+                self.path,
+                f"line {number} begins with {shorten(label)}; expected a grade, which "
+                "is a finite number.",
+            )
+        start = 1
+        if len(fields) > 1 and fields[1].startswith(b"qid:"):
+            start = 2
+            if not fields[1][4:].lstrip(b"-").isdigit():
+                text = fields[1].decode()
+                raise FileError(
+                    self.path,
+                    f"line {number} has {shorten(text)}; expected qid: and a whole "
+                    "number.",
+                )
+        else:
+            self.without_qid.append(number)
+        if len(fields) > start:
+            # Numbers of features ascend, which the reader checks.
+            first = self._feature(number, fields[start])
+            self._feature(number, fields[-1])
+            self.from_zero = self.from_zero or first == 0
+
+    def _feature(self, number: int, field: bytes) -> int:
+        name, colon, _ = field.partition(b":")
+        if not colon or not name.isdigit():
+            raise FileError(
+                self.path,
+                f"line {number} has {shorten(field.decode())}; expected the number of "
+                "a feature, a colon and its value.",
+            )
+        if len(name) > 18 or int(name) > MOST_FEATURES:
+            raise FileError(
+                self.path,
+                f"line {number} has feature number {shorten(name.decode())}; at most "
+                f"{MOST_FEATURES:,} are read, so this is taken for a mistake.",
+            )
+        return int(name)
+
+
+def read_svmlight(path: Path, sniffed: Sniffed) -> ReadResult:
+    """Read a file of lines ``grade qid:7 1:0.5 3:2``.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sniffed : Sniffed
+        What the first look found.
+
+    Returns
+    -------
+    ReadResult
+        Rows without any qid are one group, and a sentence says so.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    lines = _Lines(path, sniffed.gzipped)
+    has_qid = len(lines.without_qid) < len(lines.numbers)
+    if has_qid and lines.without_qid:
+        shown = ", ".join(f"line {number}" for number in lines.without_qid[:5])
+        more = len(lines.without_qid) - 5
+        raise FileError(
+            path,
+            f"{plural(len(lines.without_qid), 'line')} without a qid, while others "
+            f"have one: {shown}{f' and {more:,} more' if more > 0 else ''}. Give every "
+            "line a qid, or none.",
+        )
+    reason = ""
+    with open_bytes(path, sniffed.gzipped) as stream:
+        try:
+            loaded = load_svmlight_file(
+                stream, query_id=has_qid, zero_based=lines.from_zero
+            )
+        except (ValueError, OverflowError) as error:
+            reason = str(error).partition("\n")[0]
+    if reason:
+        _refuse_svmlight(path, sniffed, reason)
+    X, grades = loaded[:2]
+    values = X.tocsr()
+    if not np.isfinite(values.data).all():
+        _refuse_svmlight(path, sniffed, "a value is not finite")
+    if len(grades) != len(lines.numbers):
+        raise FileError(
+            path,
+            f"{len(lines.numbers):,} lines became {len(grades):,} rows, so nothing was "
+            "read.",
+        )
+    return _recognize(values, grades, loaded[2] if has_qid else None, lines.from_zero)
+
+
+def _recognize(
+    X: Any, grades: NDArray[Any], query: NDArray[Any] | None, from_zero: bool
+) -> ReadResult:
+    n, p = X.shape
+    items = as_items(X.toarray() if n * p <= _DENSE_CELLS else X)
+    if p <= _NAMED_FEATURES:
+        names = tuple(f"feature {j + (not from_zero)}" for j in range(p))
+        items = ItemTable(items.values, names)
+    if query is None:
+        sentences = [
+            "svmlight file without any qid: all rows are one group, and every row is "
+            "compared with every other. If they belong to queries, give each line its "
+            "qid."
+        ]
+    else:
+        sentences = ["svmlight file; only rows of the same qid are compared."]
+    groups = 1 if query is None else len(np.unique(query))
+    sentences.append(
+        f"{plural(n, 'graded row')} in {plural(groups, 'group')}, with "
+        f"{plural(p, 'feature')}; grades from {grades.min():g} to {grades.max():g}."
+    )
+    return ReadResult(
+        kind="grades",
+        format="svmlight",
+        sentences=sentences,
+        items=items,
+        grades=grades,
+        query=query,
+    )
+
+
+def _refuse_svmlight(path: Path, sniffed: Sniffed, reason: str) -> None:
+    """Find the line that the reader stumbled over, and say so."""
+    with open_bytes(path, sniffed.gzipped) as stream:
+        for number, line in enumerate(stream, start=1):
+            fault = _fault(line.partition(b"#")[0].decode().split())
+            if fault:
+                raise FileError(path, f"line {number}: {fault}.")
+    raise FileError(path, f"the svmlight file cannot be read ({reason}).")
+
+
+def _fault(fields: list[str]) -> str:
+    last = -1
+    for field in fields[1:]:
+        name, colon, value = field.partition(":")
+        if name == "qid":
+            continue
+        if not colon or not name.isdigit() or not _is_finite(value):
+            return (
+                f"{shorten(field)} is not the number of a feature, a colon and a "
+                "finite value"
+            )
+        if int(name) <= last:
+            return f"feature {name} comes after feature {last}; numbers must ascend"
+        last = int(name)
+    return ""
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,653 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A second file with the features of the items, joined by name.
+
+One column of it holds the names, each once, and the others become features. Every item
+of the first file needs a row. Rows that the first file does not speak of are kept: a
+model of features can rate them too.
+
+Columns of a table as features of items: numbers, yes and no, and few words.
+
+Columns of numbers are taken as they are, true and false become 1 and 0, and a column
+with few words becomes one column of 0 and 1 for each of them. A model that was fitted
+asks for the very same features again, whatever else the table has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.columns import as_names, factorize
+from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.orders import Orders
+from tiebreak.data.pairs import Pairs
+from tiebreak.io.columns import closest, find_column, find_columns
+from tiebreak.io.formats import sniff
+from tiebreak.io.result import (
+    BrokenRows,
+    FileError,
+    ReadOptions,
+    ReadResult,
+    first_of,
+    plural,
+    shorten,
+)
+from tiebreak.io.table import Columns, Table, Text, restore_names
+
+MOST_WORDS = 20
+"""A text column with at most so many words becomes columns of 0 and 1."""
+
+_TRUE, _FALSE = ("true", "yes"), ("false", "no")
+_NUMBERED = re.compile(r"feature \d+")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The features that a model was fitted on.
+
+    Attributes
+    ----------
+    count : int
+        How many there are.
+    names : tuple of str or None
+        What they are called, in their order; None if they have no names.
+    """
+
+    count: int
+    names: tuple[str, ...] | None = None
+
+
+class Place(NamedTuple):
+    """Where a wanted feature comes from: a column, or one word of a column."""
+
+    feature: str
+    column: str
+    word: str | None
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """The columns that become features, to be read before they are built.
+
+    Attributes
+    ----------
+    numbers, words : list of str
+        Columns to be read as numbers, and as text.
+    places : list of Place or None
+        Where each wanted feature comes from; None: every column is welcome.
+    count : int or None
+        How many features there must be, if it is known.
+    """
+
+    numbers: list[str]
+    words: list[str]
+    places: list[Place] | None = None
+    count: int | None = None
+
+
+def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
+    """Find the columns that wanted features come from.
+
+    Parameters
+    ----------
+    columns : list of str
+        Columns of the table.
+    names : tuple of str
+        Names of the wanted features.
+
+    Returns
+    -------
+    list of Place
+        Of the features that were found, in their order.
+
+    Examples
+    --------
+    >>> find_wanted(["age", "color"], ("age", "color=red", "size"))
+    [Place(feature='age', column='age', word=None),
+     Place(feature='color=red', column='color', word='red')]
+    """
+    known = set(columns)
+    found = []
+    for name in names:
+        if name in known:
+            found.append(Place(name, name, None))
+            continue
+        # The name of a column, or a word, may hold the sign too: longest names first.
+        cuts = [place for place, sign in enumerate(name) if sign == "="]
+        for cut in reversed(cuts):
+            if name[:cut] in known:
+                found.append(Place(name, name[:cut], name[cut + 1 :]))
+                break
+    return found
+
+
+def choose_features(
+    table: Table,
+    columns: list[str],
+    wanted: Wanted | None,
+    sentences: list[str],
+) -> FeatureColumns:
+    """Choose the columns that become features.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : list of str
+        Its columns that have no other role.
+    wanted : Wanted or None
+        The features that a model was fitted on; None: all that can be used.
+    sentences : list of str
+        Where it is said which columns a model has no use for.
+
+    Returns
+    -------
+    FeatureColumns
+
+    Raises
+    ------
+    FileError
+        If a wanted feature is not there.
+    """
+    if wanted is None or wanted.names is None:
+        numbers = [column for column in columns if is_numeric(table, column)]
+        words = [column for column in columns if column not in set(numbers)]
+        count = None if wanted is None else wanted.count
+        return FeatureColumns(numbers, words, count=count)
+    places = find_wanted(columns, wanted.names)
+    found = {place.feature for place in places}
+    _refuse_missing(
+        table.path, [n for n in wanted.names if n not in found], wanted, table.columns
+    )
+    plain = dict.fromkeys(place.column for place in places if place.word is None)
+    numbers = [column for column in plain if is_numeric(table, column)]
+    used = dict.fromkeys(place.column for place in places)
+    unused = [column for column in columns if column not in used]
+    if unused:
+        sentences.append(
+            f"Not used, because the model was not fitted on them: {first_of(unused)}."
+        )
+    words = [column for column in used if column not in set(numbers)]
+    # A column may be wanted for itself and for one of its words.
+    words += [p.column for p in places if p.word is not None and p.column in numbers]
+    return FeatureColumns(numbers, list(dict.fromkeys(words)), places)
+
+
+def _refuse_missing(
+    path: Path, missing: list[str], wanted: Wanted, columns: list[str]
+) -> None:
+    if not missing:
+        return
+    raise FileError(
+        path,
+        f"{len(missing):,} of the {plural(wanted.count, 'feature')} that the model was "
+        f"fitted on cannot be found: {first_of([*map(shorten, missing)])}. The columns "
+        f"are: {first_of([*map(shorten, columns)])}.",
+    )
+
+
+def build_features(
+    chosen: FeatureColumns,
+    columns: Columns,
+    broken: BrokenRows,
+    sentences: list[str],
+    *,
+    whole: bool = False,
+) -> ItemTable | None:
+    """Put the features side by side.
+
+    Parameters
+    ----------
+    chosen : FeatureColumns
+        Which columns become features.
+    columns : Columns
+        These columns, read.
+    broken : BrokenRows
+        Where rows are noted that cannot be used. The caller refuses them.
+    sentences : list of str
+        Where it is said what became of columns of words.
+    whole : bool, default=False
+        Whether an empty cell in a column of few words is a fault; else such a column
+        is left out.
+
+    Returns
+    -------
+    ItemTable or None
+        None if no column can be used.
+    """
+    for column in chosen.numbers:
+        columns.note_bad(column, "value", broken)
+    if chosen.places is not None:
+        return _build_wanted(chosen, chosen.places, columns, broken)
+    names = list(chosen.numbers)
+    parts = [columns.numbers[column] for column in chosen.numbers]
+    unused = []
+    for column in chosen.words:
+        text, flags = columns.text[column], _flags(columns.text[column])
+        few = flags is not None or _few_words(text)
+        if not few or (text.missing.any() and not whole):
+            unused.append(column)
+            continue
+        broken.add(f"no value in {column}", np.flatnonzero(text.missing))
+        if flags is not None:
+            names.append(column)
+            parts.append(flags)
+            sentences.append(f"In {column}, {_spelled(text)} became 1 and 0.")
+            continue
+        values = sorted(text.values)
+        names += [f"{column}={value}" for value in values]
+        parts += [_indicator(text, value) for value in values]
+        sentences.append(
+            f"{column} holds words ({', '.join(values[:4])}{', …' * (len(values) > 4)})"
+            f" and became {plural(len(values), 'column')} of 0 and 1."
+        )
+    if unused:
+        sentences.append(
+            "Not used as features, because of many different words or empty cells: "
+            f"{', '.join(unused)}."
+        )
+    if chosen.count not in (None, len(parts)):
+        raise FileError(
+            broken.path,
+            f"the model was fitted on {plural(chosen.count or 0, 'feature')} without "
+            f"names, but here are {len(parts):,}: {first_of(names)}.",
+        )
+    if not parts:
+        return None
+    return ItemTable(np.stack(parts, axis=1), tuple(names))
+
+
+def _build_wanted(
+    chosen: FeatureColumns, places: list[Place], columns: Columns, broken: BrokenRows
+) -> ItemTable:
+    """Put exactly the wanted features side by side; other words are faults."""
+    words: dict[str, set[str]] = {}
+    for place in places:
+        if place.word is not None:
+            words.setdefault(place.column, set()).add(place.word)
+    for column, known in words.items():
+        text = columns.text[column]
+        broken.add(f"no value in {column}", np.flatnonzero(text.missing))
+        new = np.array([value not in known for value in text.values] + [False])
+        rows = np.flatnonzero(new[text.codes])
+        values = [text.values[code] for code in text.codes[rows[:5]]]
+        broken.add(f"words in {column} that the model was not fitted on", rows, values)
+    parts: list[NDArray[np.float64]] = []
+    for place in places:
+        if place.word is not None:
+            parts.append(_indicator(columns.text[place.column], place.word))
+        elif place.column in chosen.numbers:
+            parts.append(columns.numbers[place.column])
+        else:
+            parts.append(_flags_or_faults(columns, place.column, broken))
+    return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
+
+
+def _flags_or_faults(
+    columns: Columns, column: str, broken: BrokenRows
+) -> NDArray[np.float64]:
+    text = columns.text[column]
+    flags = _flags(text)
+    broken.add(f"no value in {column}", np.flatnonzero(text.missing))
+    if flags is not None:
+        return flags
+    rows = np.flatnonzero(~text.missing)
+    values = [text.values[code] for code in text.codes[rows[:5]]]
+    broken.add(f"values of {column} that are not finite numbers", rows, values)
+    return np.zeros(len(text.codes))
+
+
+def _few_words(text: Text) -> bool:
+    """Tell whether words can be shared by rows: few, and not another one in each."""
+    n_rows, n_words = len(text.codes), len(text.values)
+    return 0 < n_words <= MOST_WORDS and (n_words < n_rows or n_rows <= 2)
+
+
+def _flags(text: Text) -> NDArray[np.float64] | None:
+    """Give 1 for true and 0 for false, if the column holds nothing else."""
+    words = [value.strip().casefold() for value in text.values]
+    if not words or not set(words) <= {*_TRUE, *_FALSE}:
+        return None
+    # One more, because a missing value has the number -1.
+    return np.array([word in _TRUE for word in words] + [False])[text.codes] * 1.0
+
+
+def _spelled(text: Text) -> str:
+    """Write the two words of a column of flags, as they stand in it."""
+    words = {value.strip().casefold(): value.strip() for value in text.values[::-1]}
+    true = next((words[word] for word in _TRUE if word in words), "true")
+    false = next((words[word] for word in _FALSE if word in words), "false")
+    return f"{true} and {false}"
+
+
+def _indicator(text: Text, value: str) -> NDArray[np.float64]:
+    code = text.values.index(value) if value in text.values else -2
+    return (text.codes == code).astype(np.float64)
+
+
+def fit_numbered(
+    path: Path, items: ItemTable, wanted: Wanted | None, sentences: list[str]
+) -> ItemTable:
+    """Bring the features of an svmlight file to those that a model was fitted on.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    items : ItemTable
+        Its features. One that no line of the file has is 0 everywhere.
+    wanted : Wanted or None
+        The features of the model; None: any.
+    sentences : list of str
+        Where it is said what is not used.
+
+    Returns
+    -------
+    ItemTable
+    """
+    if wanted is None:
+        return items
+    names, p = wanted.names, items.n_features
+    if names is None or items.feature_names is None:
+        if p > wanted.count:
+            raise FileError(
+                path,
+                f"the file has {plural(p, 'feature')}, but the model was fitted on "
+                f"{wanted.count:,}.",
+            )
+        column_of = np.arange(p)
+    else:
+        own = {name: number for number, name in enumerate(items.feature_names)}
+        missing = [n for n in names if n not in own and not _NUMBERED.fullmatch(n)]
+        _refuse_missing(path, missing, wanted, list(own))
+        unused = sum(name not in set(names) for name in own)
+        if unused:
+            sentences.append(
+                f"{plural(unused, 'feature')} not used, because the model was not "
+                "fitted on them."
+            )
+        column_of = np.array([own.get(name, p) for name in names])
+    padded = np.append(column_of, np.full(wanted.count - len(column_of), p))
+    zero = sp.csr_array((items.n_items, 1))
+    if items.is_sparse:
+        wide = sp.hstack([items.values, zero], format="csc")[:, padded]
+        return ItemTable(as_items(wide).values, names)
+    wide = np.hstack([items.values, zero.toarray()])[:, padded]
+    return ItemTable(np.ascontiguousarray(wide), names)
+
+
+def is_numeric(table: Table, column: str) -> bool:
+    """Tell by the first rows whether a column is meant to hold numbers.
+
+    Half of the values suffice, so that a wrong one is reported with its line and does
+    not turn the column into words.
+    """
+    values = table.head[column].drop_nulls()
+    if values.dtype != pl.String:
+        return values.dtype.is_numeric() or values.dtype == pl.Boolean
+    values = values.str.strip_chars()
+    values = values.filter(values != "")
+    if table.sniffed.separator == ";":
+        values = values.str.replace(",", ".", literal=True)
+    good = values.cast(pl.Float64, strict=False).is_not_null().sum()
+    return 2 * int(good) > len(values)
+
+
+@dataclass(frozen=True, eq=False)
+class NamedItems:
+    """Items with names and features.
+
+    Attributes
+    ----------
+    names : list of str
+        Their names, all different.
+    table : ItemTable
+        Their features, in the same order.
+    sentences : list of str
+        What was recognized, in plain words.
+    """
+
+    names: list[str]
+    table: ItemTable
+    sentences: list[str]
+
+
+def join_items(
+    result: ReadResult, options: ReadOptions, wanted: Wanted | None = None
+) -> ReadResult:
+    """Give the items of a file the features that another one has.
+
+    Parameters
+    ----------
+    result : ReadResult
+        What the first file holds; its items have names and no features.
+    options : ReadOptions
+        Its ``items`` is the other file.
+    wanted : Wanted, optional
+        The features that a model was fitted on.
+
+    Returns
+    -------
+    ReadResult
+        With all items of the table, in its order, also those that the first file does
+        not speak of; in graded rows, one row of features for each.
+
+    Raises
+    ------
+    FileError
+        If the table cannot be read, or lacks an item.
+    """
+    assert options.items is not None
+    path = Path(options.items)
+    codes, names = _names_of(result, path)
+    items = read_items(path, names, options.item_column, wanted)
+    place = {name: row for row, name in enumerate(items.names)}
+    _refuse_unlisted(path, [name for name in names if name not in place], place)
+    rows = np.array([place[name] for name in names], dtype=np.int64)
+    sentences = [*result.sentences, *items.sentences]
+    changed: dict[str, Any] = {}
+    if result.kind == "grades":
+        changed["items"] = items.table.take(rows[codes])
+        return replace(result, sentences=sentences, **changed)
+    if result.y is not None or result.orders is not None:
+        sentences += _say_unseen(items.names, names)
+    labels = as_names(items.names)
+    if (pairs := result.pairs) is not None:
+        changed["pairs"] = Pairs._of(
+            items.table, rows[pairs.left], rows[pairs.right], labels
+        )
+    if (orders := result.orders) is not None:
+        changed["orders"] = Orders._of(
+            items.table, rows[orders.flat], orders.position, orders.indptr, labels
+        )
+    return replace(result, sentences=sentences, **changed)
+
+
+def _names_of(
+    result: ReadResult, path: Path
+) -> tuple[NDArray[np.int64], Sequence[str]]:
+    """Give the distinct names of a file, and their numbers in graded rows."""
+    if result.kind == "grades":
+        if result.items is not None:
+            raise FileError(
+                path,
+                "a table of items is given, but the graded rows have features "
+                "themselves; leave --items out.",
+            )
+        if result.names is None:
+            raise FileError(
+                path,
+                "a table of items is given, but the graded rows have no names to look "
+                "up in it. Name their column with --item.",
+            )
+        return factorize(result.names)
+    holder = result.pairs if result.orders is None else result.orders
+    assert holder is not None and holder.names is not None
+    return np.empty(0, dtype=np.int64), holder.names.tolist()
+
+
+def read_items(
+    path: Path,
+    compared: Sequence[str],
+    column: str | None = None,
+    wanted: Wanted | None = None,
+) -> NamedItems:
+    """Read a table of items: names and features.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV, TSV or Parquet file.
+    compared : sequence of str
+        Names that are looked for. Among several columns that may hold names, the one
+        that has most of these is taken.
+    column : str, optional
+        The column of the names; by default it is recognized.
+    wanted : Wanted, optional
+        The features that a model was fitted on.
+
+    Returns
+    -------
+    NamedItems
+
+    Raises
+    ------
+    FileError
+        If the table cannot be read, a name is missing or there twice, or a value is
+        missing or no finite number; the message names the lines.
+    """
+    sniffed = sniff(path)
+    if sniffed.format not in ("csv", "tsv", "parquet", "arrow"):
+        raise FileError(
+            path,
+            f"this is a file in the format {sniffed.format}; a table of items must be "
+            "CSV, TSV or Parquet.",
+        )
+    table = Table(path, sniffed)
+    item = _find_item_column(table, compared, column)
+    sentences: list[str] = []
+    others = _without_numbering(table, item, wanted, sentences)
+    chosen = choose_features(table, others, wanted, sentences)
+    columns = table.read(text=[item, *chosen.words], numbers=chosen.numbers)
+    names = columns.text[item]
+    if not table.is_parquet:
+        names, _ = restore_names(names, names, sentences)
+    broken = table.broken()
+    broken.add(f"no name in {item}", np.flatnonzero(names.missing))
+    again = _repeated(names)
+    broken.add(
+        f"names in {item} that another row has too",
+        again,
+        [names.values[code] for code in names.codes[again[:5]]],
+    )
+    features = build_features(chosen, columns, broken, sentences, whole=True)
+    broken.refuse()
+    if features is None:
+        raise FileError(
+            path,
+            f"{item} names the items, but no other column can be used as a feature: "
+            "expected numbers, or few different words.",
+        )
+    if table.left_out:
+        sentences.append(table.say_left_out())
+    sentences.insert(0, _describe(path, item, features))
+    return NamedItems(names.array().tolist(), features, sentences)
+
+
+def _find_item_column(table: Table, compared: Sequence[str], column: str | None) -> str:
+    listed = ", ".join(map(shorten, table.columns))
+    if column is not None:
+        found = find_column(column, table.columns)
+        if found is None:
+            raise FileError(
+                table.path,
+                f"--item-column names {column!r}, but there is no such column."
+                f"{closest(column, table.columns)} The columns are: {listed}.",
+            )
+        return found
+    likely = find_columns("name", table.columns)
+    if not likely:
+        raise FileError(
+            table.path,
+            "no column has a usual name for items, such as item, name, id, model, "
+            "team, player or product. Name the column that holds them with "
+            f"--item-column. The columns are: {listed}.",
+        )
+    if len(likely) == 1:
+        return likely[0]
+    columns = table.read(text=likely)
+    asked = set(compared)
+    return max(likely, key=lambda c: len(asked.intersection(columns.text[c].values)))
+
+
+def _without_numbering(
+    table: Table, item: str, wanted: Wanted | None, sentences: list[str]
+) -> list[str]:
+    """Leave out columns that only number the rows: they say nothing of an item."""
+    others = [column for column in table.columns if column != item]
+    if wanted is not None and wanted.names is not None:
+        return others
+    likely = {*find_columns("name", others), *(c for c in others if c == "column 1")}
+    if not likely:
+        return others
+    columns = table.read(numbers=sorted(likely))
+    numbering = {c for c in likely if _is_numbering(columns.numbers[c])}
+    for column in sorted(numbering):
+        sentences.append(f"{column} numbers the items and is not used as a feature.")
+    return [column for column in others if column not in numbering]
+
+
+def _is_numbering(values: NDArray[np.float64]) -> bool:
+    """Tell whether a column holds whole numbers, another one in each row."""
+    whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
+    return whole and len(np.unique(values)) == len(values) > 2
+
+
+def _repeated(names: Text) -> NDArray[np.int64]:
+    counts = np.bincount(names.codes[~names.missing], minlength=1)
+    return np.flatnonzero((counts[names.codes] > 1) & ~names.missing)
+
+
+def _refuse_unlisted(path: Path, missing: list[str], place: dict[str, int]) -> None:
+    if not missing:
+        return
+    near = {name.strip().casefold(): name for name in place}
+    shown = []
+    for name in missing:
+        hint = near.get(name.strip().casefold())
+        shown.append(
+            shorten(name) + (f" (it has {shorten(hint)})" if hint is not None else "")
+        )
+    raise FileError(
+        path,
+        f"the table has no row for {plural(len(missing), 'item')}: {first_of(shown)}. "
+        "Every item needs one, with exactly the same name.",
+    )
+
+
+def _describe(path: Path, item: str, features: ItemTable) -> str:
+    names = features.feature_names or ()
+    return (
+        f"{path.name} has {plural(features.n_items, 'item')}, named by {item}, with "
+        f"{plural(features.n_features, 'feature')}: {first_of(names)}."
+    )
+
+
+def _say_unseen(names: list[str], compared: Sequence[str]) -> list[str]:
+    known = set(compared)
+    unseen = [name for name in names if name not in known]
+    if not unseen:
+        return []
+    is_ = "is" if len(unseen) == 1 else "are"
+    return [
+        f"{plural(len(unseen), 'item')} of the table {is_} in no comparison and can be "
+        f"rated by features alone: {first_of([*map(shorten, unseen)])}."
+    ]

@@ -1,0 +1,730 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Probabilities of left, tie and right from a difference of utilities.
+
+A link turns the difference d = r(right) - r(left) and one tie parameter t, shared by
+all comparisons, into three probabilities. Both links here give a negative
+log-likelihood that is jointly convex in (d, t):
+
+* Davidson (1970): P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2), with
+  ν = exp(t). No ties at all is t = -∞.
+* cumulative logit, which is the model of Rao and Kupper (1967):
+  P(right) = σ(d - t), P(left) = σ(-d - t), t ≥ 0, and θ = exp(t). No ties is t = 0.
+
+Without ties both are the Bradley-Terry model P(right) = σ(d).
+
+Losses are **sums** over comparisons: -Σ n_c ln p_c over the three outcomes, where the
+counts n (shape (m, 3), columns left, tie, right) are weights of alike comparisons and
+need not be whole. A count of zero contributes zero, whatever its probability is.
+
+Boundary convention: a tie is the most probable outcome when |d| ≤ ``threshold(t)``,
+the boundary included.
+
+From coefficients to differences of utilities: linear maps that are never stored.
+
+A design is the matrix D of shape (m, q) in d = D β, where d holds r(right) - r(left)
+of m comparisons. It is known by four operations: D β, Dᵀ g, Dᵀ diag(h) D, and the
+diagonal of the latter.
+
+The penalized likelihood of comparisons with three outcomes.
+
+.. math::
+
+    f(β, t) = -\sum_k \sum_{c} n_{kc} \ln p_c(d_k, t)
+              + \sum_j α_j β_j^2 + \frac{κ}{2}\,(\mathbf 1_S^\top β)^2,
+    \qquad d = D β
+
+a sum over comparisons. The last term exists only where the likelihood does not change
+when the coefficients of a set S (the strengths of items) all move by the same amount
+and nothing else decides: it is zero at the solution, whose strengths sum to zero.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+class Expansion(NamedTuple):
+    """Value and derivatives of a summed loss in the differences d and in t."""
+
+    value: float
+    gradient: Vector  # (m,), in d
+    tie_gradient: float
+    curvature: Vector  # (m,), second derivative in d
+    cross: Vector  # (m,), mixed second derivative in d and t
+    tie_curvature: float
+
+
+class OutcomeLink(Protocol):
+    """What a link offers; see the module for the two there are."""
+
+    name: str
+
+    def probabilities(self, d: Vector, t: float) -> Vector:
+        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        ...
+
+    def log_probabilities(self, d: Vector, t: float) -> Vector:
+        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        ...
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p; infinite where t is outside its domain."""
+        ...
+
+    def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
+        """Give the value and its first and second derivatives."""
+        ...
+
+    def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
+        """Give the first derivatives only, in d and in t."""
+        ...
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        ...
+
+    def threshold(self, t: float) -> float:
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        ...
+
+    def start(self, tie_share: float) -> float:
+        """Give the t at which equal items tie with this probability."""
+        ...
+
+    def to_parameter(self, t: float) -> float:
+        """Give the parameter of the literature: ν, or θ."""
+        ...
+
+    def from_parameter(self, value: float) -> float:
+        """Give t for the parameter of the literature."""
+        ...
+
+
+class Davidson:
+    """P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2); ν = exp(t)."""
+
+    name = "davidson"
+
+    def probabilities(self, d: Vector, t: float) -> Vector:
+        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        odds = np.exp(self._logits(d, t))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def log_probabilities(self, d: Vector, t: float) -> Vector:
+        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        logits = self._logits(d, t)
+        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def _logits(d: Vector, t: float) -> Vector:
+        """Logarithms of the odds, the largest of a row being 0."""
+        if t == math.inf:
+            return np.tile([-math.inf, 0.0, -math.inf], (len(d), 1))
+        logits = np.stack([-0.5 * d, np.full(len(d), t), 0.5 * d], axis=1)
+        return logits - logits.max(axis=1, keepdims=True)
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p."""
+        return _davidson_value(d, t, counts)
+
+    def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
+        """Give the value and its first and second derivatives."""
+        return _expand(_expand_davidson, d, t, counts)
+
+    def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
+        """Give the first derivatives only, in d and in t."""
+        out = np.empty(len(d))
+        return out, _davidson_gradient(d, t, counts, out)
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        p = self.probabilities(d, t)
+        half = 0.5 * (p[:, 2] - p[:, 0])
+        return (
+            half[:, None] - np.array([-0.5, 0.0, 0.5]),
+            p[:, 1, None] - np.array([0.0, 1.0, 0.0]),
+        )
+
+    def threshold(self, t: float) -> float:
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        return max(0.0, 2.0 * t)
+
+    def start(self, tie_share: float) -> float:
+        """Give the t at which equal items tie with this probability."""
+        return math.log(2.0 * tie_share / (1.0 - tie_share)) if tie_share else -math.inf
+
+    def to_parameter(self, t: float) -> float:
+        """Give ν."""
+        return math.exp(t)
+
+    def from_parameter(self, value: float) -> float:
+        """Give t = ln ν."""
+        return math.log(value) if value else -math.inf
+
+
+class Cumulative:
+    """P(right) = σ(d - t), P(left) = σ(-d - t), P(tie) the rest, t ≥ 0; θ = exp(t)."""
+
+    name = "cumulative"
+
+    def probabilities(self, d: Vector, t: float) -> Vector:
+        """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
+        # σ(d + t) - σ(d - t) as a product, which does not cancel.
+        tie = _sigmoid(d + t) * _sigmoid(t - d) * -math.expm1(-2.0 * t)
+        return np.stack([_sigmoid(-d - t), tie, _sigmoid(d - t)], axis=1)
+
+    def log_probabilities(self, d: Vector, t: float) -> Vector:
+        """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
+        tie = -np.logaddexp(0.0, -d - t) - np.logaddexp(0.0, d - t)
+        tie += math.log(-math.expm1(-2.0 * t)) if t else -math.inf
+        left, right = -np.logaddexp(0.0, d + t), -np.logaddexp(0.0, t - d)
+        return np.stack([left, tie, right], axis=1)
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p; infinite if t < 0, or if t = 0 and there are ties."""
+        if t < 0.0 or (t == 0.0 and counts[:, 1].any()):
+            return math.inf
+        return _cumulative_value(d, t, counts)
+
+    def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
+        """Give the value and its first and second derivatives."""
+        return _expand(_expand_cumulative, d, t, counts)
+
+    def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
+        """Give the first derivatives only, in d and in t."""
+        out = np.empty(len(d))
+        return out, _cumulative_gradient(d, t, counts, out)
+
+    def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
+        """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
+        above, below = _sigmoid(t - d), _sigmoid(t + d)
+        rate = 2.0 * math.exp(-2.0 * t) / math.expm1(-2.0 * t) if t else 0.0
+        in_d = np.stack([below, below - above, -above], axis=1)
+        in_t = np.stack([below, above + below - 2.0 + rate, above], axis=1)
+        return in_d, in_t
+
+    def threshold(self, t: float) -> float:
+        """Give the largest ``|d|`` for which a tie is the most probable outcome."""
+        # P(tie) ≥ P(right) at d ≥ 0 means θ exp(d) + 1 ≤ θ² - 1.
+        return max(0.0, t + math.log1p(-2.0 * math.exp(-2.0 * t))) if t > 0.5 else 0.0
+
+    def start(self, tie_share: float) -> float:
+        """Give the t at which equal items tie with this probability."""
+        return math.log((1.0 + tie_share) / (1.0 - tie_share))
+
+    def to_parameter(self, t: float) -> float:
+        """Give θ."""
+        return math.exp(t)
+
+    def from_parameter(self, value: float) -> float:
+        """Give t = ln θ."""
+        return math.log(value)
+
+
+LINKS: dict[str, OutcomeLink] = {"davidson": Davidson(), "cumulative": Cumulative()}
+
+
+def _sigmoid(x: Vector) -> Vector:
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, small) / (1.0 + small)
+
+
+def _expand(kernel: object, d: Vector, t: float, counts: Vector) -> Expansion:
+    gradient, curvature, cross = np.empty((3, len(d)))
+    value, in_t, in_tt = kernel(  # type: ignore[operator]
+        d, t, counts, gradient, curvature, cross
+    )
+    return Expansion(value, gradient, in_t, curvature, cross, in_tt)
+
+
+# Losses and slopes are sums of terms of one sign, so that those of predictions that are
+# almost certain, and right, keep their digits: separable data need them.
+#
+# The odds of Davidson's model are divided by the larger of exp(±d/2): with
+# x = exp(-|d|/2) they are 1 (the better side), ν x (tie) and x² (the worse side).
+
+
+@njit(cache=True, nogil=True)
+def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
+    value, nu = 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k]
+        worse = left if d[k] >= 0.0 else right
+        x = math.exp(-0.5 * abs(d[k]))
+        value += (left + tie + right) * math.log1p(x * (nu + x))
+        value += abs(d[k]) * (worse + 0.5 * tie)
+        if tie > 0.0:
+            value -= tie * t
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
+    value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k]
+        n = left + tie + right
+        better, worse = (right, left) if d[k] >= 0.0 else (left, right)
+        x = math.exp(-0.5 * abs(d[k]))
+        decided, tied = 1.0 + x * x, nu * x
+        total = decided + tied
+        p_tie = tied / total
+        half = 0.5 * (1.0 - x * x) / total
+        value += n * math.log1p(x * x + tied) + abs(d[k]) * (worse + 0.5 * tie)
+        if tie > 0.0:
+            value -= tie * t
+        surprise = (x * x + 0.5 * tied) / total
+        slope = tie * half + worse * (0.5 + half) - better * surprise
+        gradient[k] = math.copysign(1.0, d[k]) * slope
+        # The variance of -½, 0, ½, as a sum of products: it does not cancel.
+        curvature[k] = n * (x * x + 0.25 * tied * decided) / (total * total)
+        cross[k] = -n * math.copysign(half, d[k]) * p_tie
+        in_t += (left + right) * p_tie - tie * decided / total
+        in_tt += n * p_tie * decided / total
+    return value, in_t, in_tt
+
+
+@njit(cache=True, nogil=True)
+def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
+    in_t, nu = 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k]
+        n = left + tie + right
+        x = math.exp(-0.5 * abs(d[k]))
+        share = n / (1.0 + x * (nu + x))
+        gradient[k] = math.copysign(0.5 * (1.0 - x * x) * share, d[k])
+        gradient[k] += 0.5 * (left - right)
+        in_t += nu * x * share - tie
+    return in_t
+
+
+@njit(cache=True, nogil=True)
+def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
+    value, ties = 0.0, 0.0
+    for k in range(len(d)):
+        left, tie, right = counts[k]
+        over, under = t - d[k], t + d[k]
+        # -ln σ(-z) = max(z, 0) + ln(1 + exp(-|z|)): wins have z > 0 in σ, ties < 0.
+        value += (right + tie) * math.log1p(math.exp(-abs(over)))
+        value += (left + tie) * math.log1p(math.exp(-abs(under)))
+        value += right * over if over > 0.0 else -tie * over
+        value += left * under if under > 0.0 else -tie * under
+        ties += tie
+    if ties > 0.0:
+        value -= ties * math.log(-math.expm1(-2.0 * t))
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
+    value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
+    for k in range(len(d)):
+        left, tie, right = counts[k]
+        to_right, to_left = right + tie, left + tie
+        over, under = t - d[k], t + d[k]
+        x, z = math.exp(-abs(over)), math.exp(-abs(under))
+        value += to_right * math.log1p(x) + to_left * math.log1p(z)
+        value += right * over if over > 0.0 else -tie * over
+        value += left * under if under > 0.0 else -tie * under
+        ties += tie
+        above, inside = (1.0, x) if over > 0.0 else (x, 1.0)  # σ(t - d), σ(d - t)
+        right_lost, right_tied = right * above / (1.0 + x), tie * inside / (1.0 + x)
+        below, inside = (1.0, z) if under > 0.0 else (z, 1.0)  # σ(t + d), σ(-t - d)
+        left_lost, left_tied = left * below / (1.0 + z), tie * inside / (1.0 + z)
+        gradient[k] = left_lost - left_tied - right_lost + right_tied
+        in_t += left_lost - left_tied + right_lost - right_tied
+        bend_above = to_right * x / (1.0 + x) ** 2
+        bend_below = to_left * z / (1.0 + z) ** 2
+        curvature[k] = bend_above + bend_below
+        cross[k] = bend_below - bend_above
+        in_tt += bend_above + bend_below
+    if ties > 0.0:
+        x, rest = math.exp(-2.0 * t), -math.expm1(-2.0 * t)
+        value -= ties * math.log(rest)
+        in_t -= ties * 2.0 * x / rest
+        in_tt += ties * 4.0 * x / (rest * rest)
+    return value, in_t, in_tt
+
+
+@njit(cache=True, nogil=True)
+def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
+    in_t, ties, rise = 0.0, 0.0, math.exp(t)
+    for k in range(len(d)):
+        left, tie, right = counts[k]
+        x = math.exp(d[k])
+        above = rise / (rise + x)  # σ(t - d)
+        below = 1.0 - 1.0 / (1.0 + rise * x)  # σ(t + d)
+        gradient[k] = (left + tie) * below - (right + tie) * above
+        in_t += (left + tie) * below + (right + tie) * above - 2.0 * tie
+        ties += tie
+    if ties > 0.0:
+        in_t -= ties * 2.0 / math.expm1(2.0 * t)
+    return in_t
+
+
+Codes = NDArray[np.int64]
+
+# A Laplacian with at most this many entries per comparison is better dense.
+_FILLED = 16
+
+
+class Design(Protocol):
+    """A matrix D of shape (m, n_coef) in d = D β."""
+
+    n_coef: int
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        ...
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        ...
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D."""
+        ...
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        ...
+
+    def weighted(self, h: Vector) -> Vector:
+        """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
+        ...
+
+
+class ItemDesign:
+    """One coefficient per item: d = β[right] - β[left].
+
+    Parameters
+    ----------
+    left, right : ndarray of int64 of shape (m,)
+        Items of each comparison.
+    n_items : int
+        How many items there are.
+    """
+
+    def __init__(self, left: Codes, right: Codes, n_items: int) -> None:
+        self.left, self.right, self.n_coef = left, right, n_items
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        return beta[self.right] - beta[self.left]
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        out = np.zeros(self.n_coef)
+        _scatter_differences(self.left, self.right, g, out)
+        return out
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D, the Laplacian of the graph with weights h."""
+        out = np.zeros((self.n_coef, self.n_coef))
+        _scatter_laplacian(self.left, self.right, h, out)
+        return out
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        # An item compared with itself has d = 0, whatever its coefficient.
+        h = np.where(self.left == self.right, 0.0, h)
+        out = np.bincount(self.left, h, self.n_coef)
+        return np.asarray(out + np.bincount(self.right, h, self.n_coef), np.float64)
+
+    def weighted(self, h: Vector) -> Vector:
+        """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
+        out = np.zeros((len(h), self.n_coef))
+        rows = np.arange(len(h))
+        out[rows, self.right] += h
+        out[rows, self.left] -= h
+        return out
+
+
+class CovariateDesign:
+    """Covariates of the comparisons themselves, in favor of left: d = -Z β.
+
+    Parameters
+    ----------
+    covariates : ndarray of shape (m, q)
+        Z, one row per comparison.
+    """
+
+    def __init__(self, covariates: Vector) -> None:
+        self.covariates = covariates
+        self.n_coef = covariates.shape[1]
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        return -(self.covariates @ beta)
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        return -(self.covariates.T @ g)
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D."""
+        return self.covariates.T @ (h[:, None] * self.covariates)
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        return h @ self.covariates**2
+
+    def weighted(self, h: Vector) -> Vector:
+        """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
+        return -h[:, None] * self.covariates
+
+
+class FeatureDesign:
+    """A linear utility of the items' features: d = (X β)[right] - (X β)[left].
+
+    Products go through the items, so m comparisons of N items cost O(m + N p), and
+    Dᵀ diag(h) D costs O(m p + N p²) instead of O(m p²).
+
+    Parameters
+    ----------
+    features : ndarray or CSR array of shape (N, p)
+        X, one row per item.
+    left, right : ndarray of int64 of shape (m,)
+        Items of each comparison.
+    """
+
+    def __init__(self, features: Any, left: Codes, right: Codes) -> None:
+        self.features = features
+        self.items = ItemDesign(left, right, features.shape[0])
+        self.n_coef = features.shape[1]
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        return self.items.apply(np.asarray(self.features @ beta))
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        return np.asarray(self.features.T @ self.items.back(g))
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D = Xᵀ L X, where L is the Laplacian with weights h."""
+        out = self.features.T @ (self._laplacian(h) @ self.features)
+        return out.toarray() if sp.issparse(out) else np.asarray(out)
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        product = self._laplacian(h) @ self.features
+        if sp.issparse(self.features):
+            return np.asarray(self.features.multiply(product).sum(axis=0)).ravel()
+        return np.einsum("ij,ij->j", self.features, product)
+
+    def weighted(self, h: Vector) -> Vector:
+        """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
+        left, right = self.items.left, self.items.right
+        out = self.features[right] - self.features[left]
+        return h[:, None] * (out.toarray() if sp.issparse(out) else out)
+
+    def _laplacian(self, h: Vector) -> Any:
+        left, right, n = self.items.left, self.items.right, self.items.n_coef
+        # Where most items have met each other, products are faster dense.
+        if not sp.issparse(self.features) and n * n <= _FILLED * len(h):
+            return self.items.gram(h)
+        apart = np.flatnonzero(left != right)
+        left, right, off = left[apart], right[apart], -h[apart]
+        diagonal = np.arange(n)
+        rows = np.concatenate([left, right, diagonal])
+        columns = np.concatenate([right, left, diagonal])
+        values = np.concatenate([off, off, self.items.diagonal(h)])
+        return sp.csr_array((values, (rows, columns)), shape=(n, n))
+
+
+class JointDesign:
+    """Several designs side by side, d = D₁ β₁ + D₂ β₂ and so on.
+
+    Parameters
+    ----------
+    *parts : Design
+        At least one; coefficients follow each other in the same order.
+    """
+
+    def __init__(self, *parts: Design) -> None:
+        self.parts = parts
+        ends = np.cumsum([0, *(part.n_coef for part in parts)])
+        self.slices = [slice(a, b) for a, b in pairwise(ends)]
+        self.n_coef = int(ends[-1])
+
+    def apply(self, beta: Vector) -> Vector:
+        """Give D β."""
+        pieces = zip(self.parts, self.slices, strict=True)
+        return sum(  # type: ignore[return-value]
+            part.apply(beta[piece]) for part, piece in pieces
+        )
+
+    def back(self, g: Vector) -> Vector:
+        """Give Dᵀ g."""
+        return np.concatenate([part.back(g) for part in self.parts])
+
+    def gram(self, h: Vector) -> Vector:
+        """Give Dᵀ diag(h) D."""
+        out = np.empty((self.n_coef, self.n_coef))
+        for i, (part, rows) in enumerate(zip(self.parts, self.slices, strict=True)):
+            out[rows, rows] = part.gram(h)
+            for other, columns in zip(
+                self.parts[i + 1 :], self.slices[i + 1 :], strict=True
+            ):
+                block = _cross_gram(part, other, h)
+                out[rows, columns] = block
+                out[columns, rows] = block.T
+        return out
+
+    def diagonal(self, h: Vector) -> Vector:
+        """Give the diagonal of Dᵀ diag(h) D."""
+        return np.concatenate([part.diagonal(h) for part in self.parts])
+
+    def weighted(self, h: Vector) -> Vector:
+        """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
+        return np.concatenate([part.weighted(h) for part in self.parts], axis=1)
+
+
+def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
+    """Give Oneᵀ diag(h) Two, column by column of the one with fewer columns."""
+    if isinstance(one, FeatureDesign) and isinstance(two, ItemDesign):
+        same = one.items.left is two.left and one.items.right is two.right
+        if same and one.items.n_coef == two.n_coef:
+            return np.asarray(one.features.T @ two.gram(h))
+    if one.n_coef < two.n_coef:
+        return _cross_gram(two, one, h).T
+    unit = np.eye(two.n_coef)
+    columns = [one.back(h * two.apply(unit[j])) for j in range(two.n_coef)]
+    return np.stack(columns, axis=1) if columns else np.empty((one.n_coef, 0))
+
+
+@njit(cache=True, nogil=True)
+def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
+    for k in range(len(g)):
+        out[right[k]] += g[k]
+        out[left[k]] -= g[k]
+
+
+@njit(cache=True, nogil=True)
+def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
+    for k in range(len(h)):
+        i, j = left[k], right[k]
+        if i != j:
+            out[i, i] += h[k]
+            out[j, j] += h[k]
+            out[i, j] -= h[k]
+            out[j, i] -= h[k]
+
+
+class ComparisonObjective:
+    """Value, gradient and Hessian of f at a point x = (β, t), or x = β.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix D of shape (m, q).
+    link : OutcomeLink
+        Gives probabilities from d and t.
+    counts : ndarray of shape (m, 3)
+        n, weights of left, tie and right.
+    alpha : ndarray of shape (q,)
+        Penalty of each coefficient.
+    tie : float or None
+        A fixed t; None: t is the last entry of x.
+    free : slice or None
+        The set S whose level the likelihood does not determine.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        link: OutcomeLink,
+        counts: Vector,
+        alpha: Vector,
+        *,
+        tie: float | None = None,
+        free: slice | None = None,
+    ) -> None:
+        self.design, self.link, self.counts = design, link, counts
+        self.alpha, self.tie, self.free = alpha, tie, free
+        self.n_coef = design.n_coef
+        self.n_variables = design.n_coef + (tie is None)
+        # Of the order of the curvature of one strength, so that it is well scaled.
+        self.level = float(counts.sum()) / max(design.n_coef, 1) ** 2
+
+    def split(self, x: Vector) -> tuple[Vector, float]:
+        """Give β and t."""
+        if self.tie is None:
+            return x[:-1], float(x[-1])
+        return x, self.tie
+
+    def value(self, x: Vector) -> float:
+        """Give f(x); infinite outside its domain."""
+        beta, t = self.split(x)
+        loss = self.link.value(self.design.apply(beta), t, self.counts)
+        return loss + self._penalty(beta)
+
+    def expand(self, x: Vector) -> tuple[float, Vector]:
+        """Give f and its gradient at x, and keep x for the Hessian."""
+        beta, t = self.split(x)
+        self.local: Expansion = self.link.expand(
+            self.design.apply(beta), t, self.counts
+        )
+        gradient = self._gradient(beta, self.local.gradient, self.local.tie_gradient)
+        return self.local.value + self._penalty(beta), gradient
+
+    def gradient(self, x: Vector) -> Vector:
+        """Give the gradient at x only, which is cheaper; the Hessian stays."""
+        beta, t = self.split(x)
+        loss = self.link.gradient(self.design.apply(beta), t, self.counts)
+        return self._gradient(beta, *loss)
+
+    def _gradient(self, beta: Vector, in_d: Vector, in_t: float) -> Vector:
+        gradient = self.design.back(in_d) + 2.0 * self.alpha * beta
+        if self.free is not None:
+            gradient[self.free] += self.level * beta[self.free].sum()
+        return gradient if self.tie is not None else np.append(gradient, in_t)
+
+    def hessian(self) -> Vector:
+        """Give the Hessian at the last expanded point, as a dense matrix."""
+        q, local = self.n_coef, self.local
+        out = np.zeros((self.n_variables, self.n_variables))
+        out[:q, :q] = self.design.gram(local.curvature)
+        out.flat[: q * self.n_variables : self.n_variables + 1] += 2.0 * self.alpha
+        if self.free is not None:
+            out[self.free, self.free] += self.level
+        if self.tie is None:
+            out[:q, q] = out[q, :q] = self.design.back(local.cross)
+            out[q, q] = local.tie_curvature
+        return out
+
+    def hessian_product(self, v: Vector) -> Vector:
+        """Give the Hessian at the last expanded point times v."""
+        beta, t = (v[:-1], float(v[-1])) if self.tie is None else (v, 0.0)
+        local = self.local
+        change = self.design.apply(beta)
+        out = self.design.back(local.curvature * change + t * local.cross)
+        out += 2.0 * self.alpha * beta
+        if self.free is not None:
+            out[self.free] += self.level * beta[self.free].sum()
+        if self.tie is None:
+            out = np.append(out, local.cross @ change + local.tie_curvature * t)
+        return out
+
+    def hessian_diagonal(self) -> Vector:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        out = self.design.diagonal(self.local.curvature) + 2.0 * self.alpha
+        if self.free is not None:
+            out[self.free] += self.level
+        return out if self.tie is not None else np.append(out, self.local.tie_curvature)
+
+    def _penalty(self, beta: Vector) -> float:
+        penalty = float(self.alpha @ beta**2)
+        if self.free is not None:
+            penalty += 0.5 * self.level * float(beta[self.free].sum()) ** 2
+        return penalty

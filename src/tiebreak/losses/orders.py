@@ -1,0 +1,448 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The penalized likelihood of ranked lists of items without features.
+
+.. math:: f(θ, η) = -\sum_l w_l \ln P(\text{list } l) + α \sum_i θ_i^2,
+
+a sum over lists, with the probabilities of :mod:`tiebreak.losses.orders` and
+η = ln δ. It is convex: every stage is the logarithm of a sum of exponentials of linear
+functions, minus one of them. Adding a constant to θ changes no probability; without a
+penalty the Hessian gets a term that keeps the mean of θ where it is.
+
+The likelihood of ranked lists, stage by stage, and how it bends.
+
+A list is read as choices: of what is left, the block C of items in the next place is
+chosen. A set S of k items is chosen with probability proportional to
+
+.. math:: f(S) = \delta_k \exp\Bigl(\frac1k \sum_{i ∈ S} θ_i\Bigr),   δ_1 = 1,
+
+over all sets S of what is left whose size k is allowed. The sum over all sets of size k
+is the elementary symmetric polynomial e_k of exp(θ/k). What is left is always the rest
+of the list, so one recursion from its end gives the sums of all stages,
+
+    e_s(i and after) = e_s(after i) + x_i e_{s-1}(after i),
+
+and one from its start their derivatives: O(k) per entry and allowed size, all terms
+positive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tiebreak.data.threads import chunks, in_threads
+
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def add_choices(
+    flat: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    weight: Floats,
+    sizes: NDArray[np.int64],
+    x: Floats,
+    v: Floats,
+    gradient: Floats,
+    bent: Floats,
+) -> float:
+    """Add up -ln of the probability of lists, with gradient and Hessian times v.
+
+    Parameters
+    ----------
+    flat : ndarray of shape (n_entries,)
+        Items, all lists one after another, best first.
+    ends : ndarray of shape (n_entries,)
+        Where the block of tied items ends that begins at an entry; 0 for entries that
+        begin none.
+    indptr : ndarray of shape (n + 1,)
+        First entry of every list, and the end of the last.
+    weight : ndarray of shape (n,)
+        Weights of the lists.
+    sizes : ndarray of shape (K,)
+        Sizes that a block may have, ascending from 1.
+    x : ndarray of shape (N + K - 1,)
+        θ, then ln δ of the sizes above 1.
+    v : ndarray of shape (N + K - 1,)
+        A direction.
+    gradient, bent : ndarray of shape (N + K - 1,)
+        Gradient and Hessian times v; added to.
+
+    Returns
+    -------
+    float
+        The sum of -w ln P.
+    """
+    n_items, n_sizes = len(x) - len(sizes) + 1, len(sizes)
+    longest, top_size = 0, sizes[n_sizes - 1]
+    for row in range(len(indptr) - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    e = np.zeros((n_sizes, longest + 1, top_size + 1))
+    e_v = np.zeros((n_sizes, longest + 1, top_size + 1))
+    seed, seed_v = np.zeros((2, n_sizes, longest))
+    b, b_v = np.zeros((2, top_size + 2))
+    value = 0.0
+    for row in range(len(indptr) - 1):
+        first, m, w = indptr[row], indptr[row + 1] - indptr[row], weight[row]
+        items = flat[first : first + m]
+        top = x[items[0]]
+        for i in range(1, m):
+            top = max(top, x[items[i]])
+        for j in range(n_sizes):
+            k = sizes[j]
+            e[j, m, : k + 1] = 0.0
+            e_v[j, m, : k + 1] = 0.0
+            e[j, m, 0] = 1.0
+            for i in range(m - 1, -1, -1):
+                a = np.exp((x[items[i]] - top) / k)
+                a_v = a * v[items[i]] / k
+                e[j, i, 0], e_v[j, i, 0] = 1.0, 0.0
+                for s in range(1, k + 1):
+                    before, before_v = e[j, i + 1, s - 1], e_v[j, i + 1, s - 1]
+                    e[j, i, s] = e[j, i + 1, s] + a * before
+                    e_v[j, i, s] = e_v[j, i + 1, s] + a_v * before + a * before_v
+        for i in range(m):
+            end = ends[first + i] - first
+            for j in range(n_sizes):
+                seed[j, i], seed_v[j, i] = 0.0, 0.0
+            if end <= i or i == m - 1:
+                continue
+            z, z_v = 0.0, 0.0
+            for j in range(n_sizes):
+                k, at = sizes[j], n_items + j - 1
+                d = np.exp(x[at]) if j else 1.0
+                d_v = d * v[at] if j else 0.0
+                z += d * e[j, i, k]
+                z_v += d * e_v[j, i, k] + d_v * e[j, i, k]
+            value += w * (np.log(z) + top)
+            for j in range(n_sizes):
+                k, at = sizes[j], n_items + j - 1
+                d = np.exp(x[at]) if j else 1.0
+                d_v = d * v[at] if j else 0.0
+                seed[j, i] = w * d / z
+                seed_v[j, i] = w * (d_v - d * z_v / z) / z
+                if j:
+                    gradient[at] += seed[j, i] * e[j, i, k]
+                    bent[at] += seed_v[j, i] * e[j, i, k] + seed[j, i] * e_v[j, i, k]
+                if k == end - i:
+                    if j:
+                        value -= w * x[at]
+                        gradient[at] -= w
+                    for c in range(i, end):
+                        value -= w * x[items[c]] / k
+                        gradient[items[c]] -= w / k
+        for j in range(n_sizes):
+            k = sizes[j]
+            b[:] = 0.0
+            b_v[:] = 0.0
+            for i in range(m):
+                b[k] += seed[j, i]
+                b_v[k] += seed_v[j, i]
+                a = np.exp((x[items[i]] - top) / k)
+                a_v = a * v[items[i]] / k
+                pull, pull_v = 0.0, 0.0
+                for s in range(1, k + 1):
+                    pull += b[s] * e[j, i + 1, s - 1]
+                    pull_v += b_v[s] * e[j, i + 1, s - 1] + b[s] * e_v[j, i + 1, s - 1]
+                for s in range(k):
+                    b_v[s] += a_v * b[s + 1] + a * b_v[s + 1]
+                    b[s] += a * b[s + 1]
+                gradient[items[i]] += a * pull / k
+                bent[items[i]] += (a_v * pull + a * pull_v) / k
+    return value
+
+
+def add_choices_naive(
+    flat: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    weight: Floats,
+    sizes: NDArray[np.int64],
+    x: Floats,
+    v: Floats,
+    gradient: Floats,
+    bent: Floats,
+) -> float:
+    """Do what ``add_choices`` does by listing every set that could be chosen."""
+    n_items, value = len(x) - len(sizes) + 1, 0.0
+
+    def describe(chosen: tuple[int, ...]) -> Floats:
+        row = np.zeros(len(x))
+        row[list(chosen)] = 1.0 / len(chosen)
+        if len(chosen) > 1:
+            row[n_items + sizes.tolist().index(len(chosen)) - 1] = 1.0
+        return row
+
+    for row, w in enumerate(weight):
+        for i in range(indptr[row], indptr[row + 1]):
+            if ends[i] == 0:
+                continue
+            left = flat[i : indptr[row + 1]].tolist()
+            sets = [s for k in sizes.tolist() for s in combinations(left, k)]
+            rows = np.array([describe(s) for s in sets])
+            share = np.exp(rows @ x - (rows @ x).max())
+            share /= share.sum()
+            chosen = describe(tuple(flat[i : ends[i]].tolist()))
+            mean = share @ rows
+            value += w * (np.logaddexp.reduce(rows @ x) - chosen @ x)
+            gradient += w * (mean - chosen)
+            bent += w * (share * (rows @ v) @ rows - (mean @ v) * mean)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def add_list_matrices(
+    flat: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    weight: Floats,
+    sizes: NDArray[np.int64],
+    x: Floats,
+    hessian: Floats,
+    diagonal: Floats,
+    squares: Floats,
+) -> None:
+    """Add up Hessians of -ln P and outer products of its gradients, list by list.
+
+    Parameters
+    ----------
+    flat, ends, indptr, weight, sizes, x
+        As in ``add_choices``.
+    hessian : ndarray of shape (N + K - 1, N + K - 1) or (0, 0)
+        Hessian; added to, unless it is empty.
+    diagonal : ndarray of shape (N + K - 1,)
+        Its diagonal; added to.
+    squares : ndarray of shape (N + K - 1, N + K - 1) or (0, 0)
+        Σ w g gᵀ, with the gradient g of one list of weight 1; added to, unless empty.
+    """
+    n_ties, n_items = len(sizes) - 1, len(x) - len(sizes) + 1
+    one, whole = np.ones(1), np.zeros(2, dtype=np.int64)
+    for row in range(len(indptr) - 1):
+        first, m = indptr[row], indptr[row + 1] - indptr[row]
+        place = np.empty(m + n_ties, dtype=np.int64)
+        place[:m] = flat[first : first + m]
+        place[m:] = n_items + np.arange(n_ties)
+        whole[1] = m
+        own_ends = np.maximum(ends[first : first + m] - first, 0)
+        here, v = x[place], np.zeros(m + n_ties)
+        for c in range(m + n_ties):
+            gradient, bent = np.zeros((2, m + n_ties))
+            v[c] = 1.0
+            add_choices(
+                np.arange(m), own_ends, whole, one, sizes, here, v, gradient, bent
+            )
+            v[c] = 0.0
+            diagonal[place[c]] += weight[row] * bent[c]
+            if len(hessian):
+                for r in range(m + n_ties):
+                    hessian[place[r], place[c]] += weight[row] * bent[r]
+            if len(squares):
+                for r in range(m + n_ties):
+                    squares[place[r], place[c]] += (
+                        weight[row] * gradient[r] * gradient[c]
+                    )
+
+
+def add_list_matrices_naive(
+    flat: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    weight: Floats,
+    sizes: NDArray[np.int64],
+    x: Floats,
+    hessian: Floats,
+    diagonal: Floats,
+    squares: Floats,
+) -> None:
+    """Do what ``add_list_matrices`` does, one direction of the whole at a time."""
+    for row in range(len(weight)):
+        arrays = flat, ends, indptr[row : row + 2], np.ones(1), sizes
+        for c in range(len(x)):
+            gradient, bent = np.zeros((2, len(x)))
+            add_choices_naive(*arrays, x, np.eye(len(x))[c], gradient, bent)
+            hessian[:, c] += weight[row] * bent
+            diagonal[c] += weight[row] * bent[c]
+            squares[:, c] += weight[row] * gradient * gradient[c]
+
+
+Ints = NDArray[np.int64]
+
+# Fewer entries than this are not worth dividing among threads.
+_LEAST_ENTRIES = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Ranked lists, as the likelihood reads them.
+
+    Attributes
+    ----------
+    flat : ndarray of int64 of shape (n_entries,)
+        Items, all lists one after another, best first.
+    ends : ndarray of int64 of shape (n_entries,)
+        Where the block of tied items ends that begins at an entry, or 0.
+    indptr : ndarray of int64 of shape (n + 1,)
+        First entry of every list, and n_entries.
+    weight : ndarray of shape (n,)
+        Weights of the lists.
+    n_items : int
+        N.
+    """
+
+    flat: Ints
+    ends: Ints
+    indptr: Ints
+    weight: Floats
+    n_items: int
+
+    @classmethod
+    def of_positions(
+        cls, flat: Ints, position: Ints, indptr: Ints, weight: Floats, n_items: int
+    ) -> Choices:
+        """Read lists whose tied entries share the position of the first of them.
+
+        Parameters
+        ----------
+        flat, position, indptr
+            As :class:`~tiebreak.Orders` has them.
+        weight : ndarray of shape (n,)
+            Weights of the lists.
+        n_items : int
+            N.
+
+        Returns
+        -------
+        Choices
+        """
+        begins = position + np.repeat(indptr[:-1], np.diff(indptr)) == np.arange(
+            len(flat)
+        )
+        starts = np.flatnonzero(begins)
+        ends = np.zeros(len(flat), dtype=np.int64)
+        ends[starts] = np.append(starts[1:], len(flat))
+        return cls(flat, ends, indptr, weight, n_items)
+
+    @property
+    def block_sizes(self) -> Ints:
+        """Size of the block that every entry begins, 0 where none begins."""
+        return np.where(self.ends > 0, self.ends - np.arange(len(self.ends)), 0)
+
+
+class OrderLikelihood:
+    """Value, gradient and Hessian of f.
+
+    Parameters
+    ----------
+    choices : Choices
+        The lists.
+    alpha : float
+        α, 0 or more.
+
+    Attributes
+    ----------
+    sizes : ndarray of int64 of shape (K,)
+        Sizes that a block may have: 1 and those that occur.
+    n_variables : int
+        N + K - 1: θ, then ln δ of the sizes above 1.
+    """
+
+    def __init__(self, choices: Choices, alpha: float) -> None:
+        self.choices, self.alpha = choices, alpha
+        found = np.unique(choices.block_sizes)
+        self.sizes = np.unique(np.append(found[found > 0], 1))
+        self.n_variables = choices.n_items + len(self.sizes) - 1
+        self._parts = [slice(0, len(choices.weight))]
+        if len(choices.flat) >= _LEAST_ENTRIES:
+            self._parts = chunks(len(choices.weight), len(choices.weight))
+
+    def value(self, x: Floats) -> float:
+        """Give f(x)."""
+        return self._sums(x, np.zeros(len(x)))[0]
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        self._x = np.array(x, dtype=np.float64)
+        value, gradient, _ = self._sums(x, np.zeros(len(x)))
+        return value, gradient
+
+    def hessian_product(self, v: Floats) -> Floats:
+        """Give the Hessian at the last expanded point times v."""
+        bent, theta = self._sums(self._x, v)[2], v[: self.choices.n_items]
+        if self.alpha == 0.0:
+            bent[: len(theta)] += self._hold * theta.mean()
+        return bent
+
+    def hessian(self) -> Floats:
+        """Give the Hessian at the last expanded point."""
+        hessian = np.zeros((self.n_variables, self.n_variables))
+        self._matrices(hessian, np.zeros((0, 0)))
+        n = self.choices.n_items
+        hessian[np.arange(n), np.arange(n)] += 2.0 * self.alpha
+        if self.alpha == 0.0:
+            hessian[:n, :n] += self._hold / n
+        return hessian
+
+    def hessian_diagonal(self) -> Floats:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        diagonal = self._matrices(np.zeros((0, 0)), np.zeros((0, 0)))
+        n = self.choices.n_items
+        diagonal[:n] += 2.0 * self.alpha if self.alpha else self._hold / n
+        return diagonal
+
+    def squares(self) -> Floats:
+        """Give Σ w g gᵀ over lists, g the gradient of one at the last point."""
+        squares = np.zeros((self.n_variables, self.n_variables))
+        self._matrices(np.zeros((0, 0)), squares)
+        return squares
+
+    @property
+    def _hold(self) -> float:
+        """The curvature given to the mean of θ: about that of one item."""
+        return float(self.choices.weight.sum()) / self.choices.n_items
+
+    def _sums(self, x: Floats, v: Floats) -> tuple[float, Floats, Floats]:
+        lists = self.choices
+
+        def part(rows: slice) -> tuple[float, Floats, Floats]:
+            gradient, bent = np.zeros((2, len(x)))
+            value = add_choices(
+                lists.flat,
+                lists.ends,
+                lists.indptr[rows.start : rows.stop + 1],
+                lists.weight[rows],
+                self.sizes,
+                x,
+                v,
+                gradient,
+                bent,
+            )
+            return value, gradient, bent
+
+        parts = in_threads(part, self._parts)
+        theta = x[: lists.n_items]
+        gradient = np.sum([found[1] for found in parts], axis=0)
+        bent = np.sum([found[2] for found in parts], axis=0)
+        gradient[: len(theta)] += 2.0 * self.alpha * theta
+        bent[: len(theta)] += 2.0 * self.alpha * v[: len(theta)]
+        value = sum(found[0] for found in parts) + self.alpha * float(theta @ theta)
+        return value, gradient, bent
+
+    def _matrices(self, hessian: Floats, squares: Floats) -> Floats:
+        lists, diagonal = self.choices, np.zeros(self.n_variables)
+        add_list_matrices(
+            lists.flat,
+            lists.ends,
+            lists.indptr,
+            lists.weight,
+            self.sizes,
+            self._x,
+            hessian,
+            diagonal,
+            squares,
+        )
+        return diagonal

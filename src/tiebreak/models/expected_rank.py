@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Expected rank regression: a regression of positions in lists.
+
+Boundary convention: tied items share the mean of the positions that they fill.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LinearRegression
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from tiebreak.data import ItemTable, is_pairs
+from tiebreak.losses import GradeTree
+from tiebreak.models.base import UtilityMixin
+from tiebreak.models.graded_problem import plant_tree, read_grades
+
+Floats = NDArray[np.float64]
+
+
+class ExpectedRankRegression(UtilityMixin, BaseEstimator):
+    """Regress the expected rank of items on their features.
+
+    If a list is what is left of an order of all items after some were taken out at
+    random, the expected rank of the item at position k of n in the whole order is
+    proportional to k / (n + 1). A regressor learns ::
+
+        k / (n + 1)  ≈  f(x)
+
+    over all items of all lists, and the utility is -f(x). One regression, no pairs: for
+    least squares this is the fastest of the models of lists.
+
+    Parameters
+    ----------
+    regressor : scikit-learn regressor, optional
+        Any regressor, or a Pipeline that ends in one. None: ``LinearRegression()``,
+        least squares on the features as they are. The survey of Kamishima et al. uses
+        least squares on polynomial terms,
+        ``make_pipeline(PolynomialFeatures(2), LinearRegression())``. That is not the
+        default because the number of terms grows with the square of the features.
+
+    Attributes
+    ----------
+    regressor_ : regressor
+        The fitted clone. It sees plain arrays (or CSR arrays) without column names.
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features in the utility, where the regressor is linear in them
+        and has a ``coef_`` itself.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    Notes
+    -----
+    Graded items are lists by groups: position 1 has the highest grade. Weights of
+    graded rows count: a row of weight 2 is two rows, also where positions are counted.
+    The weight of a list is that of its items in the regression.
+
+    References
+    ----------
+    Kamishima, Kazawa and Akaho, "Supervised ordering: an empirical survey", section
+    3.4.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures
+    >>> from tiebreak import ExpectedRankRegression, Orders
+    >>> items = [[0.0], [1.0], [2.0], [3.0], [4.0]]
+    >>> orders = Orders(items, [[2, 1, 0], [2, 3, 4], [1, 0], [2, [1, 3], [0, 4]]])
+    >>> square = make_pipeline(PolynomialFeatures(2), LinearRegression())
+    >>> ExpectedRankRegression(square).fit(orders).order(items)
+    array([2, 1, 3, 0, 4])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_pairs: ClassVar[bool] = False
+    _fits_items: ClassVar[bool] = True
+
+    def __init__(self, regressor: Any = None) -> None:
+        self.regressor = regressor
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from orders or graded items.
+
+        Parameters
+        ----------
+        X : items or Orders
+            Items with grades y, or orders without.
+        y : array-like of shape (n,), optional
+            Grades of items, higher is better; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; each is one list.
+        sample_weight : array-like of shape (n,), optional
+            Weights of items, or of the lists of Orders. The regressor must take
+            weights, unless all positive ones are equal.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        regressor = self._make_regressor(X)
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        tree = plant_tree(self, grades, weight, "sum")
+        of_lists = grades.orders is not None
+        rank = expected_ranks(tree, np.ones(len(tree.rows)) if of_lists else None)
+        # The rows of a list carry the root of its weight.
+        row_weight = tree.weight**2 if of_lists else tree.weight
+        places = np.argsort(tree.rows)  # regressors see the rows as they were given
+        values = grades.items.values[tree.rows[places]]
+        weights = _weight_arguments(regressor, row_weight[places])
+        self.regressor_ = regressor.fit(values, rank[places], **weights)
+        coef = getattr(self.regressor_, "coef_", None)
+        if isinstance(coef, np.ndarray) and coef.shape == (self.n_features_in_,):
+            self.coef_ = -coef
+        return self
+
+    def _make_regressor(self, X: Any) -> Any:
+        if is_pairs(X):
+            raise TypeError(
+                "ExpectedRankRegression learns from orders or graded items; got "
+                "comparisons. Write each as a list of two, Orders(items, [[better, "
+                "worse], ...]), or try RankBoost, which takes comparisons."
+            )
+        if self.regressor is None:
+            return LinearRegression()
+        if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
+            raise TypeError(
+                "ExpectedRankRegression got a regressor of type "
+                f"{type(self.regressor).__name__}; expected one with fit and predict, "
+                "such as LinearRegression(), or None."
+            )
+        return clone(self.regressor)
+
+    def _utility(self, table: ItemTable) -> Floats:
+        rank = np.asarray(self.regressor_.predict(table.values), dtype=np.float64)
+        return -rank.reshape(table.n_items)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "regressor_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.regressor is not None and hasattr(self.regressor, "fit"):
+            tags.input_tags.sparse = get_tags(self.regressor).input_tags.sparse
+        return tags
+
+
+def expected_ranks(tree: GradeTree, weight: Floats | None = None) -> Floats:
+    """Give position / (length + 1) of each slot in its group, ties at their mean.
+
+    Parameters
+    ----------
+    tree : GradeTree
+        Groups, their rows in ascending order of grade.
+    weight : ndarray of shape (m,), optional
+        How many rows each slot stands for; by default the weights of the tree.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Between 0 and 1, less for better items.
+    """
+    weight = tree.weight if weight is None else weight
+    sizes = np.diff(tree.starts)
+    length = np.repeat(np.add.reduceat(weight, tree.starts[:-1]), sizes)
+    starts = np.union1d(tree.starts[:-1], tree.cuts)
+    run_size = np.add.reduceat(weight, starts)
+    # What stands up to the end of each run of equal grades, in its own group.
+    up_to = np.cumsum(run_size)
+    group = np.searchsorted(tree.starts, starts, side="right") - 1
+    before_group = np.concatenate([[0.0], up_to])[
+        np.searchsorted(starts, tree.starts[:-1])
+    ]
+    up_to -= before_group[group]
+    run = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(weight))))
+    position = (length - up_to[run]) + 0.5 * (run_size[run] + 1.0)
+    return position / (length + 1.0)
+
+
+def _weight_arguments(regressor: Any, weight: Floats) -> dict[str, Floats]:
+    """Name the weights as the ``fit`` of a regressor, or of the end of a Pipeline."""
+    if np.all(weight == 1.0):
+        return {}
+    last, name = regressor, "sample_weight"
+    if hasattr(regressor, "steps"):
+        step, last = regressor.steps[-1]
+        if not get_config()["enable_metadata_routing"]:
+            name = f"{step}__sample_weight"
+    if has_fit_parameter(last, "sample_weight"):
+        return {name: weight}
+    if np.all(weight == weight[0]):
+        return {}
+    raise ValueError(
+        f"sample_weight: {type(last).__name__} takes no weights, and those of the rows "
+        f"are from {weight.min():.3g} to {weight.max():.3g}. Try a regressor that "
+        "takes weights, such as Ridge, or none."
+    )

@@ -1,0 +1,736 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cohen's method: a preference between two items by votes of attributes, then an order.
+
+Boundary conventions: two equal values of an attribute are half a vote for either
+side; a preference of exactly one half is a tie; items whose claims to be next are equal
+(to 1e-12) keep the order of their rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import ItemTable, Orders, as_items, as_pairs, check_grades, is_pairs
+from tiebreak.data.messages import warn_user
+from tiebreak.data.validation import check_features, remember_features
+from tiebreak.losses import GradePotentials, GradeTree
+from tiebreak.metrics import swapped_pairs
+from tiebreak.metrics.pair_counts import pair_counts
+from tiebreak.models.base import UtilityMixin, accuracy, to_outcomes
+from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
+
+Floats = NDArray[np.float64]
+
+
+def voter_losses(values: Floats, tree: GradeTree) -> Floats:
+    """Give the mean loss of each attribute over all pairs.
+
+    The loss of a pair is 1 if the worse item has more of the attribute, ½ if both have
+    as much, else 0. O(n log n) for an attribute of n rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Attributes of the rows.
+    tree : GradeTree
+        Their pairs.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+    """
+    return np.array([_mean_loss(c.sum(axis=0)) for c in _vote_counts(values, tree)])
+
+
+def voter_losses_by_group(values: Floats, tree: GradeTree) -> Floats:
+    """Give the mean loss of each attribute over the pairs of each group.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Attributes of the rows.
+    tree : GradeTree
+        Their pairs.
+
+    Returns
+    -------
+    ndarray of shape (G, p)
+        Groups without a pair are left out.
+    """
+    return np.stack([_mean_loss(c.T) for c in _vote_counts(values, tree)], axis=1)
+
+
+def _vote_counts(values: Floats, tree: GradeTree) -> list[Floats]:
+    """Weigh the pairs with, without and against each attribute, by group."""
+    sizes = np.diff(tree.starts)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    grade = np.searchsorted(tree.cuts, np.arange(len(group)), side="right")
+    return [
+        pair_counts(grade, column, group, tree.weight) for column in values[tree.rows].T
+    ]
+
+
+def _mean_loss(counts: Floats) -> Floats:
+    concordant, tied, discordant = counts
+    return (discordant + 0.5 * tied) / (concordant + tied + discordant)
+
+
+def normalized_weights(log_weight: Floats) -> Floats:
+    """Give weights of sum one from their logarithms.
+
+    Parameters
+    ----------
+    log_weight : ndarray
+        Any numbers, -inf for none.
+
+    Returns
+    -------
+    ndarray of the same shape
+    """
+    weight = np.exp(log_weight - log_weight.max())
+    return weight / weight.sum()
+
+
+@njit(cache=True, nogil=True)
+def fill_greedy_order(
+    order: NDArray[np.int64],
+    claim: Floats,
+    values: Floats,
+    net_weight: Floats,
+    equal: float,
+) -> None:
+    """Write the greedy order of items, in place; O(n² p).
+
+    Parameters
+    ----------
+    order : ndarray of int64 of shape (n,)
+        Row numbers, best first; written.
+    claim : ndarray of shape (n,)
+        Scratch: what speaks for each item minus what speaks against it.
+    values : ndarray of shape (n, p)
+        Attributes.
+    net_weight : ndarray of shape (p,)
+        Weight of each attribute minus that of its negation.
+    equal : float
+        A later row must have a larger claim by more than this.
+    """
+    n, p = values.shape
+    for i in range(n):
+        claim[i] = 0.0
+        for j in range(n):
+            claim[i] += _net_vote(values[i], values[j], net_weight, p)
+    left = np.ones(n, dtype=np.bool_)
+    for place in range(n):
+        best = -1
+        for i in range(n):
+            if left[i] and (best < 0 or claim[i] > claim[best] + equal):
+                best = i
+        order[place] = best
+        left[best] = False
+        for i in range(n):
+            if left[i]:
+                claim[i] -= _net_vote(values[i], values[best], net_weight, p)
+
+
+@njit(cache=True, nogil=True)
+def _net_vote(a: Floats, b: Floats, net_weight: Floats, p: int) -> float:
+    """Sum the weights for a over b, minus those against."""
+    total = 0.0
+    for f in range(p):
+        if a[f] > b[f]:
+            total += net_weight[f]
+        elif a[f] < b[f]:
+            total -= net_weight[f]
+    return total
+
+
+# Preferences and claims that differ by less are equal: rounding does not decide.
+EQUAL = 1e-12
+
+
+class RelativeOrder(UtilityMixin):
+    """Predictions, orders and scores of a model whose order is relative.
+
+    A subclass implements ``decision_function(pairs)``, the preference for the right
+    item minus that for the left one, and ``_order_together(table)``, the order of items
+    as one set.
+    """
+
+    fitted_with_qid_: bool
+
+    def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+    def utility(self, X: Any) -> NoReturn:
+        """Refuse: there is no utility.
+
+        Parameters
+        ----------
+        X : items
+            Whatever they are.
+
+        Raises
+        ------
+        TypeError
+            Always, if the model is fitted.
+        """
+        check_is_fitted(self)
+        raise TypeError(
+            f"{type(self).__name__} has no utility: its order is relative, so which of "
+            "two items comes first may depend on what else is ordered with them, and "
+            "no number per item can say that. Use order(X) for an order, "
+            "decision_function(pairs) or predict(pairs) for two items; or RankBoost, "
+            "which has a utility."
+        )
+
+    def predict(self, X: Any) -> NDArray[np.int8]:
+        """Outcomes of comparisons by the preference; items have no utility.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            -1 (left), 0 (tie) or +1 (right).
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            self.utility(X)
+        return to_outcomes(self.decision_function(X), EQUAL)
+
+    def order(
+        self, X: Any, qid: ArrayLike | None = None
+    ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+        """Row numbers of items best first, ordered as one set.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Items, seen or unseen.
+        qid : array-like of shape (n,), optional
+            Group of each item; each group is ordered by itself.
+
+        Returns
+        -------
+        ndarray of int of shape (n,), or a list of such
+            One array without ``qid``; with it one per group, groups in order of first
+            appearance.
+        """
+        check_is_fitted(self)
+        if is_pairs(X):
+            raise TypeError(
+                "order takes items, got comparisons; for these use "
+                "decision_function(pairs) or predict(pairs)."
+            )
+        table = as_items(X, name="X")
+        check_features(self, table)
+        if qid is None:
+            return self._order_together(table)
+        group = check_grades(table, np.zeros(table.n_items), qid).group
+        parts = np.split(
+            np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1]
+        )
+        return [rows[self._order_together(table.take(rows))] for rows in parts]
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on comparisons; 1 - swapped-pair fraction of the orders.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), Orders or items
+            Test data.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons or grades of items; not for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; required when the model was fitted with groups.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, higher is better.
+        """
+        check_is_fitted(self)
+        of_items = not is_pairs(X) and not isinstance(X, Orders)
+        if of_items and qid is None and self.fitted_with_qid_:
+            raise ValueError(
+                f"{type(self).__name__} was fitted with qid; score needs qid too, "
+                "or items of different groups would be compared."
+            )
+        if isinstance(X, Orders):
+            X, y, qid = X.grades()
+        if y is None:
+            raise ValueError(
+                "score needs grades of items or outcomes of comparisons: this method "
+                "requires y to be passed, but the target y is None."
+            )
+        if is_pairs(X):
+            return accuracy(y, self.predict(X), sample_weight)
+        table = as_items(X, name="X")
+        orders = self.order(table, qid)
+        place = np.empty(table.n_items)
+        for order in orders if isinstance(orders, list) else [orders]:
+            place[order] = np.arange(len(order))
+        return 1.0 - swapped_pairs(y, -place, qid=qid, sample_weight=sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SideStatistics:
+    """What naive Bayes knows of both sides of the pairs.
+
+    Attributes
+    ----------
+    weight : float
+        Total weight of the pairs.
+    means, variances : ndarray of shape (2, p)
+        Over the better items, and over the worse ones; an item counts as often as it
+        is in a pair.
+    """
+
+    weight: float
+    means: Floats
+    variances: Floats
+
+    @classmethod
+    def of_pairs(cls, values: Floats, tree: GradeTree) -> SideStatistics:
+        """Count all pairs of different grades, in O(n p).
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, p)
+            Features of the rows.
+        tree : GradeTree
+            Their pairs.
+
+        Returns
+        -------
+        SideStatistics
+        """
+        n = len(values)
+        pairs = GradePotentials(tree, np.arange(n), n)
+        _, *shares = pairs.shares(np.zeros(n))
+        # Seen from one of the rows, what does not vary is exactly zero.
+        origin = values[tree.rows[0]]
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = values - origin
+            means = np.stack([share @ apart for share in shares])
+            variances = np.stack(
+                [
+                    share @ (apart - mean) ** 2
+                    for share, mean in zip(shares, means, strict=True)
+                ]
+            )
+        _refuse_size(np.isfinite(variances).all())
+        found = cls(tree.total, origin + means, variances)
+        varies = np.any(apart[tree.rows] != 0.0, axis=0)
+        _refuse_size(np.all(found.whole_variance()[varies] > 0.0))
+        return found
+
+    def merged(self, other: SideStatistics) -> SideStatistics:
+        """Pool the pairs of both.
+
+        Parameters
+        ----------
+        other : SideStatistics
+            Of other pairs.
+
+        Returns
+        -------
+        SideStatistics
+        """
+        weight = self.weight + other.weight
+        share = other.weight / weight
+        step = other.means - self.means
+        return SideStatistics(
+            weight,
+            self.means + share * step,
+            (1 - share) * self.variances
+            + share * other.variances
+            + share * (1 - share) * step**2,
+        )
+
+    def log_odds(self, values: Floats) -> Floats:
+        """Give the log density of items as better ones minus that as worse ones.
+
+        A side counts one more observation at its mean with the variance of both sides
+        together, so that no variance is zero. Features without any variance are left
+        out.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, p)
+            Features of items.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        whole = self.whole_variance()
+        used = whole > 0.0
+        variances = (self.weight * self.variances + whole) / (self.weight + 1.0)
+        odds = np.zeros((len(values), int(used.sum())))
+        for sign, mean, variance in zip(
+            (1.0, -1.0), self.means[:, used], variances[:, used], strict=True
+        ):
+            with np.errstate(over="ignore", invalid="ignore"):
+                apart = (values[:, used] - mean) ** 2 / variance
+                odds -= 0.5 * sign * (np.log(variance) + apart)
+        _refuse_size(np.isfinite(odds).all())
+        return odds.sum(axis=1)
+
+    def whole_variance(self) -> Floats:
+        """Give the variance of each feature over both sides together.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
+        apart = self.means - self.means.mean(axis=0)
+        return (self.variances + apart**2).mean(axis=0)
+
+
+def _refuse_size(fits: np.bool_ | bool) -> None:
+    if not fits:
+        raise ValueError(
+            "Squares of the features are beyond what floating-point numbers can hold, "
+            "so that there is no variance. Scale the features first, for example with "
+            "StandardScaler."
+        )
+
+
+class HedgeOrder(RelativeOrder, BaseEstimator):
+    """Order items by preferences between two of them, learned by Hedge.
+
+    Every attribute f and its negation is a voter: R_f(a, b) is 1 if a has more of it, 0
+    if b has, ½ if both have as much. The preference for a over b is a weighted vote ::
+
+        PREF(a, b) = Σ_f w_f R_f(a, b),    Σ_f w_f = 1.
+
+    The loss of a voter is the mean of 1 - R_f(a, b) over the pairs "a above b" of the
+    training orders, and a round multiplies its weight by β to the power of its loss. In
+    ``fit`` all orders together are the feedback of every round; ``partial_fit`` is the
+    on-line method, where every order is one round.
+
+    The order of a set of items then should have a large Σ PREF(a, b) over a before b.
+    To find the largest is NP-hard. The greedy order, which always takes the item with
+    the largest Σ_b PREF(a, b) - PREF(b, a) over the items b that are left, reaches at
+    least half of it.
+
+    Parameters
+    ----------
+    beta : float, default=0.9
+        β, between 0 and 1. The smaller, the faster weight moves to the best voters.
+    n_rounds : int, default=30
+        Rounds of ``fit``. The losses are the same in every round, so that with ever
+        more rounds a single attribute remains; the number of rounds says when to stop.
+    tol : float, optional
+        End before if the loss of the weighted vote changes by less than this.
+    preference : {"hedge", "naive_bayes"}, default="hedge"
+        ``"naive_bayes"`` uses the values of the attributes and not only their order:
+        PREF(a, b) is the probability that a is above b when every attribute has a
+        normal distribution over the better items of the pairs, another one over the
+        worse items, and attributes are independent.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (2, n_features)
+        w of the attributes, and of their negations. They sum to one.
+    losses_ : ndarray of shape (n_features,)
+        Mean loss of each attribute over the training pairs of the last ``fit``; that of
+        its negation is one minus this.
+    loss_curve_ : ndarray of shape (n_iter,)
+        Loss of the weighted vote before each round; in ``partial_fit`` on the order
+        that comes.
+    side_weight_ : float
+        Naive Bayes: total weight of the pairs seen.
+    side_means_, side_variances_ : ndarray of shape (2, n_features)
+        Naive Bayes: of each attribute over the better and the worse items of pairs.
+    n_iter_ : int
+        Rounds so far.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    Notes
+    -----
+    The order is *relative*: which of two items comes first may depend on the other
+    items that are ordered with them. So there is no utility, and ``utility`` and
+    ``predict`` of items raise. ``predict`` of comparisons goes by PREF.
+
+    The greedy order of n items takes O(n² p) time.
+
+    References
+    ----------
+    Cohen, Schapire and Singer, "Learning to order things", 1999.
+    Kamishima, Kazawa and Akaho, "Supervised ordering: an empirical survey".
+
+    Examples
+    --------
+    >>> from tiebreak import HedgeOrder, Orders
+    >>> items = [[3.0, 1.0], [2.0, 5.0], [1.0, 0.0], [0.0, 4.0]]
+    >>> model = HedgeOrder().fit(Orders(items, [[0, 1, 2, 3], [1, 2, 3]]))
+    >>> model.losses_
+    array([0.    , 0.4444])
+    >>> model.order(items)
+    array([0, 1, 2, 3])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__partial_fit: ClassVar = {"qid": True}
+    _fits_pairs: ClassVar[bool] = False
+    _fits_items: ClassVar[bool] = True
+
+    weights_: Floats
+    loss_curve_: Floats
+
+    def __init__(
+        self,
+        beta: float = 0.9,
+        *,
+        n_rounds: int = 30,
+        tol: float | None = None,
+        preference: str = "hedge",
+    ) -> None:
+        self.beta = beta
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.preference = preference
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from orders or graded items, all at once.
+
+        Parameters
+        ----------
+        X : items or Orders
+            Items with grades y, or orders without.
+        y : array-like of shape (n,), optional
+            Grades of items, higher is better; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of items: a pair weighs w_i w_j. Weights of Orders are those of the
+            lists.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        self._check(X)
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        tree = plant_tree(self, grades, weight, "sum")
+        values = grades.items.dense()
+        self.losses_ = voter_losses(values, tree)
+        self._repeat_rounds()
+        if self.preference == "naive_bayes":
+            self._take(SideStatistics.of_pairs(values, tree))
+        if not np.ptp(values[tree.rows], axis=0).any():
+            warn_user(
+                "HedgeOrder: no attribute has two different values, so that every two "
+                "items tie. Nothing was learned."
+            )
+        return self
+
+    def _repeat_rounds(self) -> None:
+        both = np.stack([self.losses_, 1.0 - self.losses_])
+        log_weight = np.zeros(both.shape)
+        curve: list[float] = []
+        for _ in range(int(self.n_rounds)):
+            curve.append(float(np.sum(normalized_weights(log_weight) * both)))
+            log_weight += math.log(self.beta) * both
+            change = abs(curve[-1] - curve[-2]) if len(curve) > 1 else math.inf
+            if self.tol is not None and change < self.tol:
+                break
+        self.loss_curve_ = np.array(curve)
+        self.n_iter_ = len(curve)
+        self.weights_ = normalized_weights(log_weight)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from some more orders, one round for each, as they come.
+
+        Goes on from the weights of the last call, or of ``fit``.
+
+        Parameters
+        ----------
+        X : items or Orders
+            Items with grades y, each group one order; or orders without.
+        y, qid : array-like of shape (n,), optional
+            Grades and groups of items, as in ``fit``.
+        sample_weight : array-like of shape (n,), optional
+            Weights of items: a pair weighs w_i w_j within its order. Weights of
+            Orders are those of the lists; 2 is the same as the list twice.
+
+        Returns
+        -------
+        Self
+            The model.
+        """
+        self._check(X)
+        grades, weight = check_graded(X, y, qid, sample_weight)
+        tree = plant_tree(self, grades, weight, "sum")
+        lists = grades.orders
+        table = grades.items if lists is None else lists.table
+        if hasattr(self, "weights_"):
+            check_features(self, table)
+        else:
+            remember_features(self, table)
+        known = getattr(self, "fitted_with_qid_", False)
+        self.fitted_with_qid_ = known or lists is not None or qid is not None
+        values = grades.items.dense()
+        # The rows of a list carry its weight, and their mean knows nothing of it.
+        losses = voter_losses_by_group(values, tree)
+        self._follow(losses, tree.group_weight)
+        if self.preference == "naive_bayes":
+            new = SideStatistics.of_pairs(values, tree)
+            old = self._statistics()
+            self._take(new if old is None else old.merged(new))
+        return self
+
+    def _follow(self, losses: Floats, weight: Floats) -> None:
+        """Make one round of each order."""
+        p = losses.shape[1]
+        start = getattr(self, "weights_", np.full((2, p), 0.5 / p))
+        with np.errstate(divide="ignore"):  # a weight that has become zero stays so
+            log_weight = np.log(start)
+        curve = list(getattr(self, "loss_curve_", []))
+        for order, own in enumerate(losses):
+            both = np.stack([own, 1.0 - own])
+            curve.append(float(np.sum(normalized_weights(log_weight) * both)))
+            log_weight += weight[order] * math.log(self.beta) * both
+        self.loss_curve_ = np.array(curve)
+        self.n_iter_ = len(curve)
+        self.weights_ = normalized_weights(log_weight)
+
+    def _statistics(self) -> SideStatistics | None:
+        if not hasattr(self, "side_means_"):
+            return None
+        return SideStatistics(self.side_weight_, self.side_means_, self.side_variances_)
+
+    def _take(self, found: SideStatistics) -> None:
+        self.side_weight_ = found.weight
+        self.side_means_, self.side_variances_ = found.means, found.variances
+
+    def decision_function(self, X: Any) -> Floats:
+        """Preference for the right item minus that for the left one.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            PREF(right, left) - PREF(left, right), from -1 to 1.
+        """
+        check_is_fitted(self)
+        pairs = as_pairs(X).compact()
+        if len(pairs) == 0:
+            raise ValueError(
+                "There are no comparisons: 0 sample(s) while a minimum of 1 is "
+                "required."
+            )
+        check_features(self, pairs.table)
+        values = pairs.table.dense()
+        if (odds := self._log_odds(values)) is not None:
+            return np.tanh(0.5 * (odds[pairs.right] - odds[pairs.left]))
+        left, right = values[pairs.left], values[pairs.right]
+        votes = (right > left).astype(np.float64) - (right < left)
+        return (votes * self._net_weights()).sum(axis=1)
+
+    def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
+        values = np.ascontiguousarray(table.dense())
+        if (odds := self._log_odds(values)) is not None:
+            # Σ tanh((odds_a - odds_b) / 2) is largest where the odds are.
+            return np.argsort(-odds, kind="stable")
+        order = np.empty(len(values), dtype=np.int64)
+        claim = np.zeros(len(values))
+        fill_greedy_order(order, claim, values, self._net_weights(), EQUAL)
+        return order
+
+    def _net_weights(self) -> Floats:
+        """Give w of each attribute minus w of its negation."""
+        return self.weights_[0] - self.weights_[1]
+
+    def _log_odds(self, values: Floats) -> Floats | None:
+        """Log density as a better item minus as a worse one; None for votes."""
+        if self.preference == "hedge":
+            return None
+        found = self._statistics()
+        if found is None:
+            raise ValueError(
+                "HedgeOrder was fitted with another preference; fit it again to use "
+                "preference='naive_bayes'."
+            )
+        return found.log_odds(values)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")
+
+    def _check(self, X: Any) -> None:
+        beta = self.beta
+        if not _is_number(beta) or not 0 < beta < 1:
+            raise ValueError(
+                f"HedgeOrder got beta={beta!r}; expected a number above 0 and below 1. "
+                "0.9 is usual."
+            )
+        if self.preference not in ("hedge", "naive_bayes"):
+            raise ValueError(
+                f"HedgeOrder got preference={self.preference!r}; expected 'hedge' or "
+                "'naive_bayes'."
+            )
+        n = self.n_rounds
+        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+            raise ValueError(
+                f"HedgeOrder got n_rounds={n!r}; expected a whole number of at least 1."
+            )
+        if self.tol is not None and not (_is_number(self.tol) and self.tol > 0):
+            raise ValueError(
+                f"HedgeOrder got tol={self.tol!r}; expected a positive number or None."
+            )
+        if is_pairs(X):
+            raise TypeError(
+                "HedgeOrder learns from orders or graded items; got comparisons. Write "
+                "each as a list of two, Orders(items, [[better, worse], ...]), or try "
+                "RankBoost, which takes comparisons."
+            )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

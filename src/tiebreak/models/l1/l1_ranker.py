@@ -1,0 +1,551 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranking with the 1-norm: linear utilities of few features, by linear programs.
+
+The smallest alpha that drops every feature.
+
+Zero weights are best when no direction gains more slack than it costs, that is when
+some optimal multipliers λ of the program without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤
+alpha. With a slack per pair there is only one λ, all ones. With a slack per item there
+are many, and the best is found by a linear program, or, where that would be large, by
+climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha, and the
+solution at one alpha gives the next until it has no weights left.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+
+from tiebreak.data import ItemTable, check_comparisons, is_pairs
+from tiebreak.data.messages import warn_user
+from tiebreak.data.validation import check_features, remember_features
+from tiebreak.models.base import UtilityMixin, check_positive, refuse_only_ties
+from tiebreak.models.graded_problem import plant_tree, read_grades
+from tiebreak.models.kernel_utility import weigh_features
+from tiebreak.models.l1.problem import (
+    L1Program,
+    L1Solution,
+    read_classes,
+    read_comparisons,
+)
+from tiebreak.models.l1.risks import FixedRows, ItemRisk
+from tiebreak.solvers.linear_program import LinearProgram
+from tiebreak.solvers.slack_rows import SlackRows
+
+
+class L1Utility(UtilityMixin):
+    """Utility w·x of weights ``coef_``."""
+
+    def _utility_of_table(self, table: ItemTable) -> NDArray[np.float64]:
+        # Row by row, identical items get the identical utility without being merged.
+        check_features(self, table)
+        return weigh_features(table.values, self.coef_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "coef_")
+
+
+def check_alpha(alpha: Any) -> float:
+    """Refuse an alpha that is not a finite number of at least 0.
+
+    Parameters
+    ----------
+    alpha : object
+        What was given.
+
+    Returns
+    -------
+    float
+    """
+    good = isinstance(alpha, Real) and not isinstance(alpha, bool)
+    if not good or not np.isfinite(alpha) or alpha < 0:
+        raise ValueError(
+            f"L1Ranker got alpha={alpha!r}; expected a finite number of at least 0."
+        )
+    return float(alpha)
+
+
+# Up to so many rows the linear program is quick.
+_MOST_ROWS = 3000
+# Relative to what all multipliers of one sign would give: below it is zero.
+_ZERO = 1e-8
+
+
+def find_alpha_max(problem: L1Program) -> float:
+    """Find the smallest alpha for which all weights are zero.
+
+    Parameters
+    ----------
+    program : L1Program
+        The program.
+
+    Returns
+    -------
+    float
+        0 if slacks pay for everything whatever alpha is.
+    """
+    size, k = problem.design.size, problem.n_weights
+    if k == 0:
+        return 0.0
+    risk = problem.risk
+    if not isinstance(risk, ItemRisk | FixedRows):
+        slope = risk.expand(np.zeros(k))[1]
+        return float(problem.total * np.max(np.abs(slope) * size))
+    if isinstance(risk, ItemRisk):
+        without = _slack_without_weights(_merged(risk), 0, problem.order[:, k:])
+        if risk.n_rows > _MOST_ROWS:
+            return _climb(problem, problem.total * without)
+        rows = risk.rows_near(np.zeros(risk.n_variables), risk.n_rows)
+    else:
+        rows = risk.rows
+        without = _slack_without_weights(rows, k, None)
+    return problem.total * _by_program(rows, size, problem.order, without)
+
+
+def _merged(risk: ItemRisk) -> SlackRows:
+    """Give the rows of a risk without weights: items of one grade are alike."""
+    sides = np.column_stack([risk.below, risk.above])
+    kinds, kind = np.unique(sides, axis=0, return_inverse=True)
+    cost = np.bincount(kind.ravel(), risk.cost, len(kinds)).astype(np.float64)
+    alone = ItemRisk(
+        np.zeros((len(kinds), 0)),
+        kinds[:, 0],
+        kinds[:, 1],
+        cost,
+        risk.n_thresholds,
+        1.0,
+    )
+    return alone.rows_near(np.zeros(risk.n_thresholds), alone.n_rows)
+
+
+def _slack_without_weights(
+    rows: SlackRows, k: int, order: sp.csr_array | None
+) -> float:
+    """Solve the program with all weights zero."""
+    D = rows.D[:, k:]
+    f, n_slacks = D.shape[1], len(rows.cost)
+    A = sp.hstack([D, rows.S])
+    lower = rows.offset
+    if order is not None and order.shape[0]:
+        A = sp.vstack([A, sp.hstack([order, sp.csr_array((order.shape[0], n_slacks))])])
+        lower = np.append(lower, np.zeros(order.shape[0]))
+    cost = np.append(np.zeros(f), rows.cost)
+    low = np.append(np.full(f, -np.inf), np.zeros(n_slacks))
+    return LinearProgram(cost, A, lower, col_lower=low).solve().objective
+
+
+def _by_program(
+    rows: SlackRows, size: np.ndarray, order: sp.csr_array | None, without: float
+) -> float:
+    """Minimize the largest slope over the optimal multipliers.
+
+    Variables are the multipliers of rows, those of the order, and the largest slope.
+    """
+    k, m = len(size), rows.D.shape[0]
+    G = sp.csr_array((0, rows.D.shape[1])) if order is None else order
+    r, f, n_slacks = G.shape[0], rows.D.shape[1] - k, len(rows.cost)
+    relative = size / size.max()
+    slope = sp.diags_array(relative) @ rows.D[:, :k].T
+    to_order = sp.csr_array((k, r))
+    edge = -np.ones((k, 1))
+    A = sp.vstack(
+        [
+            sp.hstack([slope, to_order, edge]),
+            sp.hstack([-slope, to_order, edge]),
+            sp.hstack([rows.D[:, k:].T, G[:, k:].T, sp.csr_array((f, 1))]),
+            sp.hstack([rows.S.T, sp.csr_array((n_slacks, r + 1))]),
+            sp.hstack([rows.offset[None, :], sp.csr_array((1, r + 1))]),
+        ]
+    )
+    free, none = np.full(2 * k, -np.inf), np.zeros(f)
+    lower = np.concatenate([free, none, np.full(n_slacks, -np.inf), [without]])
+    upper = np.concatenate([np.zeros(2 * k), none, rows.cost, [np.inf]])
+    cost = np.append(np.zeros(m + r), 1.0)
+    steepest = LinearProgram(cost, A, lower, upper).solve().objective
+    return float(steepest * size.max()) if steepest > _ZERO else 0.0
+
+
+def _climb(problem: L1Program, without: float) -> float:
+    """Climb from an alpha with weights to the smallest one without."""
+    steepest = problem.total * float(problem.design.size.max())
+    alpha, found = 1e-2 * steepest, None
+    while alpha > _ZERO * steepest:
+        found = problem.solve(alpha, tol=1e-9)
+        if found.coef.any():
+            break
+        alpha *= 0.1
+    if found is None or not found.coef.any():
+        return 0.0
+    for _ in range(100):
+        reached = (without - found.risk) / float(np.abs(found.coef).sum())
+        if reached <= alpha * (1.0 + 1e-10):
+            return max(reached, alpha)
+        alpha = reached
+        found = problem.solve(alpha, tol=1e-9)
+        if not found.coef.any():
+            break
+    return alpha
+
+
+_SLACKS = ("pair", "item", "item-weighted")
+_REDUCTIONS = ("threshold", "hull", None)
+
+
+class L1Ranker(L1Utility, BaseEstimator):
+    """Linear ranking with the 1-norm, which drops features that do not pay.
+
+    Minimizes over w, as a linear program, ::
+
+        α ‖w‖₁ + slacks,   sums and not means,
+
+    where the slacks make up for pairs of a better item s and a worse item t whose
+    utilities are less than one apart:
+
+    - ``slack="pair"``: Σ c_s c_t (1 - w·(x_s - x_t))₊, a slack for every pair:
+      :class:`RankSVM` with the 1-norm;
+    - ``slack="item"``: Σ c_s η_s with w·(x_s - x_t) + η_s + η_t ≥ 1 and η ≥ 0, a slack
+      for every item, which all of its pairs share (Nan et al., equation 5);
+    - ``slack="item-weighted"``: the same with every η_s weighted by the number of pairs
+      it occurs in, Σ c_s c_t (η_s + η_t) over pairs.
+
+    A feature is dropped when its weight is exactly 0.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Price of the 1-norm, at least 0. It weighs against a sum over pairs or items, so
+        that useful values grow with the data: see :func:`l1_path`, which starts at the
+        smallest alpha that drops everything.
+    slack : {"pair", "item", "item-weighted"}, default="pair"
+        What has a slack of its own. A slack per item can pay for all of its pairs at
+        once, and for many grades it does: then all weights are 0 whatever alpha is,
+        and a warning says so. A slack per pair never does that.
+    reduction : {"threshold", "hull", None}, default="threshold"
+        How graded items become rows of the program. ``"threshold"`` has the optimum of
+        all pairs with at most two rows per item and, for ``slack="pair"``, without
+        listing pairs. ``"hull"`` lists the pairs of those items that are corners of the
+        convex hull of their grade (the reduction of Nan et al.), an approximation
+        as soon as a slack is positive. None lists all pairs. Comparisons are listed
+        as they are.
+    adjacent : bool, default=False
+        For a slack per item of graded items: compare neighboring grades only. Wider
+        apart ones follow where no slack is needed.
+    tol : float, default=1e-6
+        Bound on the relative duality gap.
+    max_iter : int, default=1000
+        Linear programs to solve at most; then a warning carries the gap.
+    time_limit : float, optional
+        Seconds for a fit. Then the best weights so far are kept, and a warning carries
+        their gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features, with exact zeros.
+    selected_ : ndarray
+        Names of the features with a weight, or their numbers if they have no names.
+    objective_ : float
+        α ‖w‖₁ + slacks.
+    dual_objective_ : float
+        What no weights can be below.
+    dual_gradient_ : ndarray of shape (n_features,)
+        The certificate of that bound: Σ λ (x_s - x_t) over pairs, for the multipliers λ
+        of the dual. No entry is larger than alpha in size, and where a feature has a
+        weight it is alpha with the sign of the weight, within the tolerance.
+    gap_ : float
+        ``(objective_ - dual_objective_) / objective_``.
+    n_rows_ : tuple of (int, int)
+        Number of pairs, and of rows of the program after its reduction; with
+        ``slack="pair"`` rows of the last linear program.
+    n_pairs_ : int
+        Number of pairs of graded items, or of comparisons with a winner.
+    n_iter_ : int
+        Linear programs that were solved.
+    converged_ : bool
+        Whether the gap is within ``tol``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    RankSVM : The same with ½ ‖w‖², which keeps all features.
+    L1RankerCV : Chooses alpha by cross-validation.
+    l1_path : Weights and scores for many values of alpha.
+
+    Notes
+    -----
+    Weights of rows: c_s above. A row of weight 2 is the same as a second row, and one
+    of weight 0 is not there, in all three forms. Weights of comparisons multiply the
+    slack of a pair; with ``slack="item"`` they change nothing, because a constraint
+    told twice is the same constraint, and an item is what is compared, however often.
+    Tied comparisons are left out, and items of comparisons with identical
+    features are one item. The program always has a solution: slacks make every
+    constraint true.
+
+    The 1-norm is not scale free: scale the features first.
+
+    References
+    ----------
+    Nan, Chen, Dang and Wilkins, "Learning to rank using 1-norm regularization and
+    convex hull reduction", 2010.
+
+    Examples
+    --------
+    Of three features only the first two matter:
+
+    >>> import numpy as np
+    >>> from tiebreak import L1Ranker
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> y = np.digitize(X[:, 0] - X[:, 1], [-1, 1])
+    >>> model = L1Ranker(alpha=100.0).fit(X, y)
+    >>> model.selected_, float(model.coef_[2])
+    (array([0, 1]), 0.0)
+    >>> model.n_rows_[0], bool(model.gap_ <= 1e-6)
+    (917, True)
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_items: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        slack: str = "pair",
+        reduction: str | None = "threshold",
+        adjacent: bool = False,
+        *,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.slack = slack
+        self.reduction = reduction
+        self.adjacent = adjacent
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from graded items, orders or comparisons.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+        y : array-like of shape (n,), optional
+            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of comparisons, items or lists.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        check_alpha(self.alpha)
+        problem = self._read(X, y, qid, sample_weight)
+        solution = self._solve(problem)
+        self._unpack(solution)
+        self._report(problem, solution)
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        alphas: Iterable[float] = (),
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[Self]:
+        """Fit for several values of alpha, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        alphas : iterable of float
+            Values of alpha; descending ones make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        iterator of fitted models
+            One for each alpha, in the order given: the same as a model fitted with that
+            alpha, within ``tol``. This model itself is not fitted.
+        """
+        values = [check_alpha(alpha) for alpha in alphas]
+        if not values:
+            raise ValueError("a path needs at least one value of alpha, got none.")
+        template = clone(self)
+        problem = template._read(X, y, qid, sample_weight)
+        return template._follow(problem, values)
+
+    def alpha_max(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Find the smallest alpha that drops every feature.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight
+            As in ``fit``. This model itself is not fitted.
+
+        Returns
+        -------
+        float
+            0 if slacks per item pay for everything, so that no alpha gives weights.
+        """
+        return find_alpha_max(clone(self)._read(X, y, qid, sample_weight))
+
+    def _follow(self, problem: L1Program, alphas: list[float]) -> Iterator[Self]:
+        """Fit copies of this model for one alpha after the other."""
+        for alpha in alphas:
+            model = copy.copy(self)
+            model.alpha = alpha
+            model._unpack(model._solve(problem))
+            yield model
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> L1Program:
+        self._check_choices()
+        if is_pairs(X):
+            return self._read_pairs(X, y, qid, sample_weight)
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        tree = plant_tree(self, grades, weight, "sum")
+        self.n_pairs_ = tree.n_pairs
+        return read_classes(self, grades, weight, tree)
+
+    def _read_pairs(
+        self, X: Any, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> L1Program:
+        if qid is not None:
+            raise ValueError(
+                "qid groups graded items; comparisons say themselves what is compared. "
+                "Leave qid out."
+            )
+        if self.adjacent or self.reduction == "hull":
+            chosen = "adjacent=True" if self.adjacent else "reduction='hull'"
+            raise ValueError(
+                f"L1Ranker({chosen}) needs grades; comparisons have none and are "
+                "listed as they are. Leave it out."
+            )
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        if pairs.items is None:
+            raise TypeError(
+                "L1Ranker needs features to choose from; these Pairs have none "
+                "(items=None). Try RankSVM(kernel='linear') or BradleyTerry."
+            )
+        decided = (weight > 0) & (outcome != 0)
+        if not decided.any():
+            refuse_only_ties(self, int((weight > 0).sum()))
+        pairs = pairs[decided].compact()
+        self._forget()
+        remember_features(self, pairs.table)
+        self.n_pairs_ = len(pairs)
+        return read_comparisons(self, pairs, outcome[decided], weight[decided])
+
+    def _solve(self, problem: L1Program) -> L1Solution:
+        return problem.solve(
+            self.alpha,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+            time_limit=self.time_limit,
+        )
+
+    def _unpack(self, solution: L1Solution) -> None:
+        self.coef_ = solution.coef
+        used = np.flatnonzero(solution.coef)
+        names = getattr(self, "feature_names_in_", None)
+        self.selected_ = used if names is None else names[used]
+        self.objective_ = solution.objective
+        self.dual_objective_ = solution.dual_objective
+        self.dual_gradient_ = solution.dual_gradient
+        self.gap_ = solution.gap
+        self.n_rows_ = solution.n_rows
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.converged
+        if not solution.converged:
+            end = "time_limit" if solution.status == "time limit" else "max_iter"
+            warn_user(
+                f"L1Ranker stopped after {solution.n_iter} linear programs with a "
+                f"relative duality gap of {solution.gap:.2g}; asked for "
+                f"tol={self.tol:g}. The best weights so far are kept. Try a larger "
+                f"{end}, scaled features or a larger tol.",
+                ConvergenceWarning,
+            )
+
+    def _report(self, problem: L1Program, solution: L1Solution) -> None:
+        """Say why there are no weights, if there are none."""
+        if solution.coef.any() or not solution.converged:
+            return
+        largest = find_alpha_max(problem)
+        if problem.n_weights == 0:
+            why = "all features are constant, so that no weight helps"
+        elif largest > 0.0:
+            why = (
+                f"alpha={self.alpha:g} is not below alpha_max={largest:.6g}, from "
+                "which on every feature is dropped. Try a smaller alpha, or l1_path"
+            )
+        elif self.slack == "pair":
+            why = "on average better and worse items have the same features"
+        else:
+            why = (
+                f"with slack={self.slack!r} the slacks of the items pay for all pairs "
+                "at once, so that weights never pay, whatever alpha is. Try "
+                "slack='pair' or fewer grades"
+            )
+        warn_user(f"L1Ranker dropped every feature: {why}. Nothing is put in order.")
+
+    def _check_choices(self) -> None:
+        check_positive(self, "tol", "max_iter")
+        if self.time_limit is not None:
+            check_positive(self, "time_limit")
+        for name, known in (("slack", _SLACKS), ("reduction", _REDUCTIONS)):
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(
+                    f"L1Ranker got {name}={value!r}; expected {known[0]!r}, "
+                    f"{known[1]!r} or {known[2]!r}."
+                )
+        if self.adjacent not in (False, True):
+            raise ValueError(
+                f"L1Ranker got adjacent={self.adjacent!r}; expected True or False."
+            )
+        if self.adjacent and self.slack == "pair":
+            raise ValueError(
+                "adjacent=True is for a slack per item; with slack='pair' all pairs "
+                "count. Leave it out, or choose slack='item'."
+            )

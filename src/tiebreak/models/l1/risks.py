@@ -1,0 +1,576 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The slacks of 1-norm ranking as functions of weights, and as rows of a program.
+
+Three sums, each divided by a constant so that programs have numbers near one:
+
+* :class:`GradedPairRisk`: Σ c_i c_j (1 - w·(x_i - x_j))₊ over all pairs of different
+  grades, by a tree and never as a list;
+* :class:`ListedPairRisk`: the same over pairs that are listed;
+* :class:`ItemRisk`: Σ c_i max(0, θ_below + ½ - w·x_i, w·x_i - θ_above + ½), one slack
+  per item and thresholds θ between its grade and the next ones.
+
+A pair exactly at its margin of one, or an item exactly half a margin from its
+threshold, costs nothing and has the subgradient 0.
+
+Graded items as classes: the rows of one grade in one group.
+
+Identical rows of a class are one row with the sum of their weights, so that a row of
+weight 2 is the row twice by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data import Grades, ItemTable
+from tiebreak.data.messages import warn_user
+from tiebreak.losses import GradeHinge, GradeTree
+from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.solvers.hull import hull_vertices
+from tiebreak.solvers.slack_rows import Plane, SlackRows
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# A linear program for each of more points than this takes too long to be a reduction.
+_MOST_POINTS, _EASY_DIMENSIONS = 20_000, 6
+
+
+@dataclass(frozen=True, eq=False)
+class GradeClasses:
+    """Distinct rows, sorted by group and ascending grade.
+
+    Attributes
+    ----------
+    table : ItemTable
+        Features of the N distinct rows.
+    weight : ndarray of shape (N,)
+        Their weights.
+    count : ndarray of int of shape (N,)
+        How many given rows each of them is.
+    group : ndarray of int of shape (N,)
+        Group of each row.
+    grade : ndarray of shape (N,)
+        Grade of each row.
+    """
+
+    table: ItemTable
+    weight: Floats
+    count: Codes
+    group: Codes
+    grade: Floats
+
+    @classmethod
+    def read(cls, grades: Grades, weight: Floats, rows: Codes) -> GradeClasses:
+        """Merge rows.
+
+        Parameters
+        ----------
+        grades : Grades
+            Checked items.
+        weight : ndarray of shape (n,)
+            Weights of all rows.
+        rows : ndarray of int
+            The rows that are in a pair.
+
+        Returns
+        -------
+        GradeClasses
+        """
+        table, code = grades.items.take(rows).unique()
+        order = np.lexsort([code, grades.y[rows], grades.group[rows]])
+        rows, code = rows[order], code[order]
+        y, group = grades.y[rows], grades.group[rows]
+        new = np.ones(len(rows), dtype=bool)
+        new[1:] = np.diff(code) != 0
+        new[1:] |= (np.diff(y) != 0) | (np.diff(group) != 0)
+        first = np.flatnonzero(new)
+        return cls(
+            table.take(code[first]),
+            np.add.reduceat(weight[rows], first),
+            np.diff(np.append(first, len(rows))),
+            group[first],
+            y[first],
+        )
+
+    @property
+    def starts(self) -> Codes:
+        """Where classes start, and the number of rows."""
+        change = (np.diff(self.grade) != 0) | (np.diff(self.group) != 0)
+        inner = np.flatnonzero(change) + 1
+        return np.concatenate([[0], inner, [len(self.grade)]]).astype(np.int64)
+
+    def _partners(self, adjacent: bool) -> tuple[Codes, Codes, Codes]:
+        """Give the class of each row, and its range of worse rows in its group."""
+        starts = self.starts
+        number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        group_of = self.group[starts[:-1]]
+        new = np.append(True, np.diff(group_of) != 0)
+        group_start = starts[:-1][np.flatnonzero(new)][np.cumsum(new) - 1]
+        first = group_start
+        if adjacent:
+            first = np.where(new, starts[:-1], np.append(0, starts[:-2]))
+        return number, first[number], starts[:-1][number]
+
+    def n_pairs(self, adjacent: bool) -> int:
+        """Count the pairs of given rows of different, or of neighboring, grades."""
+        _, first, last = self._partners(adjacent)
+        below = np.concatenate([[0], np.cumsum(self.count)])
+        return int(self.count @ (below[last] - below[first]))
+
+    def partner_weight(self, adjacent: bool) -> Floats:
+        """Give for each row the weight of the rows that it is compared with."""
+        number, first, last = self._partners(adjacent)
+        below = np.concatenate([[0.0], np.cumsum(self.weight)])
+        starts = self.starts
+        of_class, group_of = np.diff(below[starts]), self.group[starts[:-1]]
+        same = np.append(np.diff(group_of) == 0, False)  # as the class above
+        better = np.where(same, np.append(of_class[1:], 0.0), 0.0)
+        if not adjacent:
+            ends = np.flatnonzero(~same)  # last class of each group
+            end = starts[1:][ends][np.searchsorted(ends, np.arange(len(same)))]
+            better = below[end] - below[starts[1:]]
+        return below[last] - below[first] + better[number]
+
+    def thresholds(self, adjacent: bool) -> tuple[Codes, Codes, int, Any]:
+        """Number the thresholds between neighboring grades of a group.
+
+        Parameters
+        ----------
+        adjacent : bool
+            Whether they may be in any order.
+
+        Returns
+        -------
+        below, above : ndarray of int of shape (N,)
+            The thresholds around the grade of each row, -1 where there is none.
+        n_thresholds : int
+            Number of thresholds.
+        order : csr_array of shape (r, n_thresholds)
+            Rows order · θ ≥ 0 that keep them in order.
+        """
+        starts = self.starts
+        group_of = self.group[starts[:-1]]
+        same = np.diff(group_of) == 0  # as the class below
+        between = np.cumsum(same) - 1
+        n = int(same.sum())
+        under = np.append(-1, np.where(same, between, -1))
+        over = np.append(np.where(same, between, -1), -1)
+        number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        both = np.flatnonzero((under >= 0) & (over >= 0))
+        if adjacent:
+            both = both[:0]
+        row = np.arange(len(both))
+        entries = np.repeat([1.0, -1.0], len(both))
+        places = np.append(row, row), np.append(over[both], under[both])
+        order = sp.csr_array((entries, places), shape=(len(both), n))
+        return under[number], over[number], n, order
+
+
+def class_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:
+    """List all pairs of rows of different, or of neighboring, grades.
+
+    Parameters
+    ----------
+    classes : GradeClasses
+        Rows.
+    adjacent : bool
+        Whether grades must be neighbors.
+
+    Returns
+    -------
+    better, worse : ndarray of int
+        Rows of each pair.
+    """
+    _, first, last = classes._partners(adjacent)
+    worse, better = list_ranges(first, last)
+    return better, worse
+
+
+def list_ranges(
+    first: Codes, last: Codes, most: int | None = None
+) -> tuple[Codes, Codes]:
+    """List first[i] to last[i] - 1 for every i.
+
+    Parameters
+    ----------
+    first, last : ndarray of int of shape (n,)
+        Ranges.
+    most : int, optional
+        Length of the list at most; a longer one is thinned evenly.
+
+    Returns
+    -------
+    listed, owner : ndarray of int
+        The numbers, and the i of each.
+    """
+    sizes = np.maximum(last - first, 0)
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    place = np.arange(total)
+    if most is not None and total > most:
+        place = np.arange(most) * total // most
+    owner = np.searchsorted(ends, place, side="right")
+    return first[owner] + place - (ends - sizes)[owner], owner
+
+
+def keep_corners(classes: GradeClasses) -> GradeClasses:
+    """Keep the rows of each class that are corners of its convex hull.
+
+    Parameters
+    ----------
+    classes : GradeClasses
+        Rows.
+
+    Returns
+    -------
+    GradeClasses
+        Those that are left. A warning counts classes that are left whole because
+        their hull would take too long.
+    """
+    values, kept, skipped = classes.table.dense(), [], 0
+    for lo, hi in pairwise(classes.starts):
+        if hi - lo > _MOST_POINTS and values.shape[1] > _EASY_DIMENSIONS:
+            kept.append(np.arange(lo, hi))
+            skipped += 1
+        else:
+            kept.append(lo + hull_vertices(values[lo:hi]))
+    if skipped:
+        warn_user(
+            f"The hull reduction was skipped for {skipped} of {len(kept)} grades: each "
+            f"has more than {_MOST_POINTS} rows in {values.shape[1]} dimensions, and "
+            "nearly all of them would be corners. reduction='threshold' is exact and "
+            "faster."
+        )
+    rows = np.concatenate(kept)
+    return replace(
+        classes,
+        table=classes.table.take(rows),
+        weight=classes.weight[rows],
+        count=classes.count[rows],
+        group=classes.group[rows],
+        grade=classes.grade[rows],
+    )
+
+
+# A pair whose margin is this close to the edge of what is listed is left out, so that
+# rounding cannot count it twice.
+_SLIVER = 1e-9
+
+
+def pair_incidence(better: Codes, worse: Codes, n_items: int) -> Any:
+    """Give the matrix that takes utilities of items to differences of pairs.
+
+    Parameters
+    ----------
+    better, worse : ndarray of int of shape (m,)
+        Items of each pair.
+    n_items : int
+        n.
+
+    Returns
+    -------
+    csr_array of shape (m, n)
+    """
+    m = len(better)
+    ones, pair = np.ones(m), np.arange(m)
+    entries = np.append(ones, -ones)
+    place = np.append(pair, pair), np.append(better, worse)
+    return sp.csr_array((entries, place), shape=(m, n_items))
+
+
+class ListedPairRisk:
+    """Hinges of listed pairs, divided by `total`.
+
+    Parameters
+    ----------
+    A : ndarray or csr_array of shape (n, p)
+        Features of the items, at most 1 in size.
+    better, worse : ndarray of int of shape (m,)
+        Items of each pair.
+    weight : ndarray of shape (m,)
+        Weights, above 0.
+    total : float
+        Divisor.
+    """
+
+    def __init__(
+        self, A: Any, better: Codes, worse: Codes, weight: Floats, total: float
+    ) -> None:
+        self.A, self.better, self.worse = A, better, worse
+        self.weight = weight / total
+        self.n_variables, self.n_rows = A.shape[1], len(better)
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give the risk and a subgradient."""
+        short = self._short(x)
+        value = float(self.weight @ np.maximum(short, 0.0))
+        return value, back_product(self.A, self._slope(short > 0.0))
+
+    def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
+        """Write down the pairs that are closest to their margin."""
+        short, m = self._short(x), self.n_rows
+        if m <= max_rows:
+            near, rest = np.arange(m), None
+        else:
+            near = np.sort(np.argpartition(np.abs(short), max_rows)[:max_rows])
+            far = short > 0.0
+            far[near] = False
+            slope = self._slope(far)
+            rest = Plane(back_product(self.A, slope), float(self.weight @ far))
+        items = pair_incidence(self.better[near], self.worse[near], self.A.shape[0])
+        return SlackRows(
+            D=sp.csr_array(items @ self.A),
+            S=sp.eye_array(len(near), format="csr"),
+            offset=np.ones(len(near)),
+            cost=self.weight[near],
+            rest=rest,
+        )
+
+    def _short(self, x: Floats) -> Floats:
+        u = forward_product(self.A, x)
+        return 1.0 - (u[self.better] - u[self.worse])
+
+    def _slope(self, active: NDArray[np.bool_]) -> Floats:
+        n, pushed = self.A.shape[0], self.weight * active
+        slope: Floats = np.bincount(self.worse, pushed, n).astype(np.float64)
+        slope -= np.bincount(self.better, pushed, n)
+        return slope
+
+
+class GradedPairRisk:
+    """Hinges of all pairs of different grades in groups, divided by `total`.
+
+    Parameters
+    ----------
+    A : ndarray or csr_array of shape (n, p)
+        Features of the rows, at most 1 in size.
+    tree : GradeTree
+        The pairs.
+    total : float
+        Divisor.
+    """
+
+    def __init__(self, A: Any, tree: GradeTree, total: float) -> None:
+        self.A, self.tree, self.total = A, tree, total
+        self.hinge = GradeHinge(tree)
+        self.n_variables, self.n_rows = A.shape[1], tree.n_pairs
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give the risk and a subgradient."""
+        value, slope = self.hinge.expand(forward_product(self.A, x))
+        return value / self.total, back_product(self.A, slope) / self.total
+
+    def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
+        """Write down the pairs that are closest to their margin."""
+        u = forward_product(self.A, x)
+        rest = None
+        if self.n_rows <= max_rows:
+            better, worse = self._list_between(u, np.inf, max_rows)
+        else:
+            width = self._width(u, max_rows)
+            better, worse = self._list_between(u, width, max_rows)
+            near = np.abs(1.0 - (u[better] - u[worse])) <= width - _SLIVER
+            better, worse = better[near], worse[near]
+            # A hinge with a margin of 1 - width knows the pairs further below.
+            far = GradeHinge(self.tree, slope=1.0 / (1.0 - width))
+            value, slope = far.expand(u)
+            n_far = value - float(slope @ u)
+            slope *= (1.0 - width) / self.total
+            rest = Plane(back_product(self.A, slope), n_far / self.total)
+        row_weight = np.zeros(len(u))
+        row_weight[self.tree.rows] = self.tree.weight
+        items = pair_incidence(better, worse, len(u))
+        return SlackRows(
+            D=sp.csr_array(items @ self.A),
+            S=sp.eye_array(len(better), format="csr"),
+            offset=np.ones(len(better)),
+            cost=row_weight[better] * row_weight[worse] / self.total,
+            rest=rest,
+        )
+
+    def _width(self, u: Floats, wanted: int) -> float:
+        """Find the width around the margin that has about so many pairs."""
+        low, high, width = 0.0, 0.9, 0.1
+        for _ in range(12):
+            count = self._count_between(u, width)
+            if 0.5 * wanted <= count <= wanted:
+                return width
+            if count > wanted:
+                high = width
+            else:
+                low = width
+            guess = width * 0.75 * wanted / max(count, 1)
+            width = guess if low < guess < high else 0.5 * (low + high)
+        return low if low > 0.0 else width
+
+    def _levels(self, u: Floats, width: float) -> Any:
+        """For every level of the tree: slots by utility, and ranges of partners."""
+        tree = self.tree
+        s = u[tree.rows]
+        span = float(np.ptp(s)) + 4.0
+        for level in range(tree.n_levels):
+            nodes = tree.nodes[tree.nodes[:, 3] == level].astype(np.int64)
+            key = np.arange(len(nodes)) * 2.0 * span
+            worse, of_worse = list_ranges(nodes[:, 0], nodes[:, 1])
+            better, of_better = list_ranges(nodes[:, 1], nodes[:, 2])
+            place = s[worse] - s.min() + key[of_worse]
+            order = np.argsort(place, kind="stable")
+            worse, place = worse[order], place[order]
+            aim = s[better] - s.min() + key[of_better] - 1.0
+            reach = span if width == np.inf else width
+            first = np.searchsorted(place, aim - reach)
+            last = np.searchsorted(place, aim + reach, side="right")
+            if width == np.inf:
+                starts = np.concatenate([[0], np.cumsum(nodes[:, 1] - nodes[:, 0])])
+                first, last = starts[of_better], starts[of_better + 1]
+            yield better, worse, first, last
+
+    def _count_between(self, u: Floats, width: float) -> int:
+        return sum(
+            int(np.sum(last - first)) for _, _, first, last in self._levels(u, width)
+        )
+
+    def _list_between(self, u: Floats, width: float, most: int) -> tuple[Codes, Codes]:
+        """List pairs, evenly spread ones where there are too many at one margin."""
+        found: list[tuple[Codes, Codes]] = []
+        for better, worse, first, last in self._levels(u, width):
+            partner, owner = list_ranges(first, last, most)
+            found.append((better[owner], worse[partner]))
+        better = np.concatenate([pair[0] for pair in found])
+        worse = np.concatenate([pair[1] for pair in found])
+        return self.tree.rows[better], self.tree.rows[worse]
+
+
+class ItemRisk:
+    """One slack per item, against thresholds, divided by `total`.
+
+    The variables are the p weights, then the thresholds.
+
+    Parameters
+    ----------
+    A : ndarray or csr_array of shape (n, p)
+        Features of the rows, at most 1 in size.
+    below, above : ndarray of int of shape (n,)
+        Threshold under and over the grade of each row; -1 where there is none.
+    cost : ndarray of shape (n,)
+        Costs of the slacks, above 0.
+    n_thresholds : int
+        Number of thresholds.
+    total : float
+        Divisor.
+    """
+
+    def __init__(
+        self,
+        A: Any,
+        below: Codes,
+        above: Codes,
+        cost: Floats,
+        n_thresholds: int,
+        total: float,
+    ) -> None:
+        self.A, self.below, self.above = A, below, above
+        self.cost, self.n_thresholds = cost / total, n_thresholds
+        self.n_variables = A.shape[1] + n_thresholds
+        self.n_rows = int(np.sum(below >= 0) + np.sum(above >= 0))
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give the risk and a subgradient."""
+        under, over = self._short(x)
+        value = float(self.cost @ np.maximum(np.maximum(under, over), 0.0))
+        return value, self._plane(under, over, True).a
+
+    def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
+        """Write down the items that are closest to a kink."""
+        n = len(self.cost)
+        if self.n_rows <= max_rows:
+            return self._rows(np.arange(n), None)
+        under, over = self._short(x)
+        ranked = np.sort([under, over, np.zeros(n)], axis=0)
+        apart = ranked[2] - ranked[1]
+        near = np.sort(np.argpartition(apart, max_rows // 2)[: max_rows // 2])
+        far = np.ones(n, dtype=bool)
+        far[near] = False
+        return self._rows(near, self._plane(under, over, far))
+
+    def _short(self, x: Floats) -> tuple[Floats, Floats]:
+        p = self.A.shape[1]
+        f, theta = forward_product(self.A, x[:p]), np.append(x[p:], 0.0)
+        under = np.where(self.below >= 0, theta[self.below] + 0.5 - f, -np.inf)
+        over = np.where(self.above >= 0, f - theta[self.above] + 0.5, -np.inf)
+        return under, over
+
+    def _plane(
+        self, under: Floats, over: Floats, chosen: NDArray[np.bool_] | bool
+    ) -> Plane:
+        """Give the plane of the chosen items where their slacks are as these."""
+        k = self.n_thresholds
+        is_under = (under > 0.0) & (under >= over) & chosen
+        is_over = (over > 0.0) & (over > under) & chosen
+        up, down = self.cost * is_under, self.cost * is_over
+        slope = np.concatenate(
+            [
+                back_product(self.A, down - up),
+                np.bincount(self.below[is_under], up[is_under], k)
+                - np.bincount(self.above[is_over], down[is_over], k),
+            ]
+        )
+        return Plane(slope, 0.5 * float(up.sum() + down.sum()))
+
+    def _rows(self, items: Codes, rest: Plane | None) -> SlackRows:
+        low = np.flatnonzero(self.below[items] >= 0)
+        high = np.flatnonzero(self.above[items] >= 0)
+        slack = np.append(low, high)
+        m, n, p = len(slack), len(self.cost), self.A.shape[1]
+        row, sign = np.arange(m), np.repeat([1.0, -1.0], [len(low), len(high)])
+        of_items = sp.csr_array((sign, (row, items[slack])), shape=(m, n))
+        threshold = np.append(self.below[items[low]], self.above[items[high]])
+        of_thresholds = sp.csr_array(
+            (-sign, (row, threshold)), shape=(m, self.n_thresholds)
+        )
+        weights = sp.csr_array(of_items @ self.A) if p else sp.csr_array((m, 0))
+        return SlackRows(
+            D=sp.csr_array(sp.hstack([weights, of_thresholds])),
+            S=sp.csr_array((np.ones(m), (row, slack)), shape=(m, len(items))),
+            offset=np.full(m, 0.5),
+            cost=self.cost[items],
+            rest=rest,
+        )
+
+
+class FixedRows:
+    """A program that is written down in full, such as every pair with two slacks.
+
+    Parameters
+    ----------
+    rows : SlackRows
+        The program, without a rest.
+    n_variables : int
+        Number of variables.
+    """
+
+    n_rows = 0  # whatever the limit, all of them are there
+
+    def __init__(self, rows: SlackRows, n_variables: int) -> None:
+        self.rows, self.n_variables = rows, n_variables
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give what slacks cost that serve, if not the best; and no subgradient."""
+        rows = self.rows
+        n_slacks = np.diff(sp.csr_array(rows.S).indptr)
+        short = np.maximum(rows.offset - rows.D @ x, 0.0) / n_slacks
+        slack = np.zeros(len(rows.cost))
+        S = sp.coo_array(rows.S)
+        np.maximum.at(slack, S.coords[1], short[S.coords[0]])
+        return float(rows.cost @ slack), np.zeros(self.n_variables)
+
+    def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
+        """Give the program."""
+        return self.rows

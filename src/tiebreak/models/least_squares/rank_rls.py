@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regularized least squares on differences of grades."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+
+from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.threads import one_blas_thread
+from tiebreak.models.base import check_positive
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.least_squares.leave_one_out import (
+    check_rows,
+    leave_comparison_out,
+    leave_group_out,
+    leave_rows_out,
+)
+from tiebreak.models.least_squares.normal_equations import (
+    ColumnForm,
+    RowForm,
+    SquaresFit,
+)
+from tiebreak.models.least_squares.problem import (
+    LARGEST,
+    LeastSquaresProblem,
+    read_compared,
+    read_graded,
+)
+
+
+class LeftOut:
+    """Groups, pairs and comparisons left out of a fit, one at a time."""
+
+    alpha: float
+    per_group: str
+
+    def _by_products(self, problem: LeastSquaresProblem) -> bool:
+        raise NotImplementedError
+
+    def leave_group_out(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Utility of every item from a fit without its group, in closed form.
+
+        It costs about as much as two fits, however many groups there are. Only
+        ``gamma="scale"`` is not found anew without the group.
+
+        Parameters
+        ----------
+        X : items or Orders
+            As in ``fit``.
+        y, qid, sample_weight
+            As in ``fit``; at least two groups.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Utilities in the order of the rows, or of the entries of the lists. This
+            model itself is not fitted.
+        """
+        if is_pairs(X):
+            raise TypeError(
+                "leave_group_out is of graded items or orders; comparisons have no "
+                "groups. For these use leave_pair_out."
+            )
+        problem = self._read_all(X, y, qid, sample_weight)
+        with one_blas_thread():
+            return leave_group_out(problem, self.alpha)
+
+    def leave_pair_out(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        pairs: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Utilities of both items of a pair from a fit without it, in closed form.
+
+        Of graded items both rows of a pair are left out of their group; of comparisons
+        that one comparison. Only ``gamma="scale"`` is not found anew. With weights that
+        differ, a group costs as much as there are different sums of two of them.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        pairs : array-like of int of shape (k, 2), optional
+            Graded items and orders: pairs of rows of one group. Default: all pairs of
+            different grades, the better row first.
+        qid, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        pairs : ndarray of int of shape (k, 2)
+            Rows; of comparisons the items left and right.
+        utility : ndarray of shape (k, 2)
+            Their utilities. This model itself is not fitted.
+        """
+        problem = self._read_all(X, y, qid, sample_weight)
+        if not is_pairs(X):
+            rows = check_rows(problem, pairs)
+            with one_blas_thread():
+                out = leave_rows_out(problem, self.alpha, rows, self.per_group)
+            return rows, out
+        if pairs is not None:
+            raise ValueError(
+                "pairs are rows of graded items; of comparisons each one is left out "
+                "by itself. Leave pairs out."
+            )
+        compared = as_pairs(X)
+        items = np.column_stack([compared.left, compared.right])
+        with one_blas_thread():
+            return items, leave_comparison_out(problem, self.alpha)
+
+    def _read_all(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> LeastSquaresProblem:
+        problem: LeastSquaresProblem = clone(self)._read(X, y, qid, sample_weight, True)
+        if self._by_products(problem):
+            raise ValueError(
+                "What is left out of a fit has a closed form where the direct solver "
+                f"is used: up to {LARGEST} features or items, or with solver='direct'."
+            )
+        return problem
+
+
+class RankRLS(LeftOut, KernelUtility, BaseEstimator):
+    """Rank regularized least squares: differences of utilities like those of grades.
+
+    It solves ::
+
+        minimize over w   Σ_{i<j} w_i w_j ((y_i - y_j) - (f_i - f_j))² + α ‖w‖²
+
+    with f_i = w·Φ(x_i), a sum over all pairs of a group and not a mean. It is
+    (y - f)ᵀL(y - f) + α‖w‖² with a Laplacian L that is never stored. What the pairs are
+    depends on what it is given:
+
+    - graded items: all pairs of a group. Pairs of equal grades count as well, and ask
+      for equal utilities. How far grades are apart matters;
+    - orders: grades are minus the positions in a list, which start at 0;
+    - comparisons: Σ w_t (y_t - (f_right - f_left))², so that the better item is to be 1
+      ahead. A tie, y_t = 0, asks for equal utilities.
+
+    The solution is that of a linear system. There is no intercept and no threshold:
+    ``predict`` calls a tie only where two utilities are equal. Wrap it in
+    :class:`ThresholdCompare` to predict ties.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        α > 0, the weight of the penalty. It is compared with a sum over pairs, so it
+        stands for more when there are fewer.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        Kernel between items, as in :class:`RankSVM`.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    per_group : {"sum", "mean"}, default="sum"
+        Graded items and orders: ``"mean"`` divides the pair sum of a group by its size
+        (the sum of its weights), so that a group counts by its items and not by its
+        pairs.
+    solver : {"auto", "direct", "cg"}, default="auto"
+        ``"direct"`` factors a matrix of as many rows as there are features, or as there
+        are items or comparisons if these are fewer or have a kernel. ``"cg"`` is
+        conjugate gradients, which stores no such matrix. ``"auto"`` is direct up to
+        8192 rows.
+    tol : float, default=1e-10
+        Bound on the relative duality gap, for conjugate gradients.
+    max_iter : int, default=1000
+        Iterations of conjugate gradients at most; then a warning carries the gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features, for the linear kernel. Without features: the utility
+        of each item of ``items_``. A feature that is constant inside every group has
+        weight zero.
+    support_ : ndarray of int
+        Training rows (comparisons or items) with a non-zero coefficient.
+    dual_coef_ : ndarray
+        Their coefficients, w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for
+        comparisons and w = Σ dual_coef_[t] Φ(x_t) for items.
+    items_ : ndarray
+        Names of the items, when they have no features.
+    support_items_, item_coef_ : ndarray
+        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    n_pairs_ : int
+        Number of pairs that were learned from.
+    objective_ : float
+        Value of the objective.
+    gap_ : float
+        Duality gap relative to it, from the residual of the linear system.
+    n_iter_ : int
+        Number of iterations; 1 for direct solvers.
+    converged_ : bool
+        Whether conjugate gradients reached ``tol``; True for direct solvers.
+    solver_ : {"cholesky", "eigen", "cg"}
+        What solved the system.
+    gamma_ : float
+        gamma, as a number.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    RankSVM : Pairs that are in order by a margin cost nothing.
+
+    References
+    ----------
+    Pahikkala, Tsivtsivadze, Airola, Järvinen and Boberg, "An efficient algorithm for
+    learning to rank from preference graphs", 2009.
+    Tsivtsivadze and Heskes, "Sparse preference learning".
+
+    Examples
+    --------
+    >>> from tiebreak import RankRLS
+    >>> X = [[3.0, 1], [1, 1], [2, 0], [9, 1], [7, 0]]
+    >>> y, qid = [2, 0, 1, 1, 0], ["a", "a", "a", "b", "b"]
+    >>> model = RankRLS(0.1, kernel="linear").fit(X, y, qid=qid)
+    >>> model.coef_.round(2)
+    array([ 0.83, -0.22])
+    >>> model.score(X, y, qid=qid)
+    1.0
+
+    How it does on a group that it was not fitted on, for every group:
+
+    >>> model.leave_group_out(X, y, qid=qid).round(1)
+    array([1.4, 0.6, 0.8, 8.9, 6.9])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_items: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: str | Callable[..., np.ndarray] = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        per_group: str = "sum",
+        solver: str = "auto",
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.per_group = per_group
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from comparisons, graded items or orders.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+            Dispatch is by type: Pairs and 3-D arrays are comparisons. Or data in
+            partitions (:mod:`tiebreak.outofcore`); then y, qid and sample_weight are
+            names of columns, and there is no ``support_``.
+        y : array-like of shape (n,), optional
+            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of comparisons, or of items: a pair of items weighs w_i w_j.
+            Weights of Orders are those of the lists.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        if (parts := as_partitions(X)) is not None:
+            self._check_parameters()
+            columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
+            return self._keep(parts.fit_model(self, **columns))
+        problem = self._read(X, y, qid, sample_weight)
+        form = problem.form()
+        self._unpack(problem, form, self._solve(problem, form))
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        alphas: Iterable[float] = (),
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[Self]:
+        """Fit for several values of alpha, from one eigendecomposition.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        alphas : iterable of float
+            Values of alpha.
+        qid, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        iterator of fitted models
+            One for each alpha, in the order given: the same as a model fitted with that
+            alpha, but for rounding. This model itself is not fitted. Conjugate
+            gradients share their preconditioner instead.
+        """
+        alphas = list(alphas)
+        if not alphas:
+            raise ValueError("a path needs at least one value of alpha, got none.")
+        template = clone(self)
+        problem = template._read(X, y, qid, sample_weight)
+        return _along(template, problem, alphas)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        keep_all: bool = False,
+    ) -> LeastSquaresProblem:
+        self._check_parameters()
+        if not is_pairs(X):
+            problem = read_graded(
+                self, X, y, qid, sample_weight, self.per_group, keep_all=keep_all
+            )
+        elif qid is None:
+            problem = read_compared(self, X, y, sample_weight, keep_all=keep_all)
+        else:
+            raise ValueError(
+                "qid groups graded items; comparisons say themselves what is compared. "
+                "Leave qid out."
+            )
+        self.n_pairs_ = problem.n_pairs
+        return problem
+
+    def _check_parameters(self) -> None:
+        check_positive(self, "alpha", "tol", "max_iter")
+        known = {"per_group": ("sum", "mean"), "solver": ("auto", "direct", "cg")}
+        for name, values in known.items():
+            if (value := getattr(self, name)) not in values:
+                raise ValueError(
+                    f"RankRLS got {name}={value!r}; expected one of "
+                    f"{', '.join(map(repr, values))}."
+                )
+
+    def _by_products(self, problem: LeastSquaresProblem) -> bool:
+        return self.solver == "cg" or (self.solver == "auto" and not problem.fits())
+
+    def _solve(
+        self,
+        problem: LeastSquaresProblem,
+        form: ColumnForm | RowForm,
+        again: bool = False,
+    ) -> SquaresFit:
+        """Solve; `again` shares what is to be computed once for several alphas."""
+        alpha = float(self.alpha)
+        # What overflows is refused. For the threads see data.threads: more only wait.
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            if self._by_products(problem):
+                return form.by_products(alpha, self.tol, int(self.max_iter))
+            solve = form.system.solve_again if again else form.system.solve
+            return form.finish(solve(alpha), alpha)
+
+    def _unpack(
+        self, problem: LeastSquaresProblem, form: ColumnForm | RowForm, fit: SquaresFit
+    ) -> None:
+        self.objective_ = problem.value(fit.value)
+        with one_blas_thread():
+            form.keep(self, fit, problem.scale)
+            problem.keep_support(self, fit.b)
+        self.__dict__.update(fit.fitted(self))
+
+
+def _along(
+    template: RankRLS, problem: LeastSquaresProblem, alphas: list[float]
+) -> Iterator[Any]:
+    form = problem.form()
+    for alpha in alphas:
+        model = copy.copy(template)
+        model.alpha = alpha
+        check_positive(model, "alpha")
+        model._unpack(problem, form, model._solve(problem, form, again=True))
+        yield model

@@ -1,0 +1,604 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The smooth comparer: left, tie and right with probabilities.
+
+Comparisons as a smooth program: what :class:`LogisticCompare` minimizes.
+
+Comparisons of the same two items are one row of counts, whatever their direction and
+outcome. The loss is a sum, so nothing changes but the size, and a row of weight two is
+a duplicated row by construction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tiebreak.data import ItemTable, Pairs, check_comparisons
+from tiebreak.data.columns import as_column, plain_values
+from tiebreak.data.comparison_graph import count_comparisons
+from tiebreak.data.messages import warn_user
+from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.validation import remember_features
+from tiebreak.kernels import KernelFunction
+from tiebreak.losses import (
+    LINKS,
+    ComparisonObjective,
+    Design,
+    FeatureDesign,
+    ItemDesign,
+    JointDesign,
+    OutcomeLink,
+)
+from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
+from tiebreak.models.kernel_utility import expand_kernel, factor_kernel
+from tiebreak.models.logistic.stream import (
+    AVERAGE,
+    CURVATURE,
+    VALUE,
+    WEIGHT,
+    LogisticStream,
+    new_tie,
+    tie_scale,
+)
+from tiebreak.models.training_items import TrainingItems
+from tiebreak.solvers import NewtonSolution, minimize_newton
+
+
+class LogisticPredictions(UtilityMixin):
+    """Utilities with deviations of named items, and probabilities."""
+
+    kernel: str | Callable[..., np.ndarray]
+    degree: int
+    coef0: float
+    gamma_: float
+    coef_: NDArray[np.float64]
+    dual_coef_: NDArray[np.float64]
+    support_: NDArray[np.int64]
+    support_items_: Any
+    effect_names_: NDArray[Any]
+    item_effect_: NDArray[np.float64]
+    tie_: float
+
+    @property
+    def _link(self) -> OutcomeLink:
+        raise NotImplementedError
+
+    def utility(self, X: Any, names: Any = None) -> NDArray[np.float64]:
+        """Utility r(x) of items; higher is better.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Items, seen or unseen. For a model fitted on items without features: an
+            array of names.
+        names : array-like of shape (n,), optional
+            Names of the items, for a model with ``identity``: the deviations of those
+            that are known are added.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        utility = super().utility(X)
+        if names is None:
+            return utility
+        if not hasattr(self, "item_effect_"):
+            raise ValueError(
+                f"{type(self).__name__} was fitted without identity, so it knows no "
+                "deviations of named items; leave out names."
+            )
+        asked = as_column(names, "names")
+        if len(asked) != len(utility):
+            raise ValueError(
+                f"There are {len(asked)} names but {len(utility)} rows of items; every "
+                "item needs one name."
+            )
+        return utility + self._effects(asked)
+
+    def _effects(self, names: NDArray[Any]) -> NDArray[np.float64]:
+        """Deviations of items by name; 0 where the name is new."""
+        known = plain_values(self.effect_names_)
+        effect = dict(zip(known, self.item_effect_.tolist(), strict=True))
+        return np.array([effect.get(name, 0.0) for name in plain_values(names)])
+
+    def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
+        utility = super()._utility_of_items(pairs)
+        if pairs.names is None or not hasattr(self, "item_effect_"):
+            return utility
+        return utility + self._effects(pairs.names)
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        values = table.values
+        if hasattr(self, "coef_"):
+            return np.asarray(values @ self.coef_).ravel()
+        if not hasattr(self, "support_items_"):
+            return np.asarray(values[:, self.support_] @ self.dual_coef_).ravel()
+        if callable(self.kernel):
+            function = KernelFunction(self.kernel)
+        else:
+            function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        return expand_kernel(function, values, self.support_items_, self.dual_coef_)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right, as ``classes_``; rows sum to 1.
+        """
+        difference = self.decision_function(X)
+        t = self._link.from_parameter(self.tie_)
+        return self._link.probabilities(difference, t)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right; -inf where the probability is 0.
+        """
+        difference = self.decision_function(X)
+        t = self._link.from_parameter(self.tie_)
+        return self._link.log_probabilities(difference, t)
+
+
+Vector = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class LogisticProblem:
+    """Training comparisons, counted, and the objective over their utilities.
+
+    Coefficients are those of the features (or of the factor of the kernel, or one per
+    item without features), followed by one per item for its deviation, if asked for.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Comparisons of compact items, all of positive weight.
+    outcome : ndarray of int8 of shape (n,)
+        Outcomes.
+    weight : ndarray of shape (n,)
+        Weights.
+    items : TrainingItems
+        Distinct items and kernel.
+    given : ndarray of int
+        Row in the user's item table of each item of `pairs`.
+    link : OutcomeLink
+        Probabilities of the outcomes.
+    alpha : float
+        Penalty of ‖w‖².
+    identity : float or None
+        Penalty of the squared deviations of the items.
+
+    Attributes
+    ----------
+    totals : ndarray of shape (3,)
+        Summed weights of the outcomes left, tie and right.
+    n_features : int
+        Number of coefficients that are not deviations.
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        outcome: NDArray[np.int8],
+        weight: Vector,
+        items: TrainingItems,
+        given: Codes,
+        link: OutcomeLink,
+        *,
+        alpha: float,
+        identity: float | None,
+    ) -> None:
+        self.pairs, self.items, self.given, self.link = pairs, items, given, link
+        n = pairs.n_items
+        # The distinct item of each item; all of them where the kernel is given.
+        self.code = items.code if items.gram is None else np.arange(n)
+        unit = self.code if identity is None else np.arange(n)
+        n_units = n if identity is not None else int(unit.max()) + 1
+        cells = count_comparisons(
+            unit[pairs.left], unit[pairs.right], outcome, weight, n_units
+        )
+        self.left, self.right, self.counts = cells.left, cells.right, cells.counts
+        self.totals = self.counts.sum(axis=0)
+        self.factor = None if items.is_linear else factor_kernel(items, given)
+        design: Design
+        if identity is None:
+            design = self._features(self.left, self.right)
+            self.n_features = design.n_coef
+            penalty = np.full(self.n_features, float(alpha))
+        else:
+            design = self._features(self.left, self.right, self.code)
+            self.n_features = design.n_coef
+            design = JointDesign(design, ItemDesign(self.left, self.right, n))
+            penalty = np.repeat([float(alpha), float(identity)], [self.n_features, n])
+        self.objective = ComparisonObjective(
+            design, link, self.counts, penalty, tie=self._fixed_tie()
+        )
+
+    def _features(
+        self, left: Codes, right: Codes, code: Codes | None = None
+    ) -> FeatureDesign | ItemDesign:
+        if self.factor is not None:
+            values = self.factor.values
+        elif self.items.table is not None:
+            values = self.items.table.values
+        else:
+            return ItemDesign(left, right, self.pairs.n_items)
+        return FeatureDesign(values if code is None else values[code], left, right)
+
+    @property
+    def only_ties(self) -> bool:
+        """Whether no comparison was decided."""
+        return bool(self.totals[1] == self.totals.sum())
+
+    def _fixed_tie(self) -> float | None:
+        """The tie parameter where its best value is at the end of its range."""
+        if self.only_ties:
+            return math.inf
+        return None if self.totals[1] else self.link.start(0.0)
+
+    def solve(self, tol: float, max_iter: int) -> tuple[NewtonSolution, Vector, float]:
+        """Minimize; give the solver's report, the coefficients and t."""
+        start = np.zeros(self.objective.n_variables)
+        if self.only_ties:
+            return NewtonSolution(start, 0.0, 0.0, 0, True), start, math.inf
+        if self.objective.tie is None:
+            start[-1] = self.link.start(float(self.totals[1] / self.totals.sum()))
+        # At least one step: under a large penalty the utilities are tiny, and yet they
+        # have an order, which the loss does not notice.
+        solution = minimize_newton(
+            self.objective, start, tol=tol, max_iter=max_iter, min_iter=1
+        )
+        return (solution, *self.objective.split(solution.x))
+
+    def stream(self, coef: Vector, t: float) -> Vector:
+        """State from which a stream of comparisons goes on, shape (4, n_coef + 1).
+
+        The curvature is the diagonal of the Hessian at the solution.
+        """
+        state = np.empty((4, len(coef) + 1))
+        state[VALUE, :-1] = state[AVERAGE, :-1] = coef
+        state[CURVATURE, :-1] = 2.0 * self.objective.alpha
+        if not self.only_ties:
+            free = self.objective.tie is None
+            self.objective.expand(np.append(coef, t) if free else coef)
+            state[CURVATURE, :-1] = self.objective.hessian_diagonal()[: len(coef)]
+        state[WEIGHT, :-1] = self._touching()
+        state[:, -1] = new_tie(self.link, self.totals)
+        if self.objective.tie is None:
+            curvature = self.objective.local.tie_curvature * tie_scale(self.link, t)
+            state[:, -1] = t, t, curvature, self.totals.sum()
+        return state
+
+    def _touching(self) -> Vector:
+        """Weight of the comparisons in which each coefficient may play a part.
+
+        Comparisons of two items that both have a feature are counted for it, even
+        where it cancels, but never more than there are.
+        """
+        n, amount = int(self.right.max()) + 1, self.counts.sum(axis=1)
+        met: Vector = np.bincount(self.left, amount, n).astype(np.float64)
+        met += np.bincount(self.right, amount, n)
+        table = self.items.table
+        if table is None:
+            return met
+        has_deviations = self.objective.n_coef > self.n_features
+        per_item = np.bincount(self.code, met) if has_deviations else met
+        of_features = np.minimum((table.values != 0).T @ per_item, self.totals.sum())
+        return np.append(of_features, met if has_deviations else [])
+
+
+class LogisticCompare(
+    LogisticStream, LogisticPredictions, ClassifierMixin, BaseEstimator
+):
+    r"""Probabilities of left, tie and right from a smooth model of utilities.
+
+    With r(x) = w·Φ(x) and d = r(right) - r(left), a comparison has probabilities
+
+    * ``link="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2);
+    * ``link="cumulative"``: P(right) = σ(d - τ), P(left) = σ(-d - τ) and a tie the
+      rest, with σ(z) = 1 / (1 + exp(-z)): thresholds ±τ on a logistic variable,
+      which is the model of Rao and Kupper with θ = exp(τ).
+
+    Without ties both are P(right) = σ(d). The weights and the tie parameter minimize ::
+
+        -Σᵢ sᵢ ln P(yᵢ) + α ‖w‖²,
+
+    convex, and a **sum** over comparisons with weights s: α corresponds to the
+    C = 1 / (2 α) of :class:`SVMCompare`. Comparisons of the same two items are counted
+    first; Newton's method then takes about six steps.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Penalty of ‖w‖², positive. In Bayesian words, each weight is normal with
+        variance 1 / (2 α).
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
+        Kernel between items, as in :class:`SVMCompare`. Items without features have
+        one weight each, with ``"linear"``.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance of the
+        distinct training items).
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    link : {"davidson", "cumulative"}, default="davidson"
+        How differences become probabilities.
+    identity : float or None, default=None
+        A positive number λ gives every item, known by its name in Pairs with names
+        *and* features, a deviation b from what its features say: r = w·Φ(x) + b, and
+        the penalty grows by λ Σ b². A small λ trusts the features little. Items with
+        names that were not seen have b = 0.
+    tol : float, default=1e-8
+        Stop when the Newton decrement is this small, relative to √(2 objective).
+    max_iter : int, default=100
+        Largest number of Newton steps; then a warning carries the gap.
+    learning_rate : float, default=1.0
+        Factor of the steps of ``partial_fit``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        w, for the linear kernel. Without features: the utility of each item of
+        ``items_``.
+    items_ : ndarray
+        Names of the items, when they have no features.
+    effect_names_, item_effect_ : ndarray
+        Names of the items and their deviations b, with ``identity``.
+    support_, dual_coef_ : ndarray
+        Other kernels: r(x) = Σ dual_coef_[j] k(item support_[j], x), where ``support_``
+        are rows of the item table (row 2 i + 1 of a 3-D array is the right item of
+        comparison i).
+    support_items_ : ndarray or CSR array
+        Features of these items, unless the kernel is precomputed.
+    tie_ : float
+        ν, or θ = exp(τ). Training comparisons without ties give 0, or 1: P(tie) = 0.
+    threshold_ : float
+        Largest \|d\| at which a tie is the most probable outcome; 0 if it never is.
+    classes_ : ndarray
+        The outcomes -1, 0, 1.
+    objective_ : float
+        Value reached.
+    gap_ : float
+        How far it may be above the minimum, as a share of it.
+    n_iter_ : int
+        Newton steps taken.
+    converged_ : bool
+        Whether the tolerance was reached.
+    gamma_ : float
+        The value of gamma used.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    SVMCompare : Hinge loss instead of probabilities.
+
+    Notes
+    -----
+    ``predict`` gives the most probable outcome. Two equal utilities are always
+    predicted to tie, also where left and right are, equally, more probable.
+
+    Other kernels than the linear one go through a pivoted Cholesky factor of the
+    kernel between the distinct items, which leaves no entry further off than 1e-10 of
+    the largest one. With a polynomial kernel, features of very different sizes should
+    be scaled first.
+
+    With nothing but ties the utility is zero and a tie is certain.
+
+    References
+    ----------
+    Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
+    comparison experiments", 1970.
+    Rao and Kupper, "Ties in paired-comparison experiments", 1967.
+
+    Examples
+    --------
+    >>> from tiebreak import LogisticCompare, Pairs
+    >>> items = [[0.0], [1.0], [2.0]]
+    >>> pairs = Pairs(items, left=[0, 1, 0, 2], right=[1, 2, 2, 1])
+    >>> model = LogisticCompare(0.1).fit(pairs, [0, 0, 1, -1])
+    >>> model.predict(pairs)
+    array([0, 0, 1, 0], dtype=int8)
+    >>> model.predict_proba([[[0.0], [5.0]]]).round(2)
+    array([[0.  , 0.03, 0.97]])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: str | Callable[..., np.ndarray] = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        link: str = "davidson",
+        identity: float | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 100,
+        learning_rate: float = 1.0,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.link = link
+        self.identity = identity
+        self.tol = tol
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from comparisons.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons, also in partitions (:mod:`tiebreak.outofcore`); then y and
+            sample_weight are names of columns.
+        y : array-like of shape (n,)
+            Outcomes: -1 left is better, 0 tie, +1 right is better.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each comparison; a weight of 2 is the same as a second row.
+
+        Returns
+        -------
+        LogisticCompare
+            The fitted model.
+        """
+        if (parts := as_partitions(X)) is not None:
+            self._check_parameters()
+            columns = {"y": y, "sample_weight": sample_weight}
+            return self._keep(parts.fit_model(self, **columns))
+        problem = self._read(X, y, sample_weight)
+        solution, coef, t = problem.solve(self.tol, int(self.max_iter))
+        self._warn(problem.only_ties, solution)
+        self._unpack(problem, solution, coef, t)
+        return self
+
+    def _read(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> LogisticProblem:
+        self._check_parameters()
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        self._check_identity(pairs)
+        present = weight > 0
+        if not present.all():
+            pairs, outcome, weight = pairs[present], outcome[present], weight[present]
+        given = pairs.touched()
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        items = TrainingItems.read(
+            pairs if precomputed else pairs.compact(),
+            self.kernel,
+            self.gamma,
+            self.degree,
+            self.coef0,
+        )
+        return LogisticProblem(
+            pairs.compact(),
+            outcome,
+            weight,
+            items,
+            given,
+            self._link,
+            alpha=self.alpha,
+            identity=self.identity,
+        )
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.alpha, int | float) and self.alpha == 0:
+            raise ValueError(
+                f"{type(self).__name__} got alpha={self.alpha!r}; without a penalty "
+                "the weights of comparisons that can be separated are infinite. Try a "
+                "small positive alpha such as 1e-6."
+            )
+        check_positive(self, "alpha", "tol", "max_iter", "learning_rate")
+        if self.identity is not None:
+            check_positive(self, "identity")
+        if not isinstance(self.link, str) or self.link not in LINKS:
+            raise ValueError(
+                f"link={self.link!r} is not known; expected "
+                f"{' or '.join(map(repr, LINKS))}."
+            )
+
+    def _check_identity(self, pairs: Pairs) -> None:
+        if self.identity is None or (pairs.has_features and pairs.names is not None):
+            return
+        hint = (
+            "give the names of the items: Pairs(items, left, right, names=names)."
+            if pairs.has_features
+            else "items without features have one weight each already: leave it out."
+        )
+        raise ValueError(
+            f"identity={self.identity!r} adds deviations of named items to their "
+            f"features; {hint}"
+        )
+
+    def _warn(self, only_ties: bool, solution: NewtonSolution) -> None:
+        if only_ties:
+            warn_user(
+                "All comparisons are ties: the utility is zero everywhere and every "
+                "prediction is a tie."
+            )
+        if not solution.converged:
+            warn_user(
+                f"{type(self).__name__} stopped after {solution.n_iter} Newton steps "
+                f"with a relative gap of {solution.gap:.2g}; asked for "
+                f"tol²={self.tol**2:.2g}. The result is kept. Try a larger max_iter, "
+                "scaled features or a larger alpha.",
+                ConvergenceWarning,
+            )
+
+    def _unpack(
+        self,
+        problem: LogisticProblem,
+        solution: NewtonSolution,
+        coef: np.ndarray,
+        t: float,
+    ) -> None:
+        self._forget()
+        self.__dict__.pop("_stream", None)
+        pairs, items, p = problem.pairs, problem.items, problem.n_features
+        if pairs.items is not None:
+            remember_features(self, pairs.items)
+        elif pairs.names is not None:
+            self.items_ = pairs.names
+        if problem.factor is None:
+            self.coef_ = coef[:p]
+        else:
+            pivots = problem.factor.pivots
+            self.dual_coef_ = problem.factor.item_coef(coef[:p])
+            _, first = np.unique(problem.code, return_index=True)
+            self.support_ = problem.given[first[pivots]]
+            if items.table is not None and items.function is not None:
+                self.support_items_ = items.table.values[pivots]
+                self.gamma_ = items.function.gamma
+        if self.identity is not None and pairs.names is not None:
+            self.effect_names_, self.item_effect_ = pairs.names, coef[p:]
+        self.__dict__.update(self._tie_attributes(t))
+        self.objective_, self.gap_ = solution.value, solution.gap
+        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
+        if problem.factor is None:
+            self._stream = problem.stream(coef, t)
+
+    def _tie_attributes(self, t: float) -> dict[str, Any]:
+        return {
+            "classes_": OUTCOMES.copy(),
+            "tie_": float(self._link.to_parameter(t)),
+            "threshold_": float(self._link.threshold(t)),
+        }
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tie_")

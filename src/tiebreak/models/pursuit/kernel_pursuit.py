@@ -1,0 +1,669 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What pursuits of one utility share: the dictionary, the path and the utility.
+
+How many steps of a pursuit to keep: by a validation set, or by cross-validation.
+
+One run gives the models of all numbers of steps. Each is judged by the fraction of
+swapped pairs of graded items, or of comparisons that are predicted wrongly, and of
+equally good ones the smallest is kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, check_cv
+
+from tiebreak.data import (
+    ItemTable,
+    Orders,
+    as_items,
+    as_pairs,
+    check_comparisons,
+    check_grades,
+    is_pairs,
+)
+from tiebreak.data.columns import as_column, factorize
+from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.validation import check_features
+from tiebreak.kernels import (
+    KERNEL_NAMES,
+    KernelDictionary,
+    KernelFunction,
+    MatrixDictionary,
+    check_gram,
+    make_kernel,
+)
+from tiebreak.metrics import comparison_error, swapped_pairs
+from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.models.kernel_utility import expand_kernel, weigh_features
+from tiebreak.models.pursuit.problem import PursuitProblem
+from tiebreak.solvers import PursuitPath, pursue
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+# Utilities of items after every step: a table of n items to shape (n, n_steps).
+Utilities = Callable[[ItemTable], Floats]
+
+
+def check_steps(model: Any, validation: Any) -> None:
+    """Refuse a number of steps that is none.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``n_basis`` and ``max_basis``.
+    validation : tuple or None
+        As in ``fit``.
+    """
+    by_folds = hasattr(model, "max_basis")
+    for name in ("n_basis", "max_basis") if by_folds else ("n_basis",):
+        value = getattr(model, name)
+        if by_folds and name == "n_basis" and value == "cv":
+            continue
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not whole or value < 1:
+            other = " or 'cv'" if by_folds and name == "n_basis" else ""
+            raise ValueError(
+                f"{type(model).__name__} got {name}={value!r}; expected a whole number "
+                f"of at least 1{other}."
+            )
+    if isinstance(model.n_basis, str) and validation is not None:
+        raise ValueError(
+            "n_basis='cv' and a validation set both choose the number of basis "
+            "functions; give n_basis a number, the largest to try, or no validation."
+        )
+
+
+def validation_errors(
+    model: Any, validation: tuple[Any, ...], utilities: Utilities
+) -> Floats:
+    """Judge all steps of a pursuit.
+
+    Parameters
+    ----------
+    model : estimator
+        Is being fitted, and knows its features.
+    validation : (X, y) or (X, y, qid)
+        As in ``fit``.
+    utilities : callable
+        Utilities of a table of items after every step.
+
+    Returns
+    -------
+    ndarray of shape (n_steps,)
+        The error after every step.
+    """
+    if not isinstance(validation, list | tuple) or len(validation) not in (2, 3):
+        count = len(validation) if isinstance(validation, list | tuple) else 1
+        raise ValueError(
+            "validation must be (X, y), or (X, y, qid) for graded items, got "
+            f"{count} part(s)."
+        )
+    X, y, qid = (*validation, None)[:3]
+    if is_pairs(X):
+        pairs, outcome, _ = check_comparisons(X, y)
+        check_features(model, pairs.table)
+        at_items = utilities(pairs.table)
+        difference = at_items[pairs.right] - at_items[pairs.left]
+        return np.array([comparison_error(outcome, np.sign(d)) for d in difference.T])
+    if isinstance(X, Orders):
+        X, y, qid = X.grades()
+    elif qid is None and getattr(model, "fitted_with_qid_", False):
+        raise ValueError(
+            "the training items have groups (qid) and those of validation have none, "
+            "so items of different groups would be compared. Give validation=(X, y, "
+            "qid)."
+        )
+    grades = check_grades(X, y, qid)
+    check_features(model, grades.items)
+    return np.array(
+        [
+            swapped_pairs(grades.y, utility, qid=grades.group)
+            for utility in utilities(grades.items).T
+        ]
+    )
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: ArrayLike | None,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Floats:
+    """Judge all numbers of steps up to ``max_basis`` on folds that were left out.
+
+    Parameters
+    ----------
+    model : estimator
+        A clone of it is fitted on every fold.
+    X, y, qid, sample_weight
+        As in ``fit``, which has checked them.
+
+    Returns
+    -------
+    ndarray of shape (max_basis,)
+        The error after every step, a mean over the folds. Where the pursuit of a fold
+        ended early, its last model counts.
+    """
+    X = X if isinstance(X, Orders) else as_pairs(X) if is_pairs(X) else as_items(X)
+    if getattr(y, "ndim", 1) == 2:  # a single column
+        y = np.ravel(np.asarray(y))
+    given = {"y": y, "qid": qid, "sample_weight": sample_weight}
+    columns = {k: as_column(v, k) for k, v in given.items() if v is not None}
+    errors = []
+    for train, test in _folds(model.cv, len(X), columns.get("y"), columns.get("qid")):
+        fold = clone(model).set_params(n_basis=model.max_basis)
+        if not isinstance(X, Orders) and not is_pairs(X):
+            _keep_centers(fold, X)
+        kept = {name: column[train] for name, column in columns.items()}
+        held: list[Any] = [None]
+        if not isinstance(X, Orders):
+            held = [columns[name][test] for name in ("y", "qid") if name in columns]
+        with warnings.catch_warnings():
+            # What is to be said of the data is said of all of it.
+            warnings.simplefilter("ignore", UserWarning)
+            fold.fit(
+                _take(model, X, train, train),
+                kept.pop("y", None),
+                **kept,
+                validation=(_take(model, X, test, train), *held),
+            )
+        error = fold.validation_path_
+        padding = (0, model.max_basis - len(error))
+        errors.append(np.pad(error, padding, mode="edge"))
+    return np.mean(errors, axis=0)
+
+
+def _folds(
+    cv: Any, n_rows: int, y: NDArray[Any] | None, qid: NDArray[Any] | None
+) -> list[tuple[Rows, Rows]]:
+    """Row numbers of the folds; no group is on both sides, if there are several."""
+    group = None if qid is None else factorize(qid)[0]
+    n_groups = 1 if group is None else int(group.max()) + 1
+    given = cv
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        if not 2 <= int(cv) <= n_rows:
+            raise ValueError(
+                f"cv={cv!r} folds of {n_rows} rows; expected at least 2 and at most as "
+                "many as there are rows."
+            )
+        # Rows may be sorted by grade, so they are shuffled, in the same way always.
+        cv = KFold(int(cv), shuffle=True, random_state=0)
+        if n_groups > 1:
+            cv = GroupKFold(min(cv.n_splits, n_groups))
+    with warnings.catch_warnings():
+        # Some splitters say that they ignore groups; what they do is checked below.
+        warnings.simplefilter("ignore", UserWarning)
+        parts = list(check_cv(cv).split(np.zeros((n_rows, 1)), y, group))
+    for train, test in parts if n_groups > 1 else []:
+        assert qid is not None and group is not None
+        both = np.isin(group[test], group[train])
+        if both.any():
+            name = qid[test][both].tolist()[0]
+            raise ValueError(
+                f"cv={given!r} puts rows of a group, such as qid {name!r}, into both "
+                "training and test set. Use a number, or QueryKFold or GroupKFold."
+            )
+    return parts
+
+
+def _keep_centers(model: Any, table: ItemTable) -> None:
+    """Write centers that are row numbers as items: a fold has other rows."""
+    centers = model.centers
+    if centers is None or np.ndim(centers) != 1:
+        return
+    if model.kernel == "precomputed":
+        raise ValueError(
+            "n_basis='cv' with a precomputed kernel cannot keep given centers, which "
+            "may be rows that a fold leaves out. Give n_basis a number, or centers "
+            "none."
+        )
+    model.set_params(centers=table.take(np.asarray(centers)).values)
+
+
+def _take(model: Any, X: Any, rows: Rows, train: Rows) -> Any:
+    """Take rows; of a kernel matrix between graded items the training columns too."""
+    if not isinstance(X, ItemTable):
+        return X[rows]
+    part = X.take(rows)
+    if isinstance(model.kernel, str) and model.kernel == "precomputed":
+        return ItemTable(part.values[:, train])
+    return part
+
+
+_KEYS = ("kernel", "gamma", "degree", "coef0")
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """A kernel whose gamma may still depend on the items.
+
+    Attributes
+    ----------
+    kernel : str or callable
+        Its form.
+    gamma : float or str
+        A number, "scale" or "auto".
+    degree : int
+        Degree of "poly".
+    coef0 : float
+        Constant of "poly".
+    """
+
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+
+    @classmethod
+    def read(cls, model: Any, given: Any) -> KernelSpec:
+        """Read a name, a callable, or a dict of parameters.
+
+        Parameters
+        ----------
+        model : estimator
+            Its ``gamma``, ``degree`` and ``coef0`` are taken where nothing is given.
+        given : str, callable or mapping
+            With the keys "kernel", "gamma", "degree" and "coef0".
+
+        Returns
+        -------
+        KernelSpec
+        """
+        if not isinstance(given, Mapping):
+            given = {"kernel": given}
+        if unknown := [key for key in given if key not in _KEYS]:
+            raise ValueError(
+                f"a kernel is described by {', '.join(map(repr, _KEYS))}, got "
+                f"{unknown[0]!r}."
+            )
+        values = {key: given.get(key, getattr(model, key)) for key in _KEYS}
+        kernel = values["kernel"]
+        if not callable(kernel) and kernel not in KERNEL_NAMES:
+            raise ValueError(
+                f"kernel={kernel!r} is not known; expected one of "
+                f"{', '.join(map(repr, KERNEL_NAMES))} or a callable kernel(X, Z)."
+            )
+        return cls(**values)
+
+    def resolve(self, items: Any) -> KernelFunction:
+        """Give the kernel, with gamma as a number that suits the items.
+
+        Parameters
+        ----------
+        items : ndarray or csr_array of shape (n, p)
+
+        Returns
+        -------
+        KernelFunction
+        """
+        return make_kernel(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            items=items,
+        )
+
+    def at(self, gamma: float) -> KernelFunction:
+        """Give the kernel with the gamma that a fit has found.
+
+        Parameters
+        ----------
+        gamma : float
+
+        Returns
+        -------
+        KernelFunction
+        """
+        if callable(self.kernel):
+            return KernelFunction(self.kernel)
+        return KernelFunction(self.kernel, float(gamma), self.degree, self.coef0)
+
+
+def read_kernels(model: Any) -> list[KernelSpec]:
+    """Read the parameter ``kernel``: one kernel, or a list of several.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``kernel``, ``gamma``, ``degree`` and ``coef0``.
+
+    Returns
+    -------
+    list of KernelSpec
+    """
+    given = model.kernel
+    several = given if isinstance(given, list | tuple) else [given]
+    if not several:
+        raise ValueError(
+            f"{type(model).__name__} got an empty list of kernels; expected at least "
+            "one."
+        )
+    specs = [KernelSpec.read(model, one) for one in several]
+    if len(specs) > 1 and any(spec.kernel == "precomputed" for spec in specs):
+        raise ValueError(
+            "a precomputed kernel is a matrix instead of features, so there are no "
+            "other kernels beside it. Give kernel='precomputed' alone."
+        )
+    return specs
+
+
+Codes = NDArray[np.int64]
+
+
+class KernelPursuit(UtilityMixin):
+    """Utility Σ dual_coef_[j] k(support_items_[j], x), chosen function by function.
+
+    Subclasses store the parameters of :class:`~tiebreak.RankingPursuit` and say in
+    ``_read`` what is minimized.
+    """
+
+    _fits_items: ClassVar[bool] = True
+
+    n_basis: int | str
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+    backfit: bool
+    prefit: bool
+    centers: Any
+    max_basis: int
+    cv: Any
+    cache_size: float
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
+        """Learn; what from, the model says.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight
+            As the model says.
+        validation : (X, y) or (X, y, qid), optional
+            Data on which the number of basis functions is chosen.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        self._check_parameters(validation)
+        problem = self._read(X, y, qid, sample_weight)
+        candidates = _Candidates.make(self, problem)
+        errors = None
+        if isinstance(self.n_basis, str):
+            errors = cross_validate(self, X, y, qid, sample_weight)
+        path = pursue(
+            candidates.columns,
+            problem.form,
+            problem.b,
+            problem.c,
+            n_steps=self.max_basis if errors is not None else int(self.n_basis),
+            backfit=self.backfit,
+            prefit=self.prefit,
+        )
+        basis = candidates.take(path.columns)
+        if validation is not None:
+            errors = validation_errors(
+                self, validation, lambda table: basis.expand(table, path.coefs.T)
+            )
+        self._keep_path(basis, path, problem.unit, errors)
+        self._warn(path)
+        return self
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> PursuitProblem:
+        raise NotImplementedError
+
+    def _check_parameters(self, validation: Any) -> None:
+        check_positive(self, "cache_size")
+        check_steps(self, validation)
+        for name in ("backfit", "prefit"):
+            if not isinstance(value := getattr(self, name), bool | np.bool_):
+                raise ValueError(
+                    f"{type(self).__name__} got {name}={value!r}; expected True or "
+                    "False."
+                )
+        if self.prefit and not self.backfit:
+            raise ValueError(
+                f"{type(self).__name__} got prefit=True with backfit=False; the best "
+                "column after back-fitting is asked for, without back-fitting. Use "
+                "backfit=True."
+            )
+        read_kernels(self)
+
+    def _keep_path(
+        self,
+        basis: _Basis,
+        path: PursuitPath,
+        unit: float,
+        errors: Floats | None,
+    ) -> None:
+        """Set what was learned, with the number of steps that has the least error."""
+        self.path_ = unit * path.coefs
+        self.path_support_ = basis.rows
+        self.path_kernel_ = basis.kernel
+        with np.errstate(over="ignore", under="ignore"):
+            self.objective_path_ = unit * (unit * path.objective)
+        n_steps = len(path.coefs)
+        if errors is not None and n_steps:
+            self.validation_path_ = errors
+            n_steps = min(n_steps, int(np.argmin(errors)) + 1)
+        self.n_basis_ = n_steps
+        n_taken = int(path.n_taken[n_steps - 1]) if n_steps else 0
+        basis = basis.first(n_taken)
+        self.support_, self.support_kernel_ = basis.rows, basis.kernel
+        self.dual_coef_ = (
+            self.path_[n_steps - 1, :n_taken].copy() if n_steps else np.zeros(0)
+        )
+        gamma = np.array([function.gamma for function in basis.functions])
+        self.gamma_ = float(gamma[0]) if len(gamma) == 1 else gamma
+        if basis.centers is None:
+            return
+        self.support_items_ = basis.centers
+        if [function.name for function in basis.functions] == ["linear"]:
+            self.coef_ = np.asarray(basis.centers.T @ self.dual_coef_).ravel()
+
+    def _warn(self, path: PursuitPath) -> None:
+        name, n_steps = type(self).__name__, len(path.coefs)
+        if n_steps == 0:
+            warn_user(
+                f"{name} found no basis function that explains any difference, and "
+                "gives every item the utility 0. Kernel columns may be constant inside "
+                "every group: check the features, the kernel and gamma."
+            )
+        elif path.exhausted and not isinstance(self.n_basis, str):
+            warn_user(
+                f"{name} stopped after {n_steps} of n_basis={self.n_basis} steps: no "
+                "further basis function makes the error smaller. They depend on each "
+                "other, or the training data are fitted exactly; a smaller n_basis "
+                "gives the same model."
+            )
+
+    def _utility(self, table: ItemTable) -> np.ndarray:
+        values = table.values
+        if hasattr(self, "coef_"):
+            return weigh_features(values, self.coef_)
+        if not hasattr(self, "support_items_"):
+            return np.asarray(values[:, self.support_] @ self.dual_coef_).ravel()
+        specs = read_kernels(self)
+        gamma = np.atleast_1d(self.gamma_)
+        functions = [spec.at(g) for spec, g in zip(specs, gamma, strict=True)]
+        basis = _Basis(
+            functions, self.support_items_, self.support_, self.support_kernel_
+        )
+        return basis.expand(table, self.dual_coef_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "dual_coef_")
+
+
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    """Basis functions k_v(center, ·).
+
+    Attributes
+    ----------
+    functions : sequence of KernelFunction
+        The kernels; of a precomputed one there is no function.
+    centers : ndarray, csr_array or None
+        Center of each basis function; None if the kernel is precomputed.
+    rows : ndarray of int
+        Row of each center in its table.
+    kernel : ndarray of int
+        Kernel of each basis function.
+    """
+
+    functions: Sequence[KernelFunction]
+    centers: Any
+    rows: Codes
+    kernel: Codes
+
+    def first(self, n: int) -> _Basis:
+        """Keep the first n basis functions."""
+        centers = None if self.centers is None else self.centers[:n].copy()
+        return _Basis(self.functions, centers, self.rows[:n], self.kernel[:n])
+
+    def expand(self, table: ItemTable, coef: Floats) -> Floats:
+        """Sum the functions at items, with one or several columns of coefficients."""
+        values = table.values
+        if self.centers is None:
+            return np.asarray(values[:, self.rows] @ coef)
+        total = np.zeros((table.n_items, *coef.shape[1:]))
+        for v, function in enumerate(self.functions):
+            if len(own := np.flatnonzero(self.kernel == v)):
+                total += expand_kernel(function, values, self.centers[own], coef[own])
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """All basis functions, and the columns of their values.
+
+    Attributes
+    ----------
+    columns : KernelDictionary or MatrixDictionary
+        Values at the distinct training items; centers run fastest.
+    functions, centers
+        As in `_Basis`.
+    rows : ndarray of int of shape (m,)
+        Row of each center in its table.
+    """
+
+    columns: KernelDictionary | MatrixDictionary
+    functions: Sequence[KernelFunction]
+    centers: Any
+    rows: Codes
+
+    @classmethod
+    def make(cls, model: Any, problem: PursuitProblem) -> _Candidates:
+        """Resolve the kernels and the centers of a model."""
+        specs, table = read_kernels(model), problem.items
+        cache_bytes = 1e6 * model.cache_size
+        if specs[0].kernel == "precomputed":
+            gram = check_gram(table.dense())
+            rows = _center_rows(model, problem)
+            whole = len(rows) == len(problem.rows) == len(gram)
+            values = gram if whole else gram[np.ix_(rows, problem.rows)]
+            unused = [KernelFunction("linear")]
+            return cls(MatrixDictionary(values), unused, None, rows)
+        items = table.take(problem.rows).values
+        functions = [spec.resolve(items) for spec in specs]
+        centers, rows = read_centers(model, table, problem.rows)
+        columns = KernelDictionary(functions, items, centers, cache_bytes)
+        return cls(columns, functions, centers, rows)
+
+    def take(self, columns: NDArray[np.intp]) -> _Basis:
+        """Give the basis functions of some columns."""
+        kernel, center = np.divmod(columns, len(self.rows))
+        centers = None if self.centers is None else self.centers[center]
+        return _Basis(self.functions, centers, self.rows[center], kernel)
+
+
+def _center_rows(model: Any, problem: PursuitProblem) -> Codes:
+    """Columns of a precomputed kernel that may be chosen."""
+    if model.centers is None:
+        return problem.rows
+    if np.ndim(model.centers) != 1:
+        raise ValueError(
+            "with a precomputed kernel centers are row numbers of the training items, "
+            f"in one dimension; got shape {np.shape(model.centers)}."
+        )
+    return _row_numbers(model, problem.items.n_items)
+
+
+def read_centers(model: Any, table: ItemTable, rows: Codes) -> tuple[Any, Codes]:
+    """Read the parameter ``centers``.
+
+    Parameters
+    ----------
+    model : estimator
+        With ``centers``: None, row numbers, or a table of items.
+    table : ItemTable
+        The items that row numbers speak of.
+    rows : ndarray of int
+        Rows that are centers if none are given.
+
+    Returns
+    -------
+    centers : ndarray or csr_array of shape (m, p)
+        The centers, each once.
+    rows : ndarray of int of shape (m,)
+        Their rows in ``table``, or in the table that was given.
+    """
+    if model.centers is None:
+        return table.take(rows).values, rows
+    if not sp.issparse(model.centers) and np.ndim(model.centers) == 1:
+        given, rows = table, _row_numbers(model, table.n_items)
+    else:
+        given = as_items(model.centers, name="centers")
+        rows = np.arange(given.n_items)
+    if given.n_features != table.n_features:
+        raise ValueError(
+            f"centers have {given.n_features} features, but the training items have "
+            f"{table.n_features}; expected as many."
+        )
+    _, number = given.take(rows).unique()
+    rows = rows[np.unique(number, return_index=True)[1]]
+    return given.take(rows).values, rows
+
+
+def _row_numbers(model: Any, n_items: int) -> Codes:
+    rows = np.asarray(model.centers)
+    if rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"{type(model).__name__} got centers={model.centers!r}; expected row "
+            "numbers of training items (whole numbers, at least one), or a table of "
+            "items."
+        )
+    if len(wrong := np.flatnonzero((rows < 0) | (rows >= n_items))):
+        raise ValueError(
+            f"centers must be row numbers from 0 to {n_items - 1}, got {len(wrong)} "
+            f"other(s): {list_rows(wrong, rows[wrong[:5]])} of centers."
+        )
+    return np.unique(rows).astype(np.int64)

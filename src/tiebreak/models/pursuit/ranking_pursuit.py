@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranking pursuit: a utility of a few kernel functions, learned greedily."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.data.validation import remember_features
+from tiebreak.models.graded_problem import read_grades
+from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
+from tiebreak.models.pursuit.problem import (
+    PursuitProblem,
+    comparisons_problem,
+    grades_problem,
+)
+
+
+class RankingPursuit(KernelPursuit, BaseEstimator):
+    """A ranking function of a few kernel functions, one chosen after another.
+
+    The utility is r(x) = Σ a_j k(c_j, x) with few centers c_j, small enough to read and
+    fast to serve. What it makes small depends on what it is given:
+
+    - graded items and orders: Σ w_i w_j ((s_i - s_j) - (r(x_i) - r(x_j)))² over all
+      pairs of rows of a group, those of equal grades too. With the Laplacian L of the
+      groups that is (s - f)ᵀL(s - f), and L is never stored;
+    - comparisons: Σ w (y - (r(right) - r(left)))² with y = -1, 0, +1. A tie asks for a
+      difference of 0.
+
+    Both are sums and not means. For the residual ρ = s - f a column k of kernel values
+    makes the sum smaller by (kᵀLρ)² / kᵀLk; the largest is taken. With back-fitting all
+    coefficients are then solved for again, so that the residual is orthogonal to all
+    chosen columns, KᵀLρ = 0. A column that is constant inside every group, kᵀLk = 0, is
+    never taken, nor one that depends on those taken before.
+
+    Parameters
+    ----------
+    n_basis : int or "cv", default=10
+        Number of steps, and so of basis functions at most. With a validation set in
+        ``fit`` the largest number to try; ``"cv"`` chooses it by cross-validation.
+    kernel : {"linear", "poly", "rbf", "precomputed"}, callable, dict or list of these
+        The kernel, default ``"rbf"``. A list is several kernels at once: the basis
+        functions of all of them compete. A dict such as ``{"kernel": "rbf", "gamma":
+        0.1}`` has parameters of its own.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    backfit : bool, default=True
+        Whether all coefficients are solved for again after every step. Without, a
+        basis function may be chosen several times.
+    prefit : bool, default=False
+        Whether to choose the function that is best after back-fitting, not before.
+    centers : None, array-like of int or table of items, default=None
+        Centers of the basis functions: None for all training items, or row numbers of
+        training items, or items of their own.
+    per_group : {"sum", "mean"}, default="sum"
+        Graded items and orders: ``"mean"`` divides the sum over the pairs of a group by
+        its size, so that large groups do not dominate.
+    max_basis : int, default=100
+        Largest number that ``n_basis="cv"`` tries.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds of ``n_basis="cv"``. A number is of groups if there are groups, and else
+        of rows, shuffled in the same way always.
+    cache_size : float, default=500
+        Megabytes for columns of kernel values. Those that fit are computed once, all
+        others in every step.
+
+    Attributes
+    ----------
+    support_ : ndarray of int of shape (k,)
+        Chosen centers in the order of choice: rows of the item table, or of
+        ``centers`` if that is a table. Of identical items it is the first.
+    dual_coef_ : ndarray of shape (k,)
+        Their coefficients.
+    support_kernel_ : ndarray of int of shape (k,)
+        The kernel of each, 0 if there is one only.
+    support_items_ : ndarray or csr_array of shape (k, n_features)
+        The chosen centers themselves; not for a precomputed kernel.
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features, for the linear kernel.
+    n_basis_ : int
+        Number of steps that the model has.
+    path_ : ndarray of shape (n_steps, n_chosen)
+        Coefficients after every step, also of steps beyond ``n_basis_``.
+    path_support_, path_kernel_ : ndarray of int of shape (n_chosen,)
+        As ``support_`` and ``support_kernel_``, of the whole path.
+    objective_path_ : ndarray of shape (n_steps + 1,)
+        The sum of squares before the first step and after every step.
+    validation_path_ : ndarray
+        Error after every step on the validation set or the folds: the fraction of
+        swapped pairs, or of comparisons predicted wrongly.
+    gamma_ : float or ndarray
+        The gamma that is used; of several kernels an array.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    MatchingPursuit : The same with the squared error of single grades.
+    CoRankingPursuit : Several views of the items, and items without a grade.
+
+    References
+    ----------
+    Tsivtsivadze and Heskes, "Sparse preference learning".
+    Vincent and Bengio, "Kernel matching pursuit", 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import RankingPursuit
+    >>> X = np.linspace(0, 5, 100)[:, None]
+    >>> y = -np.abs(X.ravel() - 2.5)
+    >>> model = RankingPursuit(n_basis=3, gamma=0.5).fit(X, y)
+    >>> model.dual_coef_.shape
+    (3,)
+    >>> model.score(X, y) > 0.98
+    True
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_pairs: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_basis: int | str = 10,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        backfit: bool = True,
+        prefit: bool = False,
+        centers: Any = None,
+        per_group: str = "sum",
+        max_basis: int = 100,
+        cv: Any = 5,
+        cache_size: float = 500,
+    ) -> None:
+        self.n_basis = n_basis
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.backfit = backfit
+        self.prefit = prefit
+        self.centers = centers
+        self.per_group = per_group
+        self.max_basis = max_basis
+        self.cv = cv
+        self.cache_size = cache_size
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Self:
+        """Learn from graded items, orders or comparisons.
+
+        Parameters
+        ----------
+        X : items, Orders, Pairs or array-like of shape (n, 2, n_features)
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+        y : array-like of shape (n,), optional
+            Grades of items, or outcomes -1, 0, +1 of comparisons; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of items: a pair weighs w_i w_j. Or weights of comparisons, or of
+            the lists of Orders.
+        validation : (X, y) or (X, y, qid), optional
+            Data on which the number of steps is chosen, 1 to ``n_basis``: the smallest
+            of those with the least error.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        return super().fit(
+            X, y, qid=qid, sample_weight=sample_weight, validation=validation
+        )
+
+    def _check_parameters(self, validation: Any) -> None:
+        super()._check_parameters(validation)
+        if self.per_group not in ("sum", "mean"):
+            raise ValueError(
+                f"RankingPursuit got per_group={self.per_group!r}; expected 'sum' "
+                "(every pair counts alike) or 'mean' (a sum is divided by the size of "
+                "its group)."
+            )
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> PursuitProblem:
+        if not is_pairs(X):
+            grades, weight = read_grades(self, X, y, qid, sample_weight)
+            return grades_problem(self, grades, weight, self.per_group)
+        if qid is not None:
+            raise ValueError(
+                "qid groups graded items; comparisons say themselves what is compared. "
+                "Leave qid out."
+            )
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        if pairs.items is None:
+            raise TypeError(
+                "RankingPursuit needs features; these items have none (items=None), "
+                "only names. Try BradleyTerry, or RankSVM with kernel='linear'."
+            )
+        self._forget()
+        remember_features(self, pairs.items)
+        return comparisons_problem(self, pairs, outcome, weight)

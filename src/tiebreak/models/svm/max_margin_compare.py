@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maximum-margin comparison: the linear and the quadratic program.
+
+Boundary convention: a difference of exactly ``threshold_`` is a tie.
+
+The soft-margin linear program for comparing with ties, with a kernel.
+
+With the distinct training items z_1 … z_N, the utility Σ a_j k(z_j, x) and the
+difference d_i of the utilities of comparison i, right minus left, it is
+
+    minimize over a, β   ‖a‖₁ + C Σ w_i ξ_i,    ξ ≥ 0,
+    subject to           y_i d_i + β ≥ 1 - ξ_i                for wins and losses,
+                         ±d_i + β ≤ -1 + ξ_i, ξ'_i            for ties,
+
+a sum over comparisons, ties counted in both directions: the comparison machine with
+the 1-norm of the coefficients in place of ½ aᵀKa. Its dual is solved,
+
+    maximize over s   Σ label_v s_v
+    subject to        |Σ_v s_v sign_v (k(z_j, right) - k(z_j, left))| ≤ 1   for all j,
+                      Σ s = 0,   s in the box of the quadratic program,
+
+whose multipliers are a and β. A simplex solution has as many a_j ≠ 0 as the optimum
+needs, and the others exactly zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from tiebreak.data import Pairs, check_comparisons
+from tiebreak.data.messages import warn_user
+from tiebreak.data.validation import remember_features
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, check_positive
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.svm.pair_problem import PairProblem
+from tiebreak.models.training_items import TrainingItems
+from tiebreak.solvers import maximize_lp, solve_box_qp
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLP:
+    """A solution.
+
+    Attributes
+    ----------
+    item_coef : ndarray of shape (N,)
+        a, on the distinct items.
+    intercept : float
+        β; 0 without ties.
+    difference : ndarray of shape (n_rows,)
+        Difference of utilities of each row of the program.
+    objective : float
+        ‖a‖₁ + C Σ w ξ.
+    gap : float
+        How far that may at most be above the best one, relative to it.
+    """
+
+    item_coef: Floats
+    intercept: float
+    difference: Floats
+    objective: float
+    gap: float
+
+
+def solve_soft_lp(program: PairProblem, C: float) -> SoftLP:
+    """Solve the program.
+
+    Parameters
+    ----------
+    program : PairProblem
+        Comparisons. Without ties there is no β, and only order is learned.
+    C : float
+        Cost of a violated margin.
+
+    Returns
+    -------
+    SoftLP
+    """
+    balanced = bool(program.tied.any())
+    dual = program.compare(C) if balanced else program.order(C, "ignore")
+    q = dual.problem
+    gram = item_gram(program.items)
+    D = gram[program.right] - gram[program.left]
+    # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.
+    size = np.abs(D).max(axis=0, initial=0.0)
+    size[size == 0.0] = 1.0
+    A = sp.csr_array((D / size).T[:, q.row] * q.sign)
+    bound = 1.0 / size
+    if balanced:
+        A = sp.vstack([A, np.ones((1, A.shape[1]))], format="csr")
+        bound = np.append(bound, 0.0)
+    lp = maximize_lp(
+        q.linear, A, bound, lower=-bound, col_lower=q.lower, col_upper=q.upper
+    )
+    if lp.status != "optimal":
+        raise ValueError(
+            f"the linear program ended as {lp.status!r}, which should not happen with "
+            "finite features; try scaling them to similar sizes, or another C."
+        )
+    a = lp.row_dual[: len(size)] / size
+    intercept = float(lp.row_dual[-1]) + dual.shift if balanced else 0.0
+    difference = D @ a
+    label = np.where(q.upper > 0.0, 1.0, -1.0)
+    slack = 1.0 - label * (intercept + q.sign * difference[q.row])
+    cost = np.maximum(q.upper, -q.lower)
+    objective = float(np.abs(a).sum() + cost @ np.maximum(slack, 0.0))
+    # In a balanced program Σ s = 0, so that the shift of the labels is nothing.
+    reached = max(lp.objective + dual.shift * float(lp.x.sum()), 0.0)
+    gap = max(objective - reached, 0.0) / objective if objective > 0.0 else 0.0
+    return SoftLP(a, intercept, difference, objective, gap)
+
+
+def item_gram(items: TrainingItems) -> Floats:
+    """Give the kernel between all distinct items, shape (N, N).
+
+    Parameters
+    ----------
+    items : TrainingItems
+        Items and kernel.
+
+    Returns
+    -------
+    ndarray of shape (N, N)
+    """
+    if items.gram is not None:
+        return items.gram
+    assert items.function is not None and items.table is not None
+    return np.asarray(items.function.block(items.table.values, items.table.values))
+
+
+class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
+    """Comparison of the largest margin, and a test of separability.
+
+    With d = x(right) - x(left), the linear program (``program="lp"``) is ::
+
+        maximize over w, μ   μ
+        subject to           |w·d| ≤ 1 - μ  for ties,   y w·d ≥ 1 + μ  for the others,
+
+    so that a difference of utilities w·x up to 1 is a tie and μ is the smallest
+    distance of a difference from that boundary. μ > 0 means that the comparisons are
+    linearly separable. The quadratic program (``"qp"``) is ::
+
+        minimize over u, β   ½ ‖u‖²
+        subject to           |u·d| + β ≤ -1  for ties,   y u·d + β ≥ 1  for the others,
+
+    whose solution is reported as w = -u/β and μ = -1/β; it is feasible for the linear
+    program, so its margin is never larger.
+
+    With ``C`` the linear program allows violations, and takes kernels. The utility is
+    Σ a_j k(z_j, x) over the distinct training items z, and ::
+
+        minimize over a, β   ‖a‖₁ + C Σ_i w_i Σ (1 - label (β + difference))₊,
+
+    a sum over comparisons: wins and losses have label 1 and the difference y d of
+    utilities, ties have label -1 and both differences d and -d. It is
+    :class:`SVMCompare` with the 1-norm of the coefficients in place of the norm of the
+    function, so that few items carry the utility.
+
+    Parameters
+    ----------
+    program : {"lp", "qp"}, default="lp"
+        Which margin to maximize.
+    C : float, optional
+        Cost of a violated margin, for ``"lp"``. None: no violation is allowed, and the
+        kernel is linear.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
+        Kernel between items, where ``C`` is given; as in :class:`SVMCompare`.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    tol : float, default=1e-6
+        Relative duality gap of the quadratic program.
+    max_iter : int, default=10000
+        Iterations for the quadratic program.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        w, scaled so that a difference of 1 is the border of a tie. Without ties the
+        hard-margin w, whose smallest difference is 1. With ``C`` and the linear kernel
+        Σ a_j z_j, not scaled.
+    item_coef_, support_items_ : ndarray
+        The a_j that are not zero and their items, for other kernels. With a precomputed
+        kernel ``item_coef_`` has all of them.
+    margin_ : float
+        μ. Not positive when the comparisons are not separable. Without ties
+        1 / ‖w‖, the distance of the closest difference from zero. With ``C`` the
+        smallest distance of a difference from the border, negative on the wrong side,
+        in units of ``threshold_`` if that is not zero.
+    separable_ : bool
+        Whether a linear utility with a threshold explains every comparison; with
+        ``C`` whether the one that was found does.
+    threshold_ : float
+        1, or 0 when there are no ties; with ``C`` max(0, -β).
+    intercept_ : float
+        β, with ``C``.
+    objective_ : float
+        Optimal value of the program.
+    gap_ : float
+        Its relative duality gap.
+    classes_ : ndarray
+        The outcomes -1, 0, 1.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    Notes
+    -----
+    Not separable is a result and not an error: ``separable_`` is False, ``margin_`` is
+    the optimum of the linear program (not positive), ``coef_`` its solution, and a
+    warning says so. Without ties the linear program is unbounded, so the hard-margin
+    ranking machine is solved instead, with threshold 0; with ``C`` the same program
+    without β. The w of the linear
+    program need not be unique: compare margins, not weights. Features are not scaled;
+    the two programs agree more often after scaling.
+
+    The program with ``C`` needs the kernel between all distinct items and a simplex
+    solution with as many rows: it is for some thousand of them at most.
+
+    References
+    ----------
+    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines",
+    section 3.1, and section 6 for the program with ``C``.
+
+    Examples
+    --------
+    >>> from tiebreak import MaxMarginCompare, Pairs
+    >>> pairs = Pairs([[0.0], [0.5], [3.0]], left=[0, 2], right=[1, 0])
+    >>> model = MaxMarginCompare().fit(pairs, [0, -1])
+    >>> model.separable_, round(model.margin_, 3)
+    (True, 0.714)
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    def __init__(
+        self,
+        program: str = "lp",
+        *,
+        C: float | None = None,
+        kernel: str | Callable[..., np.ndarray] = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+    ) -> None:
+        self.program = program
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Find the widest margin.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+        y : array-like of shape (n,)
+            Outcomes.
+        sample_weight : array-like of shape (n,), optional
+            Comparisons of weight zero are left out. With ``C`` a weight of 2 is the
+            same as a second row; without it other weights change nothing, because
+            every comparison must be on its side of the margin.
+
+        Returns
+        -------
+        MaxMarginCompare
+            The fitted model.
+        """
+        self._check_parameters()
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        if pairs.items is None:
+            raise TypeError(
+                "MaxMarginCompare needs features; these Pairs have none (items=None). "
+                "Try SVMCompare(kernel='linear') or BradleyTerry, which know items by "
+                "name."
+            )
+        present = weight > 0
+        pairs, outcome = pairs[present], outcome[present]
+        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+            pairs = pairs.compact()
+        self._forget()
+        remember_features(self, pairs.table)
+        self.classes_ = OUTCOMES.copy()
+        if self.C is None:
+            self._fit_hard(pairs, outcome)
+        else:
+            self._fit_soft(pairs, outcome, weight[present])
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.program not in ("lp", "qp"):
+            raise ValueError(
+                f"program={self.program!r} is not known; expected 'lp' or 'qp'."
+            )
+        check_positive(self, "tol", "max_iter")
+        if self.C is not None:
+            check_positive(self, "C")
+            if self.program == "qp":
+                raise ValueError(
+                    f"MaxMarginCompare(program='qp', C={self.C:g}): the quadratic "
+                    "program with violations is SVMCompare(C=...); use that, or "
+                    "program='lp'."
+                )
+        elif not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise ValueError(
+                f"MaxMarginCompare(kernel={self.kernel!r}) needs C, the cost of a "
+                "violated margin; without it the kernel is 'linear'. Try C=1.0."
+            )
+
+    def _fit_hard(self, pairs: Pairs, outcome: np.ndarray) -> None:
+        """Allow no violation, and find out whether that is possible."""
+        self.threshold_ = 1.0 if (outcome == 0).any() else 0.0
+        values = pairs.values
+        d = values[pairs.right] - values[pairs.left]
+        w, margin = self._linear_program(d, outcome)
+        self.separable_ = margin > 0
+        if self.separable_ and (self.program == "qp" or self.threshold_ == 0):
+            # Rows of equal weight: a weight would change the bound, not the optimum.
+            self._quadratic_program(pairs, outcome, float(w @ w) / margin**2)
+        self._report(outcome)
+
+    def _fit_soft(self, pairs: Pairs, outcome: np.ndarray, weight: np.ndarray) -> None:
+        """Allow violations, at a cost of C each."""
+        items = TrainingItems.read(
+            pairs, self.kernel, self.gamma, self.degree, self.coef0
+        )
+        given = np.arange(len(outcome))
+        program = PairProblem(pairs, outcome, weight, items, given, 2e8)
+        assert self.C is not None
+        lp = solve_soft_lp(program, self.C)
+        self.objective_, self.gap_ = lp.objective, lp.gap
+        self._keep_expansion(items, lp.item_coef)
+        self.intercept_ = lp.intercept if outcome.any() else -1.0
+        self.threshold_ = max(0.0, -self.intercept_)
+        d = lp.difference
+        beyond = np.concatenate(
+            [
+                d[program.right_better > 0] - self.threshold_,
+                -d[program.left_better > 0] - self.threshold_,
+                self.threshold_ - np.abs(d[program.tied > 0]),
+            ]
+        )
+        self.margin_ = float(beyond.min() / (self.threshold_ or 1.0))
+        self.separable_ = self.margin_ > 0
+        self._report_soft(program, d)
+
+    def _report_soft(self, program: PairProblem, difference: np.ndarray) -> None:
+        wins = program.right_better.sum() + program.left_better.sum()
+        if wins == 0:
+            warn_user("All comparisons are ties: the utility is zero everywhere.")
+        elif not difference.any():
+            warn_user(
+                f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
+                "utility: C is too small to pay for any coefficient, or the features "
+                "explain nothing. Try a larger C.",
+                ThresholdWarning,
+            )
+        elif not program.tied.any():
+            warn_user(
+                "There are no ties among the comparisons, so the model only orders, "
+                "with threshold_ = 0."
+            )
+        elif self.intercept_ >= 0:
+            warn_user(
+                f"intercept_ = {self.intercept_:.3g} is not negative, so no tie will "
+                "ever be predicted: ties are few or C is small. The utilities are "
+                "fine; ThresholdCompare(MaxMarginCompare(...)) learns a threshold for "
+                "them, or try a larger C.",
+                ThresholdWarning,
+            )
+
+    def _linear_program(
+        self, d: np.ndarray | sp.csr_array, y: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Solve program (7), or without ties a bounded form of it; sets the result."""
+        p = d.shape[1]
+        # The solver takes matrix entries of 1e-9 for zero. With columns of size 1 the
+        # program is the same, for weights that are as many times larger.
+        size = np.asarray(abs(sp.csr_array(d)).max(axis=0).toarray()).ravel()
+        size[size == 0] = 1.0
+        d = sp.csr_array(d) @ sp.diags_array(1.0 / size)
+        ties, others = d[y == 0], d[y != 0]
+        oriented = -(sp.diags_array(y[y != 0].astype(float)) @ others)
+        blocks = sp.vstack([ties, -ties, oriented])
+        A = sp.hstack([blocks, np.ones((blocks.shape[0], 1))])
+        no_ties = self.threshold_ == 0
+        right = np.concatenate(
+            [np.ones(2 * ties.shape[0]), np.full(others.shape[0], no_ties - 1.0)]
+        )
+        bound = np.append(np.full(p, 1.0 if no_ties else np.inf), np.inf)
+        cost = np.append(np.zeros(p), 1.0)
+        lp = maximize_lp(cost, A, right, col_lower=-bound, col_upper=bound)
+        if lp.status != "optimal":
+            raise ValueError(
+                f"the linear program ended as {lp.status!r}, which should not happen "
+                "with finite features; try scaling them to similar sizes."
+            )
+        # Margins at the accuracy of the solver are zero: touching is not apart.
+        margin = lp.objective if abs(lp.objective) > 1e-9 else 0.0
+        self.coef_ = lp.x[:p] / size
+        self.margin_ = self.objective_ = margin
+        self.gap_ = lp.gap
+        return self.coef_, margin
+
+    def _quadratic_program(self, pairs: Any, y: np.ndarray, bound: float) -> None:
+        """Solve program (9) through its dual.
+
+        At the optimum the dual variables sum to ‖u‖², and the solution of the linear
+        program, rescaled, is feasible here; so no variable exceeds the squared norm of
+        that, and with this bound the soft-margin dual is the hard-margin one.
+        """
+        items = TrainingItems.read(pairs, "linear", "auto", 1, 0.0)
+        given = np.arange(len(y))
+        problem = PairProblem(pairs, y, np.ones(len(y)), items, given, 2e8)
+        C = max(bound, 1e-300)
+        no_ties = self.threshold_ == 0
+        dual = problem.order(C, "ignore") if no_ties else problem.compare(C)
+        solution = solve_box_qp(
+            problem.rows, dual.problem, tol=self.tol, max_iter=self.max_iter
+        )
+        if not solution.converged:
+            warn_user(
+                f"MaxMarginCompare stopped after {solution.n_iter} iterations with a "
+                f"relative duality gap of {solution.gap:.2g}; asked for "
+                f"tol={self.tol:g}. The result is kept.",
+                ConvergenceWarning,
+            )
+        u = items.linear_coef(problem.item_coef(solution))
+        self.gap_ = solution.gap
+        self.objective_ = solution.primal
+        if no_ties:
+            self.coef_ = u
+            self.margin_ = 1.0 / float(np.linalg.norm(u))
+            return
+        level = float(solution.levels[0]) + dual.shift
+        self.coef_, self.margin_ = u / -level, -1.0 / level
+
+    def _report(self, y: np.ndarray) -> None:
+        if not self.separable_:
+            warn_user(
+                f"The {len(y)} comparisons are not linearly separable: the largest "
+                f"margin is {self.margin_:.3g}. coef_ is the solution of the linear "
+                "program all the same. SVMCompare allows violations."
+            )
+        elif self.threshold_ == 0:
+            warn_user(
+                "There are no ties among the comparisons: the margin program is "
+                "unbounded, so a hard-margin order is fitted, with threshold_ = 0."
+            )
+        elif not y.any():
+            warn_user("All comparisons are ties: the utility is zero everywhere.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "margin_")

@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The order support vector machine: machines for "in the top t" that share a utility.
+
+Sign convention: an item in the top t is on the positive side of cut t, so that a larger
+utility is better. (As printed in the paper of Kamishima et al. the sign is the other
+way round, which would reverse the order.)
+
+Cuts of ranked lists: which items are in the top t, and which below.
+
+A group of graded items is a list, best first, in which equal grades are a tied block
+that fills as many places as it has items. A list of L places has the cuts t = 1 … L-1;
+the items that end at place t or before are above the cut, those that begin after it
+below. A tied block with places on both sides takes no part in that cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from tiebreak.data import Orders, check_weights, is_pairs
+from tiebreak.data.columns import as_column
+from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.models.base import check_positive
+from tiebreak.models.graded_problem import read_grades
+from tiebreak.models.svm.threshold_machine import (
+    ThresholdMachine,
+    ThresholdProblem,
+    distinct_items,
+)
+from tiebreak.solvers import DualSolution
+
+# Every cut is a machine of its own for all items.
+MAX_CUTS = 50
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where rows stand in their lists; all arrays of shape (n,).
+
+    Attributes
+    ----------
+    begin : ndarray of int
+        Places before the tied block of a row, from 0.
+    end : ndarray of int
+        Places up to the end of that block: ``begin + 1`` for a row without a tie.
+    length : ndarray of int
+        Places of the list.
+    n_lists : int
+        Number of lists.
+    n_idle : int
+        Those of one block: one item, or everything tied.
+    """
+
+    begin: Codes
+    end: Codes
+    length: Codes
+    n_lists: int
+    n_idle: int
+
+    @classmethod
+    def of_grades(cls, y: NDArray[np.float64], group: Codes) -> Places:
+        """Put every group in order, higher grades first.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            Grades.
+        group : ndarray of int of shape (n,)
+            Group of each row.
+
+        Returns
+        -------
+        Places
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> places = Places.of_grades(np.array([1.0, 5, 1, 7]), np.zeros(4, dtype=int))
+        >>> places.begin, places.end
+        (array([2, 1, 2, 0]), array([4, 2, 4, 1]))
+        """
+        order = np.lexsort((-y, group))
+        new_list = np.diff(group[order], prepend=-1) != 0
+        new_block = new_list.copy()
+        new_block[1:] |= y[order][1:] != y[order][:-1]
+        starts, blocks = np.flatnonzero(new_list), np.flatnonzero(new_block)
+        of_list, of_block = np.cumsum(new_list) - 1, np.cumsum(new_block) - 1
+        list_ends = np.append(starts[1:], len(y))
+        block_ends = np.append(blocks[1:], len(y))
+        begin, end, length = (np.empty(len(y), dtype=np.int64) for _ in range(3))
+        begin[order] = (blocks[of_block]) - starts[of_list]
+        end[order] = block_ends[of_block] - starts[of_list]
+        length[order] = (list_ends - starts)[of_list]
+        n_blocks = np.bincount(of_list[blocks], minlength=len(starts))
+        return cls(begin, end, length, len(starts), int((n_blocks == 1).sum()))
+
+    def usable_cuts(self) -> Codes:
+        """Find the cuts with an item above and an item below, ascending.
+
+        Returns
+        -------
+        ndarray of int
+        """
+        longest = int(self.length.max(initial=0))
+        changes = np.zeros((2, longest + 2), dtype=np.int64)
+        # A row is above the cuts from its end to the last, and below those from the
+        # first to its begin.
+        np.add.at(changes[0], self.end, 1)
+        np.add.at(changes[0], self.length, -1)
+        np.add.at(changes[1], np.ones_like(self.begin), 1)
+        np.add.at(changes[1], self.begin + 1, -1)
+        above, below = np.cumsum(changes, axis=1)
+        # No row is above cut 0, and none below a cut as long as its list.
+        return np.flatnonzero((above > 0) & (below > 0))
+
+    def sides(self, cuts: Codes) -> NDArray[np.int8]:
+        """Say on which side of every cut every row is.
+
+        Parameters
+        ----------
+        cuts : ndarray of int of shape (B,)
+            The cuts t.
+
+        Returns
+        -------
+        ndarray of int8 of shape (B, n)
+            +1 above, -1 below, 0 if the row takes no part: its list is not longer than
+            t, or its tied block crosses t.
+        """
+        t = cuts[:, None]
+        above = (self.end <= t) & (self.length > t)
+        return above.astype(np.int8) - (self.begin >= t).astype(np.int8)
+
+
+def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
+    """Choose the cuts of lists.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model, for messages.
+    asked : None or array-like of int
+        The user's choice; None for all cuts that say something.
+    places : Places
+        The lists.
+
+    Returns
+    -------
+    ndarray of int
+        At least one cut, ascending.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to learn from, or a cut makes no sense.
+    """
+    usable = places.usable_cuts()
+    if asked is None:
+        if len(usable) > MAX_CUTS:
+            chosen = np.linspace(0, len(usable) - 1, MAX_CUTS).round().astype(int)
+            warn_user(
+                f"{name}: the lists have {len(usable)} cuts, from the top {usable[0]} "
+                f"to the top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, "
+                "because each is a machine of its own. Pass cuts, such as "
+                "cuts=[1, 2, 3, 5, 10, 20], to choose them."
+            )
+            usable = usable[chosen]
+        cuts = usable
+    else:
+        cuts = _check_cuts(name, asked, places)
+        idle = cuts[~np.isin(cuts, usable)]
+        cuts = cuts[np.isin(cuts, usable)]
+        if len(idle) and len(cuts):
+            warn_user(
+                f"{name}: cuts {idle.tolist()} have no item above or none below, "
+                "because tied items cross them, and are left out."
+            )
+    if not len(cuts):
+        raise ValueError(_nothing(name, asked, places))
+    return cuts
+
+
+def _nothing(name: str, asked: Any, places: Places) -> str:
+    n, groups = len(places.begin), places.n_lists
+    if asked is not None and places.n_idle < groups:
+        return (
+            f"{name} got cuts={asked!r}, and tied items cross all of them; expected a "
+            "cut with items above and items below. Try cuts=None, which takes all "
+            "cuts that say something."
+        )
+    return (
+        f"There is nothing to learn from: {n} sample(s) in {groups} group(s), and no "
+        "group has two items of different grades and positive weight that a cut "
+        "parts. Check that qid is the group and not the row number."
+    )
+
+
+def _check_cuts(name: str, asked: Any, places: Places) -> Codes:
+    expected = "expected None or whole numbers t >= 1, each for 'in the top t'"
+    if isinstance(asked, Integral | str) or not hasattr(asked, "__len__"):
+        raise ValueError(f"{name} got cuts={asked!r}; {expected}, as in [1, 2, 5].")
+    column = as_column(asked, "cuts")
+    if not len(column):
+        raise ValueError(f"{name} got no cuts; {expected}.")
+    whole = [
+        isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        for value in column.tolist()
+    ]
+    wrong = np.flatnonzero(~np.array(whole))
+    if len(wrong):
+        raise ValueError(
+            f"{name}: cuts has {list_rows(wrong, column[wrong[:5]])}; {expected}."
+        )
+    cuts = np.unique(column.astype(np.int64))
+    if len(cuts) > MAX_CUTS:
+        raise ValueError(
+            f"{name} got {len(cuts)} different cuts; expected at most {MAX_CUTS}, "
+            "because each is a machine of its own."
+        )
+    longest = int(places.length.max(initial=0))
+    beyond = cuts[cuts >= longest]
+    if len(beyond):
+        raise ValueError(
+            f"{name} got cuts {beyond.tolist()}, but the longest list has {longest} "
+            f"items, and 'in the top t' parts lists longer than t only; expected cuts "
+            f"below {longest}."
+        )
+    return cuts
+
+
+class OrderSVM(ThresholdMachine, BaseEstimator):
+    """A utility from ranked lists, by machines for "in the top t" that share it.
+
+    With z_it = +1 if item i is within the first t places of its list, else -1, it
+    solves ::
+
+        minimize over w, v, b   ½ ‖w‖² + ½ coupling Σ_t ‖v_t‖²
+                                + C Σ_t Σ_i w_i (1 - z_it ((w + v_t)·Φ(x_i) - b_t))₊,
+
+    a sum over cuts t and over the items of all lists that are longer than t, not a
+    mean. Tied items whose places lie on both sides of a cut take no part in it. Every
+    cut has a machine of its own, w + v_t; the utility is what they share, w·Φ(x).
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        Cost of a violated margin.
+    coupling : float, default=1.0
+        Price of a machine that differs from the shared one. With a large value there
+        is one direction for all cuts; with a small one they are free, and the utility
+        is the sum of what they found, scaled down.
+    cuts : array-like of int, default=None
+        The cuts t. None: all that have an item on either side; of more than 50, evenly
+        spaced ones are used, with a warning.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X is
+        the square matrix of the values between all items in ``fit`` (for orders, their
+        item table is that matrix), and the values between new items and these
+        afterwards.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    tol : float, default=1e-3
+        Bound on the relative duality gap, and on the violation of the optimality
+        conditions in units of the margin.
+    max_iter : int, default=10000
+        Iterations of the solver at most; then a warning carries the gap.
+    cache_size : float, default=200
+        Megabytes for rows of the kernel.
+
+    Attributes
+    ----------
+    cuts_ : ndarray of int of shape (n_cuts,)
+        The cuts t that were used, ascending.
+    thresholds_ : ndarray of shape (n_cuts,)
+        b_t of every cut; the middle of its interval where several values are as good.
+    coef_ : ndarray of shape (n_features,)
+        w, for the linear kernel.
+    cut_coef_ : ndarray of shape (n_cuts, n_features)
+        v_t of every cut, for the linear kernel: w is ``coupling`` times their sum.
+    support_ : ndarray of int
+        Training rows with a non-zero coefficient: rows of X, or entries of
+        ``orders.flat``.
+    dual_coef_ : ndarray
+        Their coefficients: w = Σ dual_coef_[s] Φ(x_s).
+    support_items_, item_coef_ : ndarray
+        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    objective_ : float
+        Value of the objective.
+    gap_ : float
+        Relative duality gap: how far the objective may at most be above the best one.
+    n_iter_ : int
+        Iterations of the solver.
+    converged_ : bool
+        Whether the tolerance was reached.
+    solver_ : str
+        The parts of the solver that were used.
+    gamma_ : float
+        The value of ``gamma``, for ``"poly"`` and ``"rbf"``.
+    fitted_with_qid_ : bool
+        Whether ``fit`` was given ``qid`` or orders.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    RankSVM : Compares the items of a list with each other.
+    OrdinalSVM : Grades that mean the same for all items.
+
+    Notes
+    -----
+    "In the top t" means the same for all lists only if their items are drawn from the
+    same population: the third of three good items and the third of three bad ones are
+    treated alike. Where lists differ in that way, RankSVM is the better choice.
+
+    The weight of a row multiplies its terms and does not move the others: a row of
+    weight 2 is not the same as two rows, because a second item takes a second place in
+    the list. A row of weight 0 takes no place, as if it were absent. The weight of a
+    list is that of each of its items, and a list of weight 2 is the same as two lists.
+
+    References
+    ----------
+    Kazawa, Hirao and Maeda, "Order SVM: a kernel method for order learning based on
+    generalized order statistics", 2005. Kamishima, Kazawa and Akaho, "Supervised
+    ordering: an empirical survey", 2005.
+
+    Examples
+    --------
+    >>> from tiebreak import Orders, OrderSVM
+    >>> items = [[0.0], [1.0], [2.0], [3.0]]
+    >>> orders = Orders(items, [[3, 2, 1], [2, 1, 0], [3, [1, 2], 0]])
+    >>> model = OrderSVM(kernel="linear").fit(orders)
+    >>> model.cuts_
+    array([1, 2, 3])
+    >>> model.order(items)
+    array([3, 2, 1, 0])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_pairs: ClassVar[bool] = False
+    _fits_items: ClassVar[bool] = True
+
+    cuts_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        C: float = 0.1,
+        *,
+        coupling: float = 1.0,
+        cuts: ArrayLike | None = None,
+        kernel: str | Callable[..., np.ndarray] = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        cache_size: float = 200,
+    ) -> None:
+        self.C = C
+        self.coupling = coupling
+        self.cuts = cuts
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from ranked lists, or from graded items in groups.
+
+        Parameters
+        ----------
+        X : Orders, or array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Lists, or items with grades.
+        y : array-like of shape (n,), optional
+            Grades, higher is better; every group is a list in the order of its grades,
+            equal grades are tied. None for Orders.
+        qid : array-like of shape (n,), optional
+            Group of each item; None for one group. None for Orders.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each item in the sum, or of each list. A row of weight 0 counts as
+            absent.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        self._solve(self._read(X, y, qid, sample_weight))
+        return self
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> ThresholdProblem:
+        check_positive(self, "C", "coupling", "tol", "max_iter", "cache_size")
+        if is_pairs(X):
+            raise TypeError(
+                "OrderSVM learns from ranked lists: Orders, or a table X with grades y "
+                "and groups qid; got comparisons. Try RankSVM or SVMCompare, which "
+                "take these, or write each as a list of two items."
+            )
+        per_list = isinstance(X, Orders) and sample_weight is not None
+        if per_list:
+            of_lists = check_weights(sample_weight, len(X))
+            sample_weight = None
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        if per_list:
+            weight = np.repeat(of_lists, X.lengths)
+        present = np.flatnonzero(weight)
+        places = Places.of_grades(grades.y[present], grades.group[present])
+        self.cuts_ = choose_cuts(type(self).__name__, self.cuts, places)
+        if places.n_idle:
+            warn_user(
+                f"{places.n_idle} of {places.n_lists} groups have one item only or all "
+                "grades equal. Nothing is to be learned from them, and they are left "
+                "out."
+            )
+        side = places.sides(self.cuts_)
+        used = np.flatnonzero(side.any(axis=0))
+        n_cuts, own = len(self.cuts_), np.sqrt(1.0 / self.coupling)
+        return ThresholdProblem.of_sides(
+            distinct_items(self, grades, present[used]),
+            side[:, used],
+            weight[present[used]],
+            present[used],
+            np.column_stack([np.ones(n_cuts), own * np.eye(n_cuts)]),
+            1e6 * self.cache_size,
+        )
+
+    def _unpack(self, problem: ThresholdProblem, solution: DualSolution) -> None:
+        self.thresholds_ = problem.thresholds(solution)
+        if problem.items.is_linear:
+            own = np.sqrt(1.0 / self.coupling)
+            self.cut_coef_ = np.array(
+                [own * problem.items.linear_coef(a) for a in solution.coef[1:]]
+            )

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Support vector ordinal regression: one utility and a threshold between grades.
+
+Boundary convention: a utility exactly at a threshold belongs to the higher grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from tiebreak.data import Orders, is_pairs
+from tiebreak.models.base import check_positive
+from tiebreak.models.graded_problem import read_grades
+from tiebreak.models.svm.threshold_machine import (
+    ThresholdMachine,
+    ThresholdProblem,
+    distinct_items,
+)
+from tiebreak.solvers import DualSolution
+
+# Every threshold constrains every item.
+_MAX_GRADES = 50
+
+
+class OrdinalSVM(ThresholdMachine, BaseEstimator):
+    """Ordinal regression: a utility, and thresholds that cut it into grades.
+
+    With r grades and z_ij = +1 if the grade of item i is above threshold j, else -1, it
+    solves (the implicit constraints of Chu and Keerthi) ::
+
+        minimize over w, b   ½ ‖w‖² + C Σ_i w_i Σ_{j<r} (1 - z_ij (w·Φ(x_i) - b_j))₊,
+
+    a sum over items and thresholds and not a mean: every item is asked to be on the
+    right side of every threshold, at a distance of one, so that an error of two grades
+    costs more than one of a single grade. Only the order of the grades matters. The
+    thresholds come out in order, b_1 ≤ … ≤ b_{r-1}, although nothing demands it.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a violated margin.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X is
+        the square matrix of the values between all items in ``fit``, and the values
+        between new items and these afterwards.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    tol : float, default=1e-3
+        Bound on the relative duality gap, and on the violation of the optimality
+        conditions in units of the margin.
+    max_iter : int, default=10000
+        Iterations of the solver at most; then a warning carries the gap.
+    cache_size : float, default=200
+        Megabytes for rows of the kernel.
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (r - 1,)
+        b, ascending; the middle of its interval where several values are as good.
+    grades_ : ndarray of shape (r,)
+        The distinct grades, ascending.
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features, for the linear kernel.
+    support_ : ndarray of int
+        Training items with a non-zero coefficient.
+    dual_coef_ : ndarray
+        Their coefficients: w = Σ dual_coef_[t] Φ(x_t).
+    support_items_, item_coef_ : ndarray
+        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    objective_ : float
+        Value of the objective.
+    gap_ : float
+        Relative duality gap: how far the objective may at most be above the best one.
+    n_iter_ : int
+        Iterations of the solver.
+    converged_ : bool
+        Whether the tolerance was reached.
+    solver_ : str
+        The parts of the solver that were used.
+    gamma_ : float
+        The value of ``gamma``, for ``"poly"`` and ``"rbf"``.
+    fitted_with_qid_ : bool
+        Whether ``fit`` was given ``qid``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    RankSVM : Compares items inside groups, with any number of grades.
+
+    Notes
+    -----
+    The thresholds are the same for all items, so that grades must mean the same for
+    all of them. Grades of different queries do not, and more than one group is refused.
+
+    References
+    ----------
+    Chu and Keerthi, "New approaches to support vector ordinal regression", 2005.
+
+    Examples
+    --------
+    >>> from tiebreak import OrdinalSVM
+    >>> X = [[0.0], [1.0], [4.0], [5.0], [8.0], [9.0]]
+    >>> model = OrdinalSVM(C=10, kernel="linear").fit(X, [1, 1, 2, 2, 3, 3])
+    >>> model.coef_, model.thresholds_
+    (array([0.6667]), array([1.6667, 4.3333]))
+    >>> model.predict_grade([[2.4], [2.6], [100.0]])
+    array([1., 2., 3.])
+    >>> model.order(X)
+    array([5, 4, 3, 2, 1, 0])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_pairs: ClassVar[bool] = False
+    _fits_items: ClassVar[bool] = True
+
+    thresholds_: NDArray[np.float64]
+    grades_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Callable[..., np.ndarray] = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        cache_size: float = 200,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from graded items.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Items.
+        y : array-like of shape (n,)
+            Grades, higher is better; two to 50 different numbers.
+        qid : array-like of shape (n,), optional
+            Group of each item. All must be of one group.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each item; a weight of 2 is the same as a second row.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        self._solve(self._read(X, y, qid, sample_weight))
+        return self
+
+    def predict_grade(self, X: Any) -> NDArray[np.float64]:
+        """Grade of items: where their utility lies between the thresholds.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Items, seen or unseen.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One of ``grades_`` each; at a threshold exactly, the higher one.
+        """
+        utility = self.utility(X)
+        return self.grades_[np.searchsorted(self.thresholds_, utility, side="right")]
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> ThresholdProblem:
+        check_positive(self, "C", "tol", "max_iter", "cache_size")
+        if is_pairs(X) or isinstance(X, Orders):
+            raise TypeError(
+                "OrdinalSVM learns from graded items, a table X with grades y; got "
+                f"{'orders' if isinstance(X, Orders) else 'comparisons'}, which have "
+                "no common grades. Try RankSVM, which takes these too."
+            )
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        present = np.flatnonzero(weight)
+        _check_groups(grades.group[present])
+        y = grades.y[present]
+        _check_number_of_grades(y)
+        self.grades_, grade = np.unique(y, return_inverse=True)
+        n_blocks = len(self.grades_) - 1
+        is_above = grade > np.arange(n_blocks)[:, None]
+        return ThresholdProblem.of_sides(
+            distinct_items(self, grades, present),
+            np.where(is_above, 1, -1).astype(np.int8),
+            weight[present],
+            present,
+            np.ones((n_blocks, 1)),
+            1e6 * self.cache_size,
+        )
+
+    def _unpack(self, problem: ThresholdProblem, solution: DualSolution) -> None:
+        # They come out in order, but for the rounding of weights that add up to zero.
+        self.thresholds_ = np.maximum.accumulate(problem.thresholds(solution))
+
+
+def _check_groups(group: NDArray[np.int64]) -> None:
+    n_groups = len(np.unique(group))
+    if n_groups > 1:
+        raise ValueError(
+            f"qid has {n_groups} groups, and OrdinalSVM learns thresholds between "
+            "grades that are the same for all items; expected one group. Grades of "
+            "different groups, such as queries, are not on one scale: try RankSVM, "
+            "which compares items only inside groups, or leave qid out if all grades "
+            "mean the same."
+        )
+
+
+def _check_number_of_grades(y: NDArray[np.float64]) -> None:
+    grades = np.unique(y)
+    if len(grades) == 1:
+        raise ValueError(
+            f"all items ({len(y)} sample(s)) have the grade {grades[0]:g}; expected "
+            "two grades or more, or there is no threshold to learn."
+        )
+    if len(grades) > _MAX_GRADES:
+        raise ValueError(
+            f"y has {len(grades)} different grades, from {grades[0]:g} to "
+            f"{grades[-1]:g}; expected at most {_MAX_GRADES}, because OrdinalSVM has a "
+            "threshold between every two neighbors. Bin them, for example with "
+            "np.searchsorted(np.quantile(y, [0.2, 0.4, 0.6, 0.8]), y, side='right'), "
+            "or try RankSVM, which takes any number of grades."
+        )

@@ -1,0 +1,531 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ranking support vector machine on comparisons, graded items and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+
+from tiebreak.data import Grades, Pairs, is_pairs
+from tiebreak.data.partitioned import as_partitions
+from tiebreak.losses import GradeTree, ListedSquaredHinge
+from tiebreak.models.base import check_positive, refuse_only_ties
+from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
+from tiebreak.models.kernel_utility import KernelUtility, factor_kernel
+from tiebreak.models.primal import PrimalSolution, fit_along, fit_problem
+from tiebreak.models.svm.pair_machine import PairKernelMachine
+from tiebreak.models.svm.pair_problem import PairDual, PairProblem
+from tiebreak.models.training_items import TrainingItems
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+def draw_pairs(
+    tree: GradeTree, per_item: int, random_state: Any
+) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
+    """Pair every item with random items of other grades of its group.
+
+    Parameters
+    ----------
+    tree : GradeTree
+        All pairs of the items; items that are in none are left out.
+    per_item : int
+        Number k of distinct partners of each item, drawn without replacement; all of
+        them where there are fewer.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    left, right : ndarray of int64
+        Rows of an item and of its partner; a pair that two items drew comes twice.
+    y : ndarray of int8
+        Outcomes, never 0.
+    weight : ndarray
+        w_i w_j, divided by its sum over the group where the tree says "mean".
+    """
+    m = len(tree.rows)
+    edges = np.unique(np.concatenate([tree.starts, tree.cuts]))
+    run = np.searchsorted(edges, np.arange(m), side="right") - 1
+    # Items of equal grade by row, so that the draw is the same on every machine.
+    slot = np.lexsort((tree.rows, run))
+    rows, slot_weight = tree.rows[slot], tree.weight[slot]
+    own_first, own_last = edges[run], edges[run + 1]
+    group = np.searchsorted(tree.starts, np.arange(m), side="right") - 1
+    first, last = tree.starts[group], tree.starts[group + 1]
+    others = (last - first) - (own_last - own_first)
+    k = min(per_item, int(others.max()))
+    uniform = check_random_state(random_state).random_sample((m, k))
+    partner = np.full((m, k), -1, dtype=np.int64)
+    draw_without_replacement(partner, uniform, others)
+    item, column = np.nonzero(partner >= 0)
+    drawn = first[item] + partner[item, column]
+    # The items of the own grade stand in the middle and are stepped over.
+    drawn += np.where(drawn >= own_first[item], (own_last - own_first)[item], 0)
+    outcome = np.where(drawn > item, 1, -1).astype(np.int8)
+    weight = slot_weight[item] * slot_weight[drawn]
+    if tree.per_group == "mean":
+        mean_of = tree.group_weight / np.bincount(group[item], weight)
+        weight *= mean_of[group[item]]
+    return rows[item], rows[drawn], outcome, weight
+
+
+@njit(cache=True, nogil=True)
+def draw_without_replacement(
+    out: NDArray[np.int64], uniform: Floats, n_choices: NDArray[np.int64]
+) -> None:
+    """Write distinct random numbers below ``n_choices[i]`` to each row, in place.
+
+    Floyd's way: the j-th of k draws is among the first n - k + j + 1 numbers; one that
+    was drawn before is replaced by the last of them.
+
+    Parameters
+    ----------
+    out : ndarray of shape (m, k)
+        Filled from the left; entries beyond ``n_choices[i]`` are left alone.
+    uniform : ndarray of shape (m, k)
+        Random numbers in [0, 1).
+    n_choices : ndarray of shape (m,)
+        How many numbers there are to draw from.
+    """
+    for i in range(len(out)):
+        k = min(out.shape[1], n_choices[i])
+        for j in range(k):
+            top = n_choices[i] - k + j
+            number = np.int64(uniform[i, j] * (top + 1))
+            for before in range(j):
+                if out[i, before] == number:
+                    number = top
+                    break
+            out[i, j] = number
+
+
+class ListedProblem:
+    """Comparisons as pairs of a better and a worse item, and the design of the items.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Comparisons of compact items, all of positive weight.
+    outcome : ndarray of int8 of shape (n,)
+        Outcomes.
+    weight : ndarray of shape (n,)
+        Weights.
+    items : TrainingItems
+        Distinct items and kernel.
+    given : ndarray of int of shape (n,)
+        Row numbers of the comparisons in what the user passed.
+    ties : {"ignore", "both"}
+        With ``"both"`` a tie counts once in each direction and all else twice.
+
+    Attributes
+    ----------
+    A : ndarray or csr_array of shape (N, q)
+        The design: utilities of the distinct items are A x.
+    loss : ListedSquaredHinge
+        The loss of these utilities.
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        outcome: NDArray[np.int8],
+        weight: Floats,
+        items: TrainingItems,
+        given: NDArray[np.int64],
+        ties: str,
+    ) -> None:
+        self.items, self.given = items, given
+        decided, tied = np.flatnonzero(outcome), np.flatnonzero(outcome == 0)
+        factor = 1.0
+        if ties == "both":
+            factor = 2.0
+        else:
+            tied = tied[:0]
+        # Comparison of each listed pair, and whether right is the better item.
+        self._comparison = np.concatenate([decided, tied, tied])
+        self._toward_right = np.concatenate(
+            [outcome[decided] > 0, np.ones(len(tied), bool), np.zeros(len(tied), bool)]
+        )
+        left = items.code[pairs.left[self._comparison]]
+        right = items.code[pairs.right[self._comparison]]
+        self.loss = ListedSquaredHinge(
+            np.where(self._toward_right, right, left),
+            np.where(self._toward_right, left, right),
+            weight[self._comparison]
+            * np.repeat([factor, 1.0], [len(decided), 2 * len(tied)]),
+            items.n_items,
+        )
+        self._factor = None
+        self.A: Any
+        if not items.is_linear:
+            self._factor = factor_kernel(items, np.arange(items.n_items))
+            self.A = self._factor.values
+        elif items.table is None:
+            self.A = sp.eye_array(items.n_items, format="csr")
+        else:
+            self.A = items.table.values
+
+    def unpack(self, model: KernelUtility, x: Floats) -> None:
+        """Set the attributes from which the model computes utilities.
+
+        Parameters
+        ----------
+        model : KernelUtility
+            The model that is being fitted.
+        x : ndarray of shape (q,)
+            Coefficients of the design.
+        """
+        if self._factor is None:
+            model.coef_ = x
+            return
+        a = np.zeros(self.items.n_items)
+        a[self._factor.pivots] = self._factor.item_coef(x)
+        model._keep_expansion(self.items, a)
+
+    def make_loss(self, name: str) -> ListedSquaredHinge:
+        """Give the loss of the utilities of the distinct items."""
+        if name != "squared_hinge":
+            raise ValueError(f"only 'squared_hinge' has this program, got {name!r}.")
+        return self.loss
+
+    def keep_support(self, model: Any, solution: PrimalSolution) -> None:
+        """Set ``support_`` and ``dual_coef_`` of comparisons.
+
+        w = Σ dual_coef_t (Φ(right_t) - Φ(left_t)), within the tolerance.
+
+        Parameters
+        ----------
+        model : estimator
+            The model that is being fitted, with its ``C``.
+        solution : PrimalSolution
+            The solution.
+        """
+        loss, u = self.loss, self.A @ solution.x
+        short = np.maximum(0.0, 1.0 - (u[loss.better] - u[loss.worse]))
+        push = loss.weight * short * np.where(self._toward_right, 1.0, -1.0)
+        coef = np.bincount(self._comparison, 2.0 * model.C * push, len(self.given))
+        used = np.flatnonzero(coef)
+        model.support_, model.dual_coef_ = self.given[used], coef[used]
+
+
+class RankSVM(PairKernelMachine, BaseEstimator):
+    """Pairwise support vector machine: a utility that puts items in order.
+
+    For every pair of a better item i and a worse item j it asks for a margin of one::
+
+        minimize over w   ½ ‖w‖² + C Σ_{(i,j)} w_ij ℓ(1 - w·(Φ(x_i) - Φ(x_j))),
+
+    a sum over pairs and not a mean, with ℓ(z) = z₊ (``loss="hinge"``) or z₊²
+    (``"squared_hinge"``). What the pairs are depends on what it is given:
+
+    - comparisons: those with a winner. With ``ties="both"`` a tie counts once in each
+      direction and every other comparison twice, so that all rows have equal weight;
+    - graded items: all pairs of different grades within a group, weighing w_i w_j.
+      They are never written down: a step costs O(n log n) for n items;
+    - orders: all pairs of items at different positions of a list.
+
+    There is no intercept and no threshold: ``predict`` calls a tie only where two
+    utilities are equal. Wrap it in :class:`ThresholdCompare` to predict ties:
+    ``ThresholdCompare(RankSVM())`` is the method *rank* of Venuto et al., and with
+    ``ties="both"`` their *rank2*.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a violated margin.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        Kernel between items, as in :class:`SVMCompare`. For graded items it is exact
+        and costs memory for n items times the rank of their kernel matrix; beyond some
+        thousand items use ``"linear"``, on features of :class:`NystroemMap` if need be.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        ℓ. The squared hinge is the faster one on graded items.
+    ties : {"ignore", "both"}, default="ignore"
+        What a tied comparison means for the order.
+    pairs_per_item : int, optional
+        Graded items and orders: pair every item with so many random items of another
+        grade of its group, without replacement, instead of all (Herbrich et al.).
+    per_group : {"sum", "mean"}, default="sum"
+        Graded items and orders: ``"mean"`` divides the sum of a group by the weight of
+        its pairs, so that large groups do not dominate.
+    random_state : int, RandomState or None, default=None
+        Seed of ``pairs_per_item``.
+    tol : float, default=1e-3
+        Bound on the relative duality gap, and for comparisons with the hinge on the
+        violation of the optimality conditions in units of the margin.
+    max_iter : int, default=10000
+        Iterations of the solver at most; then a warning carries the gap.
+    cache_size : float, default=200
+        Megabytes for rows of the pair kernel, for comparisons with the hinge.
+
+    Attributes
+    ----------
+    support_ : ndarray of int
+        Training rows (comparisons or items) with a non-zero coefficient.
+    dual_coef_ : ndarray
+        Their coefficients, w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for
+        comparisons and w = Σ dual_coef_[t] Φ(x_t) for items, within the tolerance.
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features, for the linear kernel. Without features: the utility
+        of each item of ``items_``.
+    items_ : ndarray
+        Names of the items, when they have no features.
+    support_items_, item_coef_ : ndarray
+        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    n_pairs_ : int
+        Number of pairs of graded items that were learned from.
+    objective_, gap_, n_iter_, converged_, solver_, gamma_
+        As in :class:`SVMCompare`; ``solver_`` is ``"newton"`` for the squared hinge and
+        ``"bundle"`` for the hinge on graded items.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    References
+    ----------
+    Herbrich, Graepel and Obermayer, "Large margin rank boundaries for ordinal
+    regression", 2000.
+    Joachims, "Optimizing search engines using clickthrough data", 2002.
+    Lee and Lin, "Large-scale linear RankSVM", 2014.
+    Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector comparison machines".
+
+    Examples
+    --------
+    Comparisons:
+
+    >>> from tiebreak import Pairs, RankSVM
+    >>> items = [[0.0], [1.0], [2.0]]
+    >>> pairs = Pairs(items, left=[0, 1, 0], right=[1, 2, 2])
+    >>> model = RankSVM(kernel="linear").fit(pairs, [1, 1, 1])
+    >>> model.order(items)
+    array([2, 1, 0])
+
+    Graded documents of two queries, of which the first feature matters:
+
+    >>> X = [[3.0, 1], [1, 1], [2, 0], [9, 1], [7, 0]]
+    >>> model = RankSVM(kernel="linear", loss="squared_hinge")
+    >>> model.fit(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"]).n_pairs_
+    4
+    >>> model.score(X, [2, 0, 1, 1, 0], qid=["a", "a", "a", "b", "b"])
+    1.0
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_items: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Callable[..., np.ndarray] = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        loss: str = "hinge",
+        ties: str = "ignore",
+        pairs_per_item: int | None = None,
+        per_group: str = "sum",
+        random_state: int | np.random.RandomState | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        cache_size: float = 200,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.loss = loss
+        self.ties = ties
+        self.pairs_per_item = pairs_per_item
+        self.per_group = per_group
+        self.random_state = random_state
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from comparisons, graded items or orders.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+            Dispatch is by type: Pairs and 3-D arrays are comparisons. Or data in
+            partitions (:mod:`tiebreak.outofcore`); then y, qid and sample_weight are
+            names of columns, and there is no ``support_``.
+        y : array-like of shape (n,), optional
+            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of comparisons, or of items: a pair of items weighs w_i w_j.
+            Weights of Orders are those of the lists.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        self._check_choices()
+        if (parts := as_partitions(X)) is not None:
+            columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
+            return self._keep(parts.fit_model(self, **columns))
+        if is_pairs(X) and self.loss == "hinge":
+            _refuse_groups(qid)
+            return super().fit(X, y, sample_weight=sample_weight)
+        if self.pairs_per_item is not None and not is_pairs(X):
+            return self._fit_drawn(X, y, qid, sample_weight)
+        problem = self._read_primal(X, y, qid, sample_weight)
+        fit_problem(self, problem, problem.make_loss(self.loss))
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        Cs: Iterable[float] = (),
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[Self]:
+        """Fit for several values of C, each from the solution before it.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        Cs : iterable of float
+            Values of C; ascending values make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        iterator of fitted models
+            One for each C, in the order given: the same as a model fitted with that C,
+            within ``tol``. This model itself is not fitted.
+        """
+        self._check_choices()
+        if is_pairs(X) and self.loss == "hinge":
+            _refuse_groups(qid)
+            return super().path(X, y, Cs, sample_weight=sample_weight)
+        return self._primal_path(X, y, list(Cs), qid, sample_weight)
+
+    def _primal_path(
+        self, X: Any, y: Any, Cs: list[float], qid: Any, sample_weight: Any
+    ) -> Iterator[Self]:
+        if not Cs:
+            raise ValueError("a path needs at least one value of C, got none.")
+        template = clone(self)
+        if self.pairs_per_item is not None and not is_pairs(X):
+            for C in Cs:
+                yield (
+                    clone(template)
+                    .set_params(C=C)
+                    .fit(X, y, qid=qid, sample_weight=sample_weight)
+                )
+            return
+        problem = template._read_primal(X, y, qid, sample_weight)
+        yield from fit_along(template, problem, problem.make_loss(self.loss), Cs)
+
+    def _read_primal(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> ListedProblem | GradedProblem:
+        check_positive(self, "C", "tol", "max_iter")
+        if is_pairs(X):
+            _refuse_groups(qid)
+            compared = self._read_comparisons(X, y, sample_weight)
+            return ListedProblem(*compared, self.ties)
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        problem = GradedProblem.read(self, grades, weight, self.per_group)
+        self.n_pairs_ = problem.tree.n_pairs
+        return problem
+
+    def _fit_drawn(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
+        assert self.pairs_per_item is not None
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        with_qid = qid is not None or grades.orders is not None
+        tree = plant_tree(self, grades, weight, self.per_group)
+        left, right, outcome, pair_weight = draw_pairs(
+            tree, self.pairs_per_item, self.random_state
+        )
+        if self.ties == "both":  # where a comparison with a winner counts twice
+            pair_weight = 0.5 * pair_weight
+        pairs = _pairs_of_rows(grades, left, right)
+        self.fit(pairs, outcome, sample_weight=pair_weight)
+        self.n_pairs_, self.fitted_with_qid_ = len(outcome), with_qid
+        # The pairs are nobody's rows: say what the graded rows contribute.
+        row_coef = np.bincount(right[self.support_], self.dual_coef_, len(weight))
+        row_coef -= np.bincount(left[self.support_], self.dual_coef_, len(weight))
+        self.support_ = np.flatnonzero(row_coef)
+        self.dual_coef_ = row_coef[self.support_]
+        return self
+
+    def _dual(self, problem: PairProblem) -> PairDual:
+        return problem.order(self.C, self.ties)
+
+    def _check_choices(self) -> None:
+        known = {
+            "loss": ("hinge", "squared_hinge"),
+            "ties": ("ignore", "both"),
+            "per_group": ("sum", "mean"),
+        }
+        for name, values in known.items():
+            if (value := getattr(self, name)) not in values:
+                raise ValueError(
+                    f"RankSVM got {name}={value!r}; expected {values[0]!r} or "
+                    f"{values[1]!r}."
+                )
+        k = self.pairs_per_item
+        whole = isinstance(k, Integral) and not isinstance(k, bool)
+        if k is not None and (not whole or k < 1):
+            raise ValueError(
+                f"RankSVM got pairs_per_item={k!r}; expected a whole number of at "
+                "least 1, or None for all pairs."
+            )
+
+    def _check_outcomes(self, outcome: np.ndarray) -> None:
+        if self.ties == "ignore" and not outcome.any():
+            refuse_only_ties(self, len(outcome))
+
+
+def _pairs_of_rows(
+    grades: Grades, left: NDArray[np.int64], right: NDArray[np.int64]
+) -> Pairs:
+    """Compare graded rows; entries of lists are the items that they name."""
+    if grades.orders is None:
+        return Pairs(grades.items, left, right)
+    place = grades.orders.flat
+    return Pairs(grades.orders.table, place[left], place[right])
+
+
+def _refuse_groups(qid: ArrayLike | None) -> None:
+    if qid is not None:
+        raise ValueError(
+            "qid groups graded items; comparisons say themselves what is compared. "
+            "Leave qid out."
+        )

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The structural support vector machine that minimizes swapped pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+
+from tiebreak.data import is_pairs
+from tiebreak.losses import GradeHinge
+from tiebreak.models.base import check_positive
+from tiebreak.models.graded_problem import GradedProblem, read_grades
+from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.primal import fit_along, fit_problem
+
+
+class SwapSVM(KernelUtility, BaseEstimator):
+    """Structural support vector machine whose loss is the number of swapped pairs.
+
+    A labeling says of every pair of different grades in a group which item is the
+    better one. The right labeling must win against every other by a margin that is the
+    number of pairs they disagree on, with one slack for all of them::
+
+        minimize over w, ξ ≥ 0   ½ ‖w‖² + C ξ
+        such that   ξ ≥ Σ_{(i,j) swapped} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))
+                    for every set of swapped pairs (i better than j).
+
+    The set with the largest right side has the pairs with a positive term, so ::
+
+        ξ = Σ_{y_i > y_j} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))₊,
+
+    a sum over pairs and not a mean. It is therefore :class:`RankSVM` with the hinge in
+    another scale: the w of ``SwapSVM(C)`` is half of that of ``RankSVM(4 * C)``, and
+    its objective a quarter. ``C`` keeps the scale of the paper.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slack.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        Kernel between items, as in :class:`RankSVM`.
+    gamma : float, "scale" or "auto", default="scale"
+        Parameter of ``"poly"`` and ``"rbf"``.
+    degree : int, default=3
+        Degree of ``"poly"``.
+    coef0 : float, default=0.0
+        Constant of ``"poly"``.
+    tol : float, default=1e-3
+        Bound on the relative duality gap.
+    max_iter : int, default=10000
+        Steps of the solver at most; then a warning carries the gap.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features, for the linear kernel.
+    support_ : ndarray of int
+        Training items with a non-zero coefficient.
+    dual_coef_ : ndarray
+        Their coefficients: w = Σ dual_coef_[t] Φ(x_t), within the tolerance.
+    support_items_, item_coef_ : ndarray
+        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    n_pairs_ : int
+        Number of pairs that were learned from.
+    objective_, gap_, n_iter_, converged_, solver_, gamma_
+        As in :class:`RankSVM`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when the items came with names.
+
+    See Also
+    --------
+    RankSVM : The same problem in the scale of the other models, and more of them.
+
+    References
+    ----------
+    Díez, del Coz and Bahamonde, "A support vector method for ranking minimizing the
+    number of swapped pairs".
+    Joachims, "A support vector method for multivariate performance measures", 2005.
+
+    Examples
+    --------
+    >>> from tiebreak import SwapSVM
+    >>> X = [[3.0, 1], [1, 1], [2, 0], [9, 1], [7, 0]]
+    >>> y, qid = [2, 0, 1, 1, 0], ["a", "a", "a", "b", "b"]
+    >>> model = SwapSVM(kernel="linear").fit(X, y, qid=qid)
+    >>> model.score(X, y, qid=qid)
+    1.0
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_pairs: ClassVar[bool] = False
+    _fits_items: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Callable[..., np.ndarray] = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from graded items or orders.
+
+        Parameters
+        ----------
+        X : items or Orders
+            Items with grades y, or orders without.
+        y : array-like of shape (n,), optional
+            Grades of items, higher is better; none for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are never compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of items: a pair weighs w_i w_j. Weights of Orders are those of the
+            lists.
+
+        Returns
+        -------
+        Self
+            The fitted model.
+        """
+        problem = self._read(X, y, qid, sample_weight)
+        fit_problem(self, problem, _structural_loss(problem))
+        return self
+
+    def path(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        Cs: Iterable[float] = (),
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[Self]:
+        """Fit for several values of C, each from what was learned before.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        Cs : iterable of float
+            Values of C; ascending values make the best use of warm starts.
+        qid, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        iterator of fitted models
+            One for each C, in the order given: the same as a model fitted with that C,
+            within ``tol``. This model itself is not fitted.
+        """
+        Cs = list(Cs)
+        if not Cs:
+            raise ValueError("a path needs at least one value of C, got none.")
+        template = clone(self)
+        problem = template._read(X, y, qid, sample_weight)
+        return fit_along(template, problem, _structural_loss(problem), Cs)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "dual_coef_")
+
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> GradedProblem:
+        check_positive(self, "C", "tol", "max_iter")
+        if is_pairs(X):
+            raise TypeError(
+                "SwapSVM learns from graded items or orders; got comparisons. Try "
+                "RankSVM, which takes these too: SwapSVM(C) is half of RankSVM(4 C)."
+            )
+        grades, weight = read_grades(self, X, y, qid, sample_weight)
+        problem = GradedProblem.read(self, grades, weight, "sum")
+        self.n_pairs_ = problem.tree.n_pairs
+        return problem
+
+
+def _structural_loss(problem: GradedProblem) -> GradeHinge:
+    """Give ξ as a function of utilities."""
+    return GradeHinge(problem.tree, slope=2.0)

@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Partitions in this process, one after the other.
+
+A partition is *read* (a callable that gives its columns), *built* into a part that
+knows how to compute, and asked to *work*. What work gives is a tuple of numbers and
+arrays, and sums of these are all that is wanted of many partitions. Work is a pure
+function of the partition and its arguments, so that it may be done again elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.data.atomic import atomic_path
+
+# A part has these; what is read is its own business.
+Columns = dict[str, Any]
+Build = Callable[[Columns], Any]
+Work = Callable[..., tuple[Any, ...]]
+
+# Partitions are kept while they fill at most this share of the memory there is.
+KEPT_SHARE = 0.5
+
+
+class Partitions(Protocol):
+    """Partitions that work, wherever they are."""
+
+    labels: Sequence[str]
+
+    def each(
+        self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Give what work gives for every partition, in their order.
+
+        Parameters
+        ----------
+        work : callable
+            Is called with a part and the arguments.
+        *arguments
+            The same for all partitions.
+        own : sequence, optional
+            A last argument for each partition.
+
+        Returns
+        -------
+        list
+        """
+        ...
+
+    def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
+        """Give the sum of what work gives over all partitions, entry by entry."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the partitions."""
+        ...
+
+
+def add_results(*results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Add tuples of numbers and arrays entry by entry, in their order.
+
+    Parameters
+    ----------
+    *results : tuple
+        At least one; all of one length.
+
+    Returns
+    -------
+    tuple
+    """
+    total = list(results[0])
+    for result in results[1:]:
+        total = [a + b for a, b in zip(total, result, strict=True)]
+    return tuple(total)
+
+
+def read_part(reader: Any) -> Columns:
+    """Give the columns of a partition; what Dask holds is computed here.
+
+    Parameters
+    ----------
+    reader : callable or Delayed
+        A file, or a task of Dask that gives the columns.
+
+    Returns
+    -------
+    dict
+    """
+    if hasattr(reader, "dask"):
+        columns: Columns = reader.compute(scheduler="threads")
+        return columns
+    return reader() if callable(reader) else reader
+
+
+class LocalPartitions:
+    """Partitions in this process, one after the other.
+
+    Parameters
+    ----------
+    readers : sequence of callables
+        Each gives the columns of a partition.
+    labels : sequence of str
+        What the partitions are called in messages.
+    build : callable
+        Makes a part of columns.
+    keep : bool or None
+        Whether parts stay in memory; None: as many as fit.
+    """
+
+    def __init__(
+        self,
+        readers: Sequence[Any],
+        labels: Sequence[str],
+        build: Build,
+        keep: bool | None = None,
+    ) -> None:
+        self.labels = labels
+        self._readers, self._build = readers, build
+        self._kept: dict[int, Any] = {}
+        room = {True: float("inf"), False: 0.0, None: KEPT_SHARE * _free_memory()}
+        self._room = room[keep]
+
+    def each(
+        self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Give what work gives for every partition, in their order."""
+        return list(self._work(work, arguments, own))
+
+    def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
+        """Give the sum of what work gives over all partitions, entry by entry."""
+        total: tuple[Any, ...] = ()
+        for result in self._work(work, arguments):
+            total = add_results(total, result) if total else result
+        return total
+
+    def close(self) -> None:
+        """Let go of the partitions."""
+        self._room += sum(map(sys.getsizeof, self._kept.values()))
+        self._kept.clear()
+
+    def _work(
+        self, work: Work, arguments: tuple[Any, ...], own: Sequence[Any] | None = None
+    ) -> Iterator[Any]:
+        for number in range(len(self._readers)):
+            last = () if own is None else (own[number],)
+            yield work(self._part(number), *arguments, *last)
+
+    def _part(self, number: int) -> Any:
+        if number in self._kept:
+            return self._kept[number]
+        part = self._build(read_part(self._readers[number]))
+        size = sys.getsizeof(part)
+        if size <= self._room:
+            self._kept[number] = part
+            self._room -= size
+        return part
+
+
+def _free_memory() -> float:
+    """Bytes of memory that are free, where the system tells; else a few gigabytes."""
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return 4e9
+
+
+def n_bytes(*arrays: Any) -> int:
+    """Bytes of dense and sparse arrays together.
+
+    Parameters
+    ----------
+    *arrays : ndarray, sparse array or None
+
+    Returns
+    -------
+    int
+    """
+    total = 0
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            total += array.nbytes
+        elif array is not None:
+            total += sum(a.nbytes for a in (array.data, array.indices, array.indptr))
+    return total
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What is known after a step of a solver.
+
+    Attributes
+    ----------
+    number : int
+        Number of steps taken.
+    value : float
+        Value of the objective.
+    gap : float
+        How far it may be above the minimum, as a share of it.
+    x : ndarray
+        The point.
+    """
+
+    number: int
+    value: float
+    gap: float
+    x: Floats
+
+
+@dataclass(frozen=True)
+class Running:
+    """Settings of a fit on parted data.
+
+    Attributes
+    ----------
+    client : distributed.Client or None
+        The cluster; None: the active client of Dask if there is one, else this process.
+    keep : bool or None
+        Whether partitions stay in memory between passes; None: while they fit.
+    checkpoint : Path or None
+        File from which a fit goes on.
+    tell : callable or None
+        Is told every step.
+    """
+
+    client: Any = None
+    keep: bool | None = None
+    checkpoint: Path | None = None
+    tell: Callable[[Step], None] | None = None
+
+
+_current: ContextVar[Running] = ContextVar("tiebreak_running")
+
+
+def current() -> Running:
+    """Give the settings that hold here."""
+    return _current.get(Running())
+
+
+@contextmanager
+def running(
+    *,
+    client: Any = None,
+    keep: bool | None = None,
+    checkpoint: str | Path | None = None,
+    tell: Callable[[Step], None] | None = None,
+) -> Iterator[None]:
+    """Say how fits on parted data run inside a ``with`` block.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        The cluster that does the work. Default: the active client of Dask if there is
+        one, else this process, one partition after the other.
+    keep : bool, optional
+        Whether partitions, once read and checked, stay in memory. Default: as many as
+        fit in half of the free memory; on a cluster all of them or none, by the size of
+        the first. With False every pass reads the data again, and only the partitions
+        at work are in memory.
+    checkpoint : path, optional
+        A file that is written after every step. A fit that was interrupted goes on
+        from there when it is started again with the same data and parameters; a file
+        of another fit is refused.
+    tell : callable, optional
+        Is called with a :class:`Step` after every step, for progress.
+
+    Examples
+    --------
+    >>> from tiebreak.outofcore import running
+    >>> with running(keep=False):
+    ...     pass  # model.fit("queries/*.parquet", "grade", qid="query")
+    """
+    path = None if checkpoint is None else Path(checkpoint)
+    token = _current.set(Running(client, keep, path, tell))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionFacts:
+    """What a partition tells of itself.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        Its size.
+    feature_names : tuple of str or None
+        Names of its features.
+    mark : tuple of float
+        Sums that change with the data, to know them again.
+    n_pairs, n_groups, n_idle_groups : int
+        Pairs, groups, and groups without a pair.
+    total : float
+        Weight of the pairs.
+    smallest, largest : float
+        The smallest and the largest positive weight of a row.
+    keys : ndarray of uint64 or None
+        A number for each group that is the same on every machine.
+    """
+
+    n_rows: int
+    n_features: int = 0
+    feature_names: tuple[str, ...] | None = None
+    mark: tuple[float, ...] = ()
+    n_pairs: int = 0
+    n_groups: int = 0
+    n_idle_groups: int = 0
+    total: float = 0.0
+    smallest: float = np.inf
+    largest: float = 0.0
+    keys: NDArray[np.uint64] | None = None
+
+
+def group_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
+    """Give a number for every name, the same in every process.
+
+    Parameters
+    ----------
+    names : ndarray of shape (G,)
+        Groups. 1 and "1" have the same number.
+
+    Returns
+    -------
+    ndarray of uint64 of shape (G,)
+    """
+    digests = [
+        hashlib.blake2b(str(name).encode(), digest_size=8).digest()
+        for name in names.tolist()
+    ]
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)
+
+
+def check_consistent(
+    facts: Sequence[PartitionFacts], labels: Sequence[str]
+) -> PartitionFacts:
+    """Refuse partitions with different features; give the first that has rows.
+
+    Parameters
+    ----------
+    facts : sequence of PartitionFacts
+        One for each partition.
+    labels : sequence of str
+        What the partitions are called.
+
+    Returns
+    -------
+    PartitionFacts
+    """
+    filled = [number for number, fact in enumerate(facts) if fact.n_rows]
+    if not filled:
+        raise ValueError(
+            f"There are no rows in {len(labels)} partition(s), the first being "
+            f"{labels[0]}."
+        )
+    first = facts[filled[0]]
+    for number in filled[1:]:
+        other = facts[number]
+        same = other.n_features == first.n_features
+        if not same or other.feature_names != first.feature_names:
+            raise ValueError(
+                f"{labels[number]} has other features than {labels[filled[0]]}: "
+                f"{_describe(other)} instead of {_describe(first)}. All partitions "
+                "must have the same columns, in the same order."
+            )
+    return first
+
+
+def _describe(fact: PartitionFacts) -> str:
+    if fact.feature_names is None:
+        return f"{fact.n_features} columns"
+    return ", ".join(fact.feature_names)
+
+
+def check_groups(facts: Sequence[PartitionFacts], parts: Partitions) -> None:
+    """Refuse groups that lie in more than one partition.
+
+    Parameters
+    ----------
+    facts : sequence of PartitionFacts
+        One for each partition, with `keys`.
+    parts : Parts
+        Are asked for the names of the groups in question.
+    """
+    held = [np.zeros(0, np.uint64) if f.keys is None else f.keys for f in facts]
+    keys = np.concatenate(held)
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(np.diff(keys[order]) == 0)
+    if not len(again):
+        return
+    # Two names may have one number by chance: ask for the names themselves.
+    suspects = np.unique(keys[order[again]])
+    seen: dict[str, int] = {}
+    straddling: dict[str, tuple[int, int]] = {}
+    for number, names in enumerate(parts.each(_names_of, suspects)):
+        for name in names:
+            if name in seen:
+                straddling.setdefault(name, (seen[name], number))
+            seen.setdefault(name, number)
+    if not straddling:
+        return
+    name, (one, two) = next(iter(straddling.items()))
+    raise ValueError(
+        f"{len(straddling)} group(s) lie in more than one partition: group {name!r} is "
+        f"in {parts.labels[one]} and in {parts.labels[two]}. Items of a group are "
+        "compared with each other, so that a group must lie in one partition, and "
+        "without qid all rows are one group. "
+        "tiebreak.outofcore.sources(source, folder, qid=...) brings it there."
+    )
+
+
+def _names_of(part: Any, suspects: NDArray[np.uint64]) -> tuple[Any, ...]:
+    names = part.group_names
+    return tuple(str(name) for name in names[np.isin(group_keys(names), suspects)])
+
+
+class FitProgress:
+    """Where a fit begins, and what is told and kept of its steps.
+
+    Parameters
+    ----------
+    model : estimator
+        Its parameters are part of what tells this fit from others.
+    facts : sequence of PartitionFacts
+        What the partitions tell of themselves.
+    start : ndarray
+        Where to begin without a checkpoint.
+    """
+
+    def __init__(
+        self, model: Any, facts: Sequence[PartitionFacts], start: Floats
+    ) -> None:
+        self._settings = current()
+        self._signature = _sign(model, facts)
+        self._steps_before = 0
+        self.start = start
+        path = self._settings.checkpoint
+        if path is not None and path.exists():
+            self.start = self._read(path)
+
+    @property
+    def watch(self) -> Callable[[Floats, float, float, int], None] | None:
+        """What the solver is to call after every step."""
+        settings = self._settings
+        if settings.checkpoint is None and settings.tell is None:
+            return None
+        return self._after
+
+    def _after(self, x: Floats, value: float, gap: float, n_iter: int) -> None:
+        number = self._steps_before + n_iter
+        if self._settings.checkpoint is not None:
+            with (
+                atomic_path(self._settings.checkpoint) as path,
+                path.open("wb") as file,
+            ):
+                np.savez(file, x=x, signature=self._signature, steps=number)
+        if self._settings.tell is not None:
+            self._settings.tell(Step(number, value, gap, x))
+
+    def _read(self, path: Path) -> Floats:
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+                x, signature = np.array(kept["x"]), str(kept["signature"])
+                self._steps_before = int(kept["steps"])
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise ValueError(
+                f"{path} is not a checkpoint of a fit: {error}. Delete it or name "
+                "another file."
+            ) from error
+        if signature != self._signature:
+            raise ValueError(
+                f"{path} is the checkpoint of another fit: of another model, other "
+                "parameters or other data. Delete it to begin anew, or name another "
+                "file."
+            )
+        return x
+
+
+def _sign(model: Any, facts: Sequence[PartitionFacts]) -> str:
+    """Give what tells a fit from others: the model, its parameters and the data."""
+    # How far to go and when to stop may change between two attempts.
+    parameters = {
+        name: value
+        for name, value in sorted(model.get_params().items())
+        if name not in ("tol", "max_iter")
+    }
+    summary = [(fact.n_rows, fact.n_features, fact.mark) for fact in facts]
+    text = f"{type(model).__name__} {parameters!r} {summary!r}"
+    return hashlib.sha256(text.encode()).hexdigest()

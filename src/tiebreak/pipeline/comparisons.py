@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what a file holds to comparisons that a model can be fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.data import ItemTable, Orders, Pairs, check_grades
+from tiebreak.data.validation import pairs_within_groups
+from tiebreak.io import ReadResult
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonData:
+    """Comparisons, where they come from, and what stands beside them.
+
+    Attributes
+    ----------
+    pairs, y : Pairs, ndarray of int8 of shape (n,)
+        Comparisons and outcomes.
+    columns : dict of str to ndarray of shape (n,)
+        ``advantage``, ``rater``, ``period`` and ``sample_weight``, where known.
+    notes : list of str
+        What was done to get here, in plain words.
+    group : ndarray of int64 of shape (n,) or None
+        Query of each comparison, if items were graded.
+    item_names : ndarray of shape (N,) or None
+        Names of the N items of ``pairs``, row by row. They are all different, and the
+        names of ``pairs`` too, unless items were graded: then a row is one grade, and
+        an item that was graded twice is there twice.
+    grades, query : ndarray of shape (N,) or None
+        Grade and query of each item of ``pairs``, if items were graded.
+    parted : Parted or None
+        If alike comparisons of many files were added up: where their rows are.
+    sided : bool
+        Whether left and right mean something; not if comparisons were made of grades,
+        scores or lists.
+    """
+
+    pairs: Pairs
+    y: NDArray[np.int8]
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    group: NDArray[np.int64] | None = None
+    item_names: NDArray[Any] | None = None
+    grades: NDArray[np.float64] | None = None
+    query: NDArray[Any] | None = None
+    parted: Parted | None = None
+    sided: bool = True
+
+    @property
+    def items(self) -> ItemTable | None:
+        """Features of all items, also of those in no comparison; None without."""
+        return self.pairs.items
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """Which of the N items are in a comparison, shape (N,)."""
+        found = np.zeros(self.pairs.n_items, dtype=bool)
+        found[self.pairs.touched()] = True
+        return found
+
+    @property
+    def by_row(self) -> ComparisonData:
+        """The comparisons row by row, all or enough of them to measure quality."""
+        return self if self.parted is None else self.parted.rows
+
+    @property
+    def whole(self) -> ComparisonData:
+        """All comparisons, row by row if they are few enough."""
+        return self.by_row if self.parted is None or self.parted.complete else self
+
+    @property
+    def by_name(self) -> Pairs | None:
+        """The same comparisons without features; None if items have no names."""
+        pairs = self.pairs
+        if pairs.names is None or not pairs.has_features:
+            return None if pairs.names is None else pairs
+        return Pairs(None, pairs.left, pairs.right, names=pairs.names).compact()
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """What is known of the rows of many files, of which alike ones were added up.
+
+    Attributes
+    ----------
+    rows : ComparisonData
+        Rows of the files, one by one.
+    n_rows : int
+        How many rows the files have.
+    complete : bool
+        Whether `rows` are all of them; else they were drawn at random.
+    """
+
+    rows: ComparisonData
+    n_rows: int
+    complete: bool
+
+
+def as_comparisons(read: ReadResult) -> ComparisonData:
+    """Turn what a file holds into comparisons.
+
+    Parameters
+    ----------
+    read : ReadResult
+        What was read.
+
+    Returns
+    -------
+    ComparisonData
+    """
+    if read.kind == "comparisons":
+        assert read.pairs is not None and read.y is not None
+        columns = dict(read.columns)
+        if "weight" in columns:
+            columns["sample_weight"] = columns.pop("weight")
+        return ComparisonData(
+            read.pairs,
+            read.y,
+            columns,
+            item_names=read.pairs.names,
+            sided=read.sided,
+        )
+    if read.kind == "orders":
+        return _of_orders(read)
+    return _of_grades(read)
+
+
+def _of_orders(read: ReadResult) -> ComparisonData:
+    orders = read.orders
+    assert orders is not None
+    group = np.repeat(np.arange(len(orders)), orders.lengths)
+    found = pairs_within_groups(group, -orders.position.astype(np.float64))
+    names = np.arange(orders.n_items) if orders.names is None else orders.names
+    left, right = orders.flat[found.left], orders.flat[found.right]
+    pairs = Pairs(orders.items, left, right, names=names)
+    columns: dict[str, NDArray[Any]] = {"rater": found.group}
+    if "weight" in read.columns:
+        columns["sample_weight"] = read.columns["weight"][found.group]
+    what = f"the {len(orders):,} lists"
+    notes = [_written_out(found, what)]
+    return ComparisonData(
+        pairs, found.y, columns, notes, item_names=pairs.names, sided=False
+    )
+
+
+def _of_grades(read: ReadResult) -> ComparisonData:
+    if read.items is None:
+        raise ValueError(
+            "The file grades items but has no features to learn from. Give the items "
+            "names (--item) and the people or queries that graded them (--person, "
+            "--query), or a table with features (--items)."
+        )
+    graded = check_grades(read.items, read.grades, read.query)
+    found = pairs_within_groups(graded.group, graded.y)
+    if not found.y.any():
+        raise ValueError(
+            "All grades within a query are equal, so there is nothing to learn."
+        )
+    pairs = Pairs(graded.items, found.left, found.right)
+    what = "the table" if read.query is None else f"the {graded.n_groups:,} queries"
+    notes = [_written_out(found, what)]
+    query = graded.group_names[graded.group]
+    return ComparisonData(
+        pairs,
+        found.y,
+        {},
+        notes,
+        found.group,
+        read.names,
+        graded.y,
+        query,
+        sided=False,
+    )
+
+
+def _written_out(found: Any, what: str) -> str:
+    """Say how many comparisons were made."""
+    if found.n_possible > len(found.y):
+        return (
+            f"{len(found.y):,} of the {found.n_possible:,} comparisons within {what} "
+            "were drawn at random."
+        )
+    return f"Every two items within {what} were compared: {len(found.y):,} comparisons."
+
+
+def as_lists(
+    read: ReadResult,
+) -> tuple[Orders, NDArray[np.float64] | None, list[str]]:
+    """Turn what a file holds into ranked lists.
+
+    Parameters
+    ----------
+    read : ReadResult
+        What was read.
+
+    Returns
+    -------
+    orders : Orders
+        Lists of named items: those of the file, one for each group of graded items, or
+        one of two items for each comparison.
+    weight : ndarray of shape (n,) or None
+        Weights of the lists, where known.
+    notes : list of str
+        What was done to get here and what was left out, in plain words.
+    """
+    if read.kind == "orders":
+        assert read.orders is not None
+        return read.orders, read.columns.get("weight"), _left_out(read)
+    if read.kind == "comparisons":
+        return _of_comparisons(read)
+    return _lists_of_grades(read)
+
+
+def _of_comparisons(
+    read: ReadResult,
+) -> tuple[Orders, NDArray[np.float64] | None, list[str]]:
+    pairs, y = read.pairs, read.y
+    assert pairs is not None and y is not None
+    # The better one first: y is the sign of r(right) - r(left).
+    first = np.where(y > 0, pairs.right, pairs.left).tolist()
+    second = np.where(y > 0, pairs.left, pairs.right).tolist()
+    tied = (y == 0).tolist()
+    sequences: list[list[Any]] = [
+        [[a, b]] if equal else [a, b]
+        for a, b, equal in zip(first, second, tied, strict=True)
+    ]
+    names = np.arange(pairs.n_items) if pairs.names is None else pairs.names
+    # Row numbers would be taken for names where names are numbers.
+    orders = Orders(None, sequences, names=np.array([str(name) for name in names]))
+    notes = ["Every comparison is written as a list of two items.", *_left_out(read)]
+    return orders, read.columns.get("weight"), notes
+
+
+def _lists_of_grades(read: ReadResult) -> tuple[Orders, None, list[str]]:
+    if read.names is None:
+        raise ValueError(
+            "The graded rows have no names, and ranked lists are of named items. Name "
+            "the column that holds them with --item."
+        )
+    column = np.zeros((len(read.names), 1))
+    graded = check_grades(column, read.grades, read.query)
+    rows = np.lexsort((-graded.y, graded.group))
+    sequences: list[list[list[str]]] = [[] for _ in range(graded.n_groups)]
+    last: tuple[int, float] | None = None
+    for row in rows.tolist():
+        place = int(graded.group[row]), float(graded.y[row])
+        if place != last:
+            sequences[place[0]].append([])
+        sequences[place[0]][-1].append(str(read.names[row]))
+        last = place
+    notes = [
+        "Every group of graded items is written as a list, best first; equal grades "
+        "are ties.",
+        *_left_out(read),
+    ]
+    return Orders(None, sequences), None, notes
+
+
+def _left_out(read: ReadResult) -> list[str]:
+    """Say what a file of lists has no place for."""
+    named = [name for name in read.columns if name != "weight"]
+    of_items = (read.pairs, read.orders)
+    has_features = read.items is not None or any(
+        one is not None and one.has_features for one in of_items
+    )
+    if has_features:
+        named.append("features of the items")
+    if not named:
+        return []
+    return [f"Not written, because the format has no place for it: {', '.join(named)}."]

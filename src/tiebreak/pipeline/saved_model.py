@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A model file as commands use it: what it knows, what it asks for, what it says."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from tiebreak import load
+from tiebreak.data import Pairs
+from tiebreak.data.columns import as_names, plain_values
+from tiebreak.io import FileError, ReadOptions, Wanted
+from tiebreak.io.result import first_of, plural, shorten
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A fitted model, and the file it came from.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    model : estimator
+        The model.
+    """
+
+    path: Path
+    model: Any
+
+    @property
+    def last(self) -> Any:
+        """The model itself, which is the last step of a pipeline."""
+        return last_step(self.model)
+
+    @cached_property
+    def wanted(self) -> Wanted | None:
+        """The features it was fitted on; None if it knows items by name."""
+        count = getattr(self.model, "n_features_in_", None)
+        if count is None:
+            return None
+        names = getattr(self.model, "feature_names_in_", None)
+        if names is None:
+            return Wanted(int(count))
+        return Wanted(int(count), tuple(map(str, plain_values(np.asarray(names)))))
+
+    @cached_property
+    def known(self) -> set[Any] | None:
+        """Names of the items it was fitted on; None if it has none."""
+        for name in ("items_", "effect_names_"):
+            if (names := getattr(self.last, name, None)) is not None:
+                return set(plain_values(np.asarray(names)))
+        return None
+
+    def refuse_items(self, reading: ReadOptions) -> None:
+        """Refuse a table of items for a model that has no use for it."""
+        if reading.items is not None and self.wanted is None:
+            raise ValueError(
+                "The model knows items by name and has no use for their features; "
+                "leave --items out."
+            )
+
+    def own_names(self, names: NDArray[Any]) -> NDArray[Any]:
+        """Give names from a file, which are text, as the model knows them: 7 for '7'.
+
+        Parameters
+        ----------
+        names : ndarray of shape (N,)
+            Names of items.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+        """
+        if self.known is None or all(isinstance(name, str) for name in self.known):
+            return names
+        written = {str(name): name for name in self.known}
+        return as_names([written.get(name, name) for name in plain_values(names)])
+
+    def own_pairs(self, pairs: Pairs) -> Pairs:
+        """Give pairs from a file with the names that the model knows."""
+        if pairs.names is None:
+            return pairs
+        names = self.own_names(pairs.names)
+        return Pairs._of(pairs.items, pairs.left, pairs.right, names)
+
+    def check(self, pairs: Pairs) -> list[str]:
+        """Refuse pairs that the model cannot be asked about.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            The pairs.
+
+        Returns
+        -------
+        list of str
+            What is to be said of items that it has not seen.
+
+        Raises
+        ------
+        ValueError
+            If it needs features or names that the pairs do not have, or has not seen
+            an item and has nothing to say of such ones.
+        """
+        if self.wanted is not None:
+            if not pairs.has_features:
+                raise ValueError(
+                    f"The model was fitted on {plural(self.wanted.count, 'feature')} "
+                    "of items, and these have only names; name the table that has "
+                    "their features with --items."
+                )
+        elif pairs.names is None:
+            raise ValueError(
+                "The model knows items by name, and these have only features."
+            )
+        if pairs.names is None:
+            return []
+        return self.check_names(pairs.names[pairs.touched()])
+
+    def check_names(self, names: NDArray[Any]) -> list[str]:
+        """Refuse items that the model has not seen, if it needs to have.
+
+        Parameters
+        ----------
+        names : ndarray of shape (N,)
+            Names of items, each once.
+
+        Returns
+        -------
+        list of str
+            What is to be said of those that it has not seen.
+        """
+        if self.known is None:
+            return []
+        new = [name for name in plain_values(names) if name not in self.known]
+        if not new:
+            return []
+        shown = first_of([*map(shorten, new)], 50)
+        count = plural(len(new), "item")
+        if self.wanted is not None:
+            return [f"{count} new to the model, rated by features alone: {shown}."]
+        if getattr(self.last, "unseen", None) == "prior":
+            return [f"{count} new to the model, rated as newcomers: {shown}."]
+        raise ValueError(
+            f"The model has not seen {count}: {shown}. It knows "
+            f"{plural(len(self.known), 'item')} by name and can say nothing of others."
+        )
+
+    def options(self, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+        """Give the columns that its predictions depend on.
+
+        Parameters
+        ----------
+        columns : dict of str to ndarray of shape (n,)
+            What stands beside the pairs.
+
+        Returns
+        -------
+        dict
+            Keyword arguments for ``predict``.
+        """
+        if "advantage" in columns and hasattr(self.model, "advantage_"):
+            return {"advantage": columns["advantage"]}
+        return {}
+
+    def ask(self, question: Callable[[Any], Any]) -> Any:
+        """Ask the model something that it must be able to answer.
+
+        Parameters
+        ----------
+        question : callable
+            Takes the model. Whatever could be wrong with what it is asked about was
+            checked before, so that an error is a fault of the file.
+
+        Returns
+        -------
+        object
+            The answer.
+
+        Raises
+        ------
+        FileError
+            If there is none.
+        """
+        try:
+            return question(self.model)
+        except MemoryError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise FileError(
+                self.path,
+                "the model in this file is damaged or not whole, and gives no answer "
+                f"({type(error).__name__}: {reason}).",
+            ) from error
+
+
+def last_step(model: Any) -> Any:
+    """Give the last step of a pipeline, or the model itself."""
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def load_model(path: Path) -> SavedModel:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    SavedModel
+
+    Raises
+    ------
+    FileError
+        If it is not a model file, or cannot be read.
+    """
+    try:
+        model = load(path)
+    except OSError as error:
+        reasons = {errno.ENOENT: "there is no such file", errno.EACCES: "no permission"}
+        reason = reasons.get(error.errno or 0, error.strerror or "it cannot be read")
+        raise FileError(path, f"{reason}.") from None
+    except ValueError as error:
+        raise FileError(path, str(error).removeprefix(f"{path} ")) from None
+    if not hasattr(last_step(model), "predict"):
+        raise FileError(
+            path,
+            f"this holds {type(last_step(model)).__name__}, which predicts nothing.",
+        )
+    return SavedModel(path, model)

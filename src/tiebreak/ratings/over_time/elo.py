@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Elo ratings.
+
+Elo's formula, game after game.
+
+The state of the items is one array, a row per item and a column per quantity, so that
+a game touches two places in memory. `CHANGE` is zero between updates.
+
+The expected score is the logistic function of the difference of ratings. It comes from
+a table of its Taylor polynomials of degree 7 around the multiples of 1/16: the
+remainder at a distance of at most 1/32 is below 1e-16, and neither an exponential nor a
+division is left in the loop, whose rounding then depends on no library.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tiebreak.ratings.over_time.games import Games
+from tiebreak.ratings.over_time.sequential import (
+    SequentialRating,
+    finite_number,
+    positive_number,
+)
+
+COLUMNS = ("rating", "games", "peak", "change")
+RATING, GAMES, PEAK, CHANGE = range(4)
+
+K_RULES = {"fide": (30.0, 15.0, 10.0), "fide2014": (40.0, 20.0, 10.0)}
+"""K of new items, of usual ones, and of those that reached the top rating."""
+NEW_GAMES, TOP_RATING = 30.0, 2400.0
+
+STEPS = 16
+"""Polynomials per unit of the logistic function's argument."""
+REACH = 40
+"""Beyond this argument the expected score is taken as here, 4e-18 from 0 or 1."""
+TERMS = 8
+
+
+@cache
+def logistic_table() -> NDArray[np.float64]:
+    """Tabulate the Taylor polynomials of s(v) = 1 / (1 + exp(-v)).
+
+    Returns
+    -------
+    ndarray of shape (2 * REACH * STEPS + 1, TERMS)
+        Row j holds the coefficients of s((j - REACH * STEPS + h) / STEPS) as a
+        polynomial in h.
+    """
+    v = np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS
+    c = np.zeros((len(v), TERMS))
+    c[:, 0] = 1.0 / (1.0 + np.exp(-v))
+    c[:, 1] = c[:, 0] / (1.0 + np.exp(v))
+    # s' = s - s², coefficient by coefficient.
+    for k in range(1, TERMS - 1):
+        square = sum(c[:, j] * c[:, k - j] for j in range(k + 1))
+        c[:, k + 1] = (c[:, k] - square) / (k + 1)
+    return c * float(STEPS) ** -np.arange(TERMS)
+
+
+@njit(cache=True, nogil=True)
+def expected_score(steps, table):  # type: ignore[no-untyped-def]
+    """Evaluate the logistic function at ``steps / STEPS``.
+
+    Parameters
+    ----------
+    steps : float
+        The argument in steps of the table.
+    table : ndarray
+        From `logistic_table`.
+
+    Returns
+    -------
+    float
+        With an absolute error below 4e-16.
+    """
+    middle = REACH * STEPS
+    if steps < -middle:
+        steps = -float(middle)
+    elif steps > middle:
+        steps = float(middle)
+    near = np.int64(steps + (middle + 0.5))
+    h = steps - np.float64(near - middle)
+    # Unsigned: an index that cannot count from the end needs no test for it.
+    c = table[np.uint64(near)]
+    hh = h * h
+    low = (c[0] + c[1] * h) + (c[2] + c[3] * h) * hh
+    high = (c[4] + c[5] * h) + (c[6] + c[7] * h) * hh
+    return low + high * (hh * hh)
+
+
+@njit(cache=True, nogil=True)
+def update_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
+    """Update both ratings after every game, with one K for all, in place.
+
+    Parameters
+    ----------
+    sides : ndarray of uint32 of shape (n, 2)
+        Left and right item of every game.
+    outcome : ndarray of int8 of shape (n,)
+        -1 left won, 0 tie, +1 right won.
+    state : ndarray of float64 of shape (N, 4)
+        Columns as in `COLUMNS`; ratings and games are updated.
+    before : ndarray of float64 of shape (n, 2, 1)
+        Gets the ratings before every game.
+    rule : ndarray of float64
+        Steps of the table per rating point, advantage of left, K.
+    table : ndarray
+        From `logistic_table`.
+    """
+    steps, advantage, k = rule[0], rule[1], rule[2]
+    for i in range(len(outcome)):
+        a, b = sides[i, 0], sides[i, 1]
+        left, right = state[a, RATING], state[b, RATING]
+        before[i, 0, 0] = left
+        before[i, 1, 0] = right
+        score = 0.5 - 0.5 * outcome[i]
+        expected = expected_score((left - right + advantage) * steps, table)
+        change = k * (score - expected)
+        state[a, RATING] = left + change
+        state[b, RATING] = right - change
+        state[a, GAMES] += 1.0
+        state[b, GAMES] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def k_factor(state, item, rule):  # type: ignore[no-untyped-def]
+    """Give the K of an item: new, usual, or at the top."""
+    if state[item, GAMES] < rule[5]:
+        return rule[2]
+    return rule[4] if state[item, PEAK] >= rule[6] else rule[3]
+
+
+@njit(cache=True, nogil=True)
+def update_by_period(  # type: ignore[no-untyped-def]
+    sides, outcome, weight, advantage, starts, state, before, after, rule, table
+):
+    """Update ratings once per run of rows, from the ratings before it, in place.
+
+    Parameters
+    ----------
+    sides : ndarray of uint32 of shape (n, 2)
+        Left and right item of every game.
+    outcome : ndarray of int8 of shape (n,)
+        -1 left won, 0 tie, +1 right won.
+    weight : ndarray of float64 of shape (n,)
+        Weights; a row of weight 0 changes nothing.
+    advantage : ndarray of float64 of shape (n,)
+        Rating points added to left.
+    starts : ndarray of int64 of shape (n_updates + 1,)
+        First row of every update, and n.
+    state : ndarray of float64 of shape (N, 4)
+        Columns as in `COLUMNS`; all are updated.
+    before, after : ndarray of float64 of shape (n, 2, 1)
+        Get the ratings before and after the update of every game. `after` may have
+        the shape (0, 2, 1): then it gets nothing.
+    rule : ndarray of float64
+        Steps of the table per rating point; the advantage, which is not used here; K
+        of new items, of usual ones, and of those that were at the top; below how many
+        games an item is new; which rating is the top.
+    table : ndarray
+        From `logistic_table`.
+    """
+    for u in range(len(starts) - 1):
+        for i in range(starts[u], starts[u + 1]):
+            a, b = sides[i, 0], sides[i, 1]
+            left, right = state[a, RATING], state[b, RATING]
+            before[i, 0, 0] = left
+            before[i, 1, 0] = right
+            if weight[i] == 0.0:
+                continue
+            score = 0.5 - 0.5 * outcome[i]
+            steps = (left - right + advantage[i]) * rule[0]
+            gained = weight[i] * (score - expected_score(steps, table))
+            state[a, CHANGE] += k_factor(state, a, rule) * gained
+            state[b, CHANGE] -= k_factor(state, b, rule) * gained
+        for i in range(starts[u], starts[u + 1]):
+            if weight[i] == 0.0:
+                continue
+            for side in range(2):
+                item = sides[i, side]
+                # Items with several games come here again, with no change left.
+                state[item, RATING] += state[item, CHANGE]
+                state[item, CHANGE] = 0.0
+                state[item, GAMES] += weight[i]
+                state[item, PEAK] = max(state[item, PEAK], state[item, RATING])
+        if len(after):
+            for i in range(starts[u], starts[u + 1]):
+                after[i, 0, 0] = state[sides[i, 0], RATING]
+                after[i, 1, 0] = state[sides[i, 1], RATING]
+
+
+_NAMED_RULES = ", 'fide' or 'fide2014'"
+
+
+class Elo(SequentialRating):
+    """Elo ratings, updated after every game or once per period.
+
+    A game changes the ratings of both sides by the difference between the score s of
+    left (1, ½ or 0) and the score that was expected, ::
+
+        E = 1 / (1 + 10^(-(r_left + advantage - r_right) / scale)),
+        r_left ← r_left + K w (s - E),      r_right ← r_right - K w (s - E),
+
+    where w is the weight of the row. With periods, all games of a period use the
+    ratings before it, and each item changes by the *sum* over its games.
+
+    Parameters
+    ----------
+    k : float, "fide" or "fide2014", default=20.0
+        K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games
+        before this one (or before its period); else 10 for ever if it reached a rating
+        of 2400, and 15 if not. Since 2014: 40, 10 and 20 in the same places.
+    init : float, default=1200.0
+        Rating of an item before its first game.
+    advantage : float, default=0.0
+        Rating points added to left, for home, white or the first position.
+    scale : float, default=400.0
+        Difference of ratings that makes the odds ten to one.
+    unseen : {"error", "prior"}, default="error"
+        What predictions do with names that were in no game: refuse them, or take
+        `init` as their rating.
+
+    Attributes
+    ----------
+    items_ : ndarray of shape (N,)
+        Names of the items, in order of their first game.
+    rating_ : ndarray of shape (N,)
+        Rating of every item; ``coef_`` is the same.
+    n_games_ : ndarray of shape (N,)
+        Number of games of every item, counted by their weights.
+    before_ : ndarray of shape (n, 2)
+        Ratings of left and right before each row of the last call of ``fit`` or
+        ``partial_fit``, without the advantage. Rows of weight 0 have them too; an item
+        without any game has `init`.
+    history_ : polars.DataFrame
+        Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``
+        and ``rating``: the rating of each item after each of its updates. Made when
+        first asked for.
+    tie_, slope_ : float
+        Davidson's ν and the slope of the tie model, see ``predict_proba``. Fitted when
+        first asked for.
+    threshold_ : float
+        Largest difference in rating points, advantage included, for which a tie is
+        the most likely outcome; 0 if it never is.
+    classes_ : ndarray
+        The outcomes -1, 0, 1.
+
+    See Also
+    --------
+    Glicko : Ratings that know how certain they are.
+
+    Notes
+    -----
+    Parameters count when ``fit`` is called; ``partial_fit`` refuses to go on under
+    others.
+
+    References
+    ----------
+    A. E. Elo, The Rating of Chessplayers, Past and Present, 1978.
+
+    Examples
+    --------
+    >>> from tiebreak import Elo, Pairs
+    >>> games = Pairs(None, ["Ada", "Bo", "Cy"], ["Bo", "Cy", "Ada"])
+    >>> elo = Elo(k=20).fit(games, [-1, 0, 1])
+    >>> elo.items_
+    array(['Ada', 'Bo', 'Cy'], dtype='<U3')
+    >>> elo.rating_.round(1)
+    array([1219.7, 1190.3, 1190. ])
+    >>> elo.expected_score(Pairs(None, ["Ada"], ["Bo"])).round(2)
+    array([0.54])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    _columns = COLUMNS
+    _n_traced = 1
+
+    def __init__(
+        self,
+        k: float | Literal["fide", "fide2014"] = 20.0,
+        *,
+        init: float = 1200.0,
+        advantage: float = 0.0,
+        scale: float = 400.0,
+        unseen: Literal["error", "prior"] = "error",
+    ) -> None:
+        self.k = k
+        self.init = init
+        self.advantage = advantage
+        self.scale = scale
+        self.unseen = unseen
+
+    def _read_settings(self) -> dict[str, Any]:
+        self._check_unseen()
+        named = isinstance(self.k, str) and self.k in K_RULES
+        return {
+            "k": self.k if named else positive_number(self, "k", _NAMED_RULES),
+            "init": finite_number(self, "init"),
+            "advantage": finite_number(self, "advantage"),
+            "scale": positive_number(self, "scale"),
+        }
+
+    def _new_item(self) -> tuple[float, ...]:
+        init = self._settings["init"]
+        return init, 0.0, init, 0.0
+
+    def _play(
+        self,
+        games: Games,
+        state: NDArray[np.float64],
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+    ) -> None:
+        k, advantage = self._settings["k"], self._settings["advantage"]
+        factors = K_RULES.get(k) or (k, k, k)
+        steps = STEPS * self._per_point
+        rule = np.array([steps, advantage, *factors, NEW_GAMES, TOP_RATING])
+        table = logistic_table()
+        plain = k not in K_RULES and not len(after)
+        if plain and all(part is None for part in games[2:]):
+            update_by_row(games.sides, games.outcome, state, before, rule, table)
+            return
+        rows = games.filled(advantage)[:5]
+        update_by_period(*rows, state, before, after, rule, table)

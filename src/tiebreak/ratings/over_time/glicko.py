@@ -1,0 +1,536 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Glicko ratings, and what Glicko-2 has in common with them.
+
+Glickman's formulas, period after period, for Glicko and for Glicko-2.
+
+With q = ln 10 / 400, g(D) = 1 / sqrt(1 + 3 q² D² / π²) and the expected score of item
+i against j, E = 1 / (1 + exp(-q g(Dj) (ri - rj))), the games of i in a period give
+
+    information  I = Σ w g(Dj)² E (1 - E),        evidence  e = Σ w g(Dj) (s - E),
+
+the same in both systems: 1 / d² of the one is q² I, 1 / v of the other is I. They
+differ in when deviations grow, and in the volatility, see `grown_deviation` and
+`settle`. Deviations are in rating points in the state, also for Glicko-2, whose own
+scale φ = q D is used for the volatility σ only.
+
+`INFORMATION`, `EVIDENCE` and `PLAYED` are zero between updates. `LAST` is the period
+last played in, NaN before the first; without periods it stays NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tiebreak.ratings.over_time.games import Games
+from tiebreak.ratings.over_time.sequential import (
+    SequentialRating,
+    finite_number,
+    positive_number,
+    refuse_parameter,
+)
+
+COLUMNS = (
+    "rating",
+    "deviation",
+    "volatility",
+    "games",
+    "last",
+    "information",
+    "evidence",
+    "played",
+)
+RATING, DEVIATION, VOLATILITY, GAMES, LAST, INFORMATION, EVIDENCE, PLAYED = range(8)
+
+Q = math.log(10.0) / 400.0
+_TOLERANCE = 1e-12  # of ln σ²
+_MAX_ITER = 200
+
+
+@njit(cache=True, nogil=True)
+def discount(deviation):  # type: ignore[no-untyped-def]
+    """g(D), by how much an uncertain rating counts less."""
+    return 1.0 / math.sqrt(1.0 + 3.0 * (Q * deviation / math.pi) ** 2)
+
+
+@njit(cache=True, nogil=True)
+def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
+    """Give the deviation of an item at the start of an update.
+
+    Glicko: D² grows by c² for every period since the last one played, at least one.
+    Glicko-2: by (σ / q)² for every period in between, in which the item did not play;
+    what the period itself adds is part of `settle`.
+    """
+    deviation = state[item, DEVIATION]
+    # False also for NaN: nothing passes before the first game, or without periods.
+    if not time > state[item, LAST]:
+        return deviation
+    passed = max(1.0, time - state[item, LAST])
+    per_period = rule[0]
+    if rule[2] > 0.0:
+        passed -= 1.0
+        per_period = state[item, VOLATILITY] / Q
+    return min(math.sqrt(deviation**2 + passed * per_period**2), rule[1])
+
+
+@njit(cache=True, nogil=True)
+def new_volatility(sigma, phi, information, evidence, tau):  # type: ignore[no-untyped-def]
+    """Solve Glickman's equation for the volatility of Glicko-2.
+
+    With a = ln σ², v = 1 / I and Δ = e / I, x = ln σ'² is the root of ::
+
+        h(x) = ½ p (D - 1) - (x - a) / τ²,   z = exp(x), s = φ² + v + z,
+                                             p = z / s,  D = Δ² / s.
+
+    It lies between a and ln(Δ² - φ² - v), where D = 1, if h(a) > 0, and else between
+    a - τ²/2, where h > 0 because p < 1, and a. Newton's method finds it in two or
+    three steps; where its steps do not become half as long each time, the interval is
+    halved instead.
+    """
+    v, delta = 1.0 / information, evidence / information
+    a = 2.0 * math.log(sigma)
+    low, high, x, step = a - 0.5 * tau**2, a, a, math.inf
+    for iteration in range(_MAX_ITER):
+        z = math.exp(x)
+        s = phi**2 + v + z
+        p, d = z / s, delta**2 / s
+        h = 0.5 * p * (d - 1.0) - (x - a) / tau**2
+        slope = 0.5 * p * ((1.0 - 2.0 * p) * d - (1.0 - p)) - 1.0 / tau**2
+        if h > 0.0:
+            low = x
+            if iteration == 0:
+                high = math.log(delta**2 - phi**2 - v)
+        else:
+            high = x
+        following = 0.5 * (low + high)
+        if slope < 0.0 and abs(h / slope) <= 0.5 * step:
+            newton = x - h / slope
+            if low <= newton <= high:
+                following = newton
+        step = abs(following - x)
+        x = following
+        if step <= _TOLERANCE:
+            break
+    return math.exp(0.5 * x)
+
+
+@njit(cache=True, nogil=True)
+def settle(state, item, time, rule):  # type: ignore[no-untyped-def]
+    """Turn what an item's games of an update say into its new state, in place."""
+    information, evidence = state[item, INFORMATION], state[item, EVIDENCE]
+    phi = Q * grown_deviation(state, item, time, rule)
+    if rule[2] > 0.0:
+        # Games whose result was certain say nothing about the volatility.
+        if information > 1e-100:
+            sigma = new_volatility(
+                state[item, VOLATILITY], phi, information, evidence, rule[2]
+            )
+            state[item, VOLATILITY] = sigma
+        phi = math.sqrt(phi**2 + state[item, VOLATILITY] ** 2)
+    variance = 1.0 / (1.0 / phi**2 + information)
+    state[item, RATING] += variance * evidence / Q
+    state[item, DEVIATION] = min(math.sqrt(variance) / Q, rule[1])
+    state[item, GAMES] += state[item, PLAYED]
+    state[item, LAST] = time
+    state[item, INFORMATION] = 0.0
+    state[item, EVIDENCE] = 0.0
+    state[item, PLAYED] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def add_game(state, item, difference, deviation, score, weight):  # type: ignore[no-untyped-def]
+    """Add what a game says about one side, in place.
+
+    Parameters
+    ----------
+    state : ndarray of shape (N, 8)
+        Information, evidence and weight played of the item are increased.
+    item : int
+        The item.
+    difference : float
+        Its rating minus the opponent's, advantage included.
+    deviation : float
+        The opponent's deviation at the start.
+    score : float
+        Its score.
+    weight : float
+        Weight of the game.
+    """
+    g = discount(deviation)
+    # Of the two exponentials take the one below 1, so that E (1 - E) keeps its digits.
+    e = math.exp(-Q * g * abs(difference))
+    expected = 1.0 / (1.0 + e) if difference >= 0.0 else e / (1.0 + e)
+    state[item, INFORMATION] += weight * g * g * e / (1.0 + e) ** 2
+    state[item, EVIDENCE] += weight * g * (score - expected)
+    state[item, PLAYED] += weight
+
+
+@njit(cache=True, nogil=True)
+def update_by_period(  # type: ignore[no-untyped-def]
+    sides, outcome, weight, advantage, starts, times, state, before, after, rule
+):
+    """Update ratings, deviations and volatilities once per run of rows, in place.
+
+    Parameters
+    ----------
+    sides : ndarray of uint32 of shape (n, 2)
+        Left and right item of every game.
+    outcome : ndarray of int8 of shape (n,)
+        -1 left won, 0 tie, +1 right won.
+    weight : ndarray of float64 of shape (n,)
+        Weights; a row of weight 0 changes nothing.
+    advantage : ndarray of float64 of shape (n,)
+        Rating points added to left.
+    starts : ndarray of int64 of shape (n_updates + 1,)
+        First row of every update, and n.
+    times : ndarray of float64 of shape (n_updates,)
+        Period of every update; NaN without periods.
+    state : ndarray of float64 of shape (N, 8)
+        Columns as in `COLUMNS`.
+    before, after : ndarray of float64 of shape (n, 2, 2) or (n, 2, 3)
+        Get rating, deviation and, if there is room, volatility of both sides of every
+        game at the start of its update, deviations grown, and after it. `after` may
+        have no rows: then it gets nothing.
+    rule : ndarray of float64 of shape (3,)
+        c, the largest deviation, and τ; τ = 0 for Glicko.
+    """
+    for u in range(len(starts) - 1):
+        for i in range(starts[u], starts[u + 1]):
+            for side in range(2):
+                item = sides[i, side]
+                for column in range(before.shape[2]):
+                    before[i, side, column] = state[item, column]
+                before[i, side, 1] = grown_deviation(state, item, times[u], rule)
+            if weight[i] > 0.0:
+                score = 0.5 - 0.5 * outcome[i]
+                ahead = before[i, 0, 0] - before[i, 1, 0] + advantage[i]
+                left, right, w = sides[i, 0], sides[i, 1], weight[i]
+                add_game(state, left, ahead, before[i, 1, 1], score, w)
+                add_game(state, right, -ahead, before[i, 0, 1], 1.0 - score, w)
+        for i in range(starts[u], starts[u + 1]):
+            for side in range(2):
+                # Items with several games come here again, already settled.
+                if state[sides[i, side], PLAYED] > 0.0:
+                    settle(state, sides[i, side], times[u], rule)
+        if len(after):
+            for i in range(starts[u], starts[u + 1]):
+                for side in range(2):
+                    item = sides[i, side]
+                    for column in range(after.shape[2]):
+                        after[i, side, column] = state[item, column]
+
+
+class DeviatingRating(SequentialRating):
+    """Ratings with deviations, as in both systems of Glickman."""
+
+    _columns = COLUMNS
+    _measures_time = True
+
+    init: float
+    deviation: float
+    max_deviation: float
+    advantage: float
+
+    def _read_settings(self) -> dict[str, Any]:
+        self._check_unseen()
+        settings = {
+            "init": finite_number(self, "init"),
+            "deviation": positive_number(self, "deviation"),
+            "max_deviation": positive_number(self, "max_deviation"),
+            "advantage": finite_number(self, "advantage"),
+            "scale": 400.0,
+        }
+        if settings["deviation"] > settings["max_deviation"]:
+            refuse_parameter(
+                self,
+                "deviation",
+                f"at most max_deviation={self.max_deviation!r}, which caps all",
+            )
+        return settings
+
+    def _new_item(self) -> tuple[float, ...]:
+        # Glicko has no volatility; it never reads this one.
+        settings = self._settings
+        volatility = settings.get("volatility", 0.0)
+        first = (settings["init"], settings["deviation"], volatility)
+        return *first, 0.0, np.nan, 0.0, 0.0, 0.0
+
+    def _play(
+        self,
+        games: Games,
+        state: NDArray[np.float64],
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+    ) -> None:
+        settings = self._settings
+        rows = games.filled(settings["advantage"])[:5]
+        if games.period is None:
+            times = np.full(len(games.outcome), np.nan)
+        else:
+            times = games.period.astype(np.float64)
+        growth, tau = settings.get("c", 0.0), settings.get("tau", 0.0)
+        rule = np.array([growth, settings["max_deviation"], tau])
+        update_by_period(*rows, times, state, before, after, rule)
+
+    @property
+    def deviation_(self) -> NDArray[np.float64]:
+        """Deviation of every item after its last update."""
+        return self._fitted_column("deviation")
+
+    @property
+    def before_deviation_(self) -> NDArray[np.float64]:
+        """Deviations of left and right at the start of each row of the last call."""
+        return self._trace("deviation")
+
+    def _effective_difference(
+        self, values: NDArray[np.float64], advantage: float | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        variance = values[:, 0, 1] ** 2 + values[:, 1, 1] ** 2
+        discount = 1.0 / np.sqrt(1.0 + 3.0 * (Q / np.pi) ** 2 * variance)
+        return discount * super()._effective_difference(values, advantage)
+
+
+class Glicko(DeviatingRating):
+    """Glicko ratings: every rating has a deviation, which games shrink and time grows.
+
+    With q = ln 10 / 400 and g(D) = 1 / √(1 + 3 q² D² / π²), the games of an item in a
+    period, against opponents of rating rⱼ and deviation Dⱼ with scores sⱼ, give ::
+
+        Eⱼ = 1 / (1 + 10^(-g(Dⱼ) (r - rⱼ) / 400)),
+        1/d² = q² Σ wⱼ g(Dⱼ)² Eⱼ (1 - Eⱼ),
+        D'² = 1 / (1/D² + 1/d²),
+        r' = r + q D'² Σ wⱼ g(Dⱼ) (sⱼ - Eⱼ),
+
+    all from the ratings and deviations at the start of the period, *summed* over its
+    games. The advantage is added to left's rating on both sides of the board.
+
+    When an item plays in a period, D² first grows by c² for every period since the last
+    one it played in, at least one, and D is capped at `max_deviation`. Its first game
+    finds it with `deviation`. Without periods every row is an update, and no time
+    passes.
+
+    Parameters
+    ----------
+    init : float, default=1500.0
+        Rating of an item before its first game.
+    deviation : float, default=350.0
+        Deviation of an item before its first game.
+    c : float, default=15.0
+        Growth of the deviation: D² grows by c² per period; 0: it does not grow.
+    max_deviation : float, default=350.0
+        Largest deviation.
+    advantage : float, default=0.0
+        Rating points added to left, for home, white or the first position.
+    unseen : {"error", "prior"}, default="error"
+        What predictions do with names that were in no game: refuse them, or take
+        `init` and `deviation` for them.
+
+    Attributes
+    ----------
+    items_ : ndarray of shape (N,)
+        Names of the items, in order of their first game.
+    rating_, deviation_ : ndarray of shape (N,)
+        Rating and deviation of every item after its last update; ``coef_`` is
+        ``rating_``.
+    n_games_ : ndarray of shape (N,)
+        Number of games of every item, counted by their weights.
+    before_, before_deviation_ : ndarray of shape (n, 2)
+        Ratings, and deviations after their growth, of left and right at the start of
+        the update of each row of the last call, without the advantage. Rows of weight
+        0 have them too; an item without any game has `init` and `deviation`.
+    history_ : polars.DataFrame
+        Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
+        ``rating`` and ``deviation``, after each update of each item. Made when first
+        asked for.
+    tie_, slope_ : float
+        Davidson's ν and the slope of the tie model, see ``predict_proba``. Fitted when
+        first asked for.
+    threshold_ : float
+        Largest difference in rating points, advantage included, for which a tie is
+        the most likely outcome between ratings without deviation; 0 if it never is.
+        ``predict`` compares it with g(√(D²left + D²right)) times the difference: the
+        less certain the ratings, the larger a difference may be.
+    classes_ : ndarray
+        The outcomes -1, 0, 1.
+
+    See Also
+    --------
+    Elo : Ratings without deviations.
+    Glicko2 : Deviations that grow with the volatility of each item.
+
+    Notes
+    -----
+    ``expected_score`` is Glickman's prediction, 1 / (1 + 10^(-g d / 400)) with the
+    difference d in favor of left and g of both deviations together, as they were after
+    the last update. Parameters count when ``fit`` is called; ``partial_fit`` refuses to
+    go on under others.
+
+    References
+    ----------
+    M. E. Glickman, Parameter estimation in large dynamic paired comparison
+    experiments, Applied Statistics 48, 1999; and The Glicko system.
+
+    Examples
+    --------
+    >>> from tiebreak import Glicko, Pairs
+    >>> games = Pairs(None, ["Ada", "Bo", "Ada"], ["Bo", "Cy", "Cy"])
+    >>> glicko = Glicko().fit(games, [-1, 0, -1], period=[1, 1, 2])
+    >>> glicko.rating_.round()
+    array([1752., 1376., 1410.])
+    >>> glicko.deviation_.round()
+    array([251., 253., 251.])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    _n_traced = 2
+
+    def __init__(
+        self,
+        *,
+        init: float = 1500.0,
+        deviation: float = 350.0,
+        c: float = 15.0,
+        max_deviation: float = 350.0,
+        advantage: float = 0.0,
+        unseen: Literal["error", "prior"] = "error",
+    ) -> None:
+        self.init = init
+        self.deviation = deviation
+        self.c = c
+        self.max_deviation = max_deviation
+        self.advantage = advantage
+        self.unseen = unseen
+
+    def _read_settings(self) -> dict[str, Any]:
+        c = finite_number(self, "c")
+        if c < 0:
+            refuse_parameter(self, "c", "a finite number that is not negative")
+        return super()._read_settings() | {"c": c}
+
+
+class Glicko2(DeviatingRating):
+    """Glicko-2 ratings: deviations grow with the volatility of each item.
+
+    On Glickman's scale, φ = q D with q = ln 10 / 400, the games of an item in a period
+    give, *summed* over its games, with weights w, g and E as in `Glicko`, ::
+
+        1/v = Σ wⱼ g(φⱼ)² Eⱼ (1 - Eⱼ),      Δ = v Σ wⱼ g(φⱼ) (sⱼ - Eⱼ).
+
+    The volatility σ becomes the σ' with x = ln σ'² that solves ::
+
+        ½ eˣ (Δ² - φ² - v - eˣ) / (φ² + v + eˣ)² = (x - ln σ²) / τ²,
+
+    and then φ'² = 1 / (1/(φ² + σ'²) + 1/v) and r' = r + φ'² Σ wⱼ g(φⱼ)(sⱼ - Eⱼ) / q.
+
+    So every update grows φ² by σ'² before games shrink it. A period in which an item
+    that has played before does not play adds σ² to its φ², when it plays again. After
+    these, and after an update, D is capped at `max_deviation`. Without periods every
+    row is an update, and there are no periods without play.
+
+    Parameters
+    ----------
+    init : float, default=1500.0
+        Rating of an item before its first game.
+    deviation : float, default=350.0
+        Deviation of an item before its first game, in rating points.
+    volatility : float, default=0.06
+        Volatility σ of an item before its first game.
+    tau : float, default=0.5
+        How much volatilities may change; Glickman recommends 0.3 to 1.2.
+    max_deviation : float, default=350.0
+        Largest deviation, in rating points.
+    advantage : float, default=0.0
+        Rating points added to left, for home, white or the first position.
+    unseen : {"error", "prior"}, default="error"
+        What predictions do with names that were in no game: refuse them, or take
+        `init` and `deviation` for them.
+
+    Attributes
+    ----------
+    items_ : ndarray of shape (N,)
+        Names of the items, in order of their first game.
+    rating_, deviation_, volatility_ : ndarray of shape (N,)
+        Rating, deviation and volatility of every item after its last update; the first
+        two in rating points. ``coef_`` is ``rating_``.
+    n_games_ : ndarray of shape (N,)
+        Number of games of every item, counted by their weights.
+    before_, before_deviation_ : ndarray of shape (n, 2)
+        Ratings, and deviations after periods without play, of left and right at the
+        start of the update of each row of the last call, without the advantage. Rows
+        of weight 0 have them too; an item without any game has `init` and `deviation`.
+    history_ : polars.DataFrame
+        Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
+        ``rating``, ``deviation`` and ``volatility``, after each update of each item.
+        Made when first asked for.
+    tie_, slope_ : float
+        Davidson's ν and the slope of the tie model, see ``predict_proba``. Fitted when
+        first asked for.
+    threshold_ : float
+        Largest difference in rating points, advantage included, for which a tie is
+        the most likely outcome between ratings without deviation, as in `Glicko`.
+    classes_ : ndarray
+        The outcomes -1, 0, 1.
+
+    See Also
+    --------
+    Glicko : Deviations that grow by the same amount for all.
+
+    Notes
+    -----
+    Parameters count when ``fit`` is called; ``partial_fit`` refuses to go on under
+    others.
+
+    References
+    ----------
+    M. E. Glickman, Dynamic paired comparison models with stochastic variances, Journal
+    of Applied Statistics 28, 2001; and Example of the Glicko-2 system.
+
+    Examples
+    --------
+    >>> from tiebreak import Glicko2, Pairs
+    >>> games = Pairs(None, ["Ada", "Bo", "Ada"], ["Bo", "Cy", "Cy"])
+    >>> glicko2 = Glicko2().fit(games, [-1, 0, -1], period=[1, 1, 2])
+    >>> glicko2.rating_.round()
+    array([1752., 1376., 1411.])
+    >>> glicko2.volatility_.round(3)
+    array([0.06, 0.06, 0.06])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    _n_traced = 3
+
+    def __init__(
+        self,
+        *,
+        init: float = 1500.0,
+        deviation: float = 350.0,
+        volatility: float = 0.06,
+        tau: float = 0.5,
+        max_deviation: float = 350.0,
+        advantage: float = 0.0,
+        unseen: Literal["error", "prior"] = "error",
+    ) -> None:
+        self.init = init
+        self.deviation = deviation
+        self.volatility = volatility
+        self.tau = tau
+        self.max_deviation = max_deviation
+        self.advantage = advantage
+        self.unseen = unseen
+
+    def _read_settings(self) -> dict[str, Any]:
+        return super()._read_settings() | {
+            "volatility": positive_number(self, "volatility"),
+            "tau": positive_number(self, "tau"),
+        }
+
+    @property
+    def volatility_(self) -> NDArray[np.float64]:
+        """Volatility of every item after its last update."""
+        return self._fitted_column("volatility")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strengths of items, by maximum likelihood, and how sure they are."""

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strengths of items without features, from ranked lists.
+
+Boundary convention: of two items a tie is predicted where it is the most probable
+outcome, also where it is as probable as another.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.linalg as la
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import Orders, Pairs, check_weights, is_pairs
+from tiebreak.data.comparison_graph import ComparisonGraph
+from tiebreak.data.messages import warn_user
+from tiebreak.data.threads import one_blas_thread
+from tiebreak.losses import LINKS, Choices, OrderLikelihood
+from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
+from tiebreak.ratings.inputs import check_results
+from tiebreak.ratings.strengths.inference import StrengthIntervals
+from tiebreak.solvers import minimize_newton
+
+_DAVIDSON = LINKS["davidson"]
+_KINDS = ("model", "sandwich")
+# Strengths that far apart are on their way to infinity: odds of 10^17.
+_RUNAWAY = 40.0
+
+
+class PlackettLuce(StrengthIntervals, UtilityMixin, ClassifierMixin, BaseEstimator):
+    """Strengths of items from ranked lists with ties, by maximum likelihood.
+
+    A list is read from its top as a row of choices: of the items that are left, the
+    block C in the next place is chosen with probability ::
+
+        f(C) / Σ_S f(S),    f(S) = δ_|S| (Π_{i∈S} πᵢ)^(1/|S|),    π = exp θ,
+
+    where S runs over all sets of the items that are left, of one item (δ₁ = 1) or of a
+    size that tied blocks have in the data. The strengths θ and ln δ minimize ::
+
+        -Σ_l w_l ln P(list l) + α Σᵢ θᵢ²,
+
+    a sum over lists, which is convex. A list says nothing about items that it leaves
+    out. Lists of two items are comparisons, and the model is then
+    :class:`BradleyTerry` with Davidson's ties, ν = δ₂.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Penalty α of the squared strengths. A positive value pulls strengths to 0 and
+        makes them finite also for items that are always first or always last.
+    tol : float, default=1e-8
+        Stop when the Newton decrement is this small, relative to √(2 objective).
+    max_iter : int, default=100
+        Largest number of Newton steps.
+
+    Attributes
+    ----------
+    items_ : ndarray of shape (N,)
+        Names of the items.
+    strength_ : ndarray of shape (N,)
+        θ, natural logarithms, mean 0. ``coef_`` is the same.
+    tie_sizes_ : ndarray of int64 of shape (K,)
+        Sizes above 1 that tied blocks have in the data.
+    tie_ : ndarray of shape (K,)
+        δ of these sizes.
+    threshold_ : float
+        Largest difference of two strengths at which a tie is the most probable
+        outcome; 0 if it never is.
+    objective_, gap_ : float
+        Value reached, and how far it may be above the minimum, as a share of it.
+    n_iter_ : int
+        Newton steps.
+    converged_ : bool
+        Whether `tol` was reached.
+    classes_ : ndarray
+        The outcomes -1, 0, 1 of two items.
+    list_items_, list_ends_, list_starts_, list_weight_ : ndarray
+        The lists: numbers of the items best first, where the tied block ends that
+        begins at an entry (or 0), the first entry of every list, and its weight.
+
+    See Also
+    --------
+    BradleyTerry : Comparisons, with advantages and raters.
+    RankSVM : Lists of items with features.
+
+    Notes
+    -----
+    The sum over sets is an elementary symmetric polynomial, and one pass over a list
+    gives those of all its stages: the cost is linear in the length of a list and
+    quadratic in the largest tied block.
+
+    Without a penalty strengths exist only if no group of items is above the rest
+    wherever they meet: otherwise `fit` refuses, with the names of the items.
+
+    References
+    ----------
+    Plackett, "The analysis of permutations", 1975. Turner, van Etten, Firth and
+    Kosmidis, "Modelling rankings in R: the PlackettLuce package", 2020, for the ties.
+
+    Examples
+    --------
+    >>> from tiebreak import Orders, PlackettLuce
+    >>> lists = [["Ada", "Bo", "Cy"], ["Bo", ["Ada", "Cy"]], ["Cy", "Ada"]]
+    >>> model = PlackettLuce().fit(Orders(None, [*lists, ["Ada", "Bo"]]))
+    >>> dict(zip(model.items_.tolist(), model.strength_.round(2).tolist()))
+    {'Ada': 0.18, 'Bo': 0.29, 'Cy': -0.48}
+    >>> model.tie_.round(2)
+    array([0.32])
+    >>> model.standard_errors("model").round(1)
+    array([0.7, 0.7, 0.7])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    _fits_items: ClassVar[bool] = False
+    _fits_pairs: ClassVar[bool] = True
+
+    def __init__(
+        self, alpha: float = 0.0, *, tol: float = 1e-8, max_iter: int = 100
+    ) -> None:
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Find the strengths.
+
+        Parameters
+        ----------
+        X : Orders or Pairs
+            Ranked lists of items known by name, ``Orders(None, sequences)``; or
+            comparisons, which are lists of two.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons; none for Orders.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the lists; weight 2 is the same as two lists.
+
+        Returns
+        -------
+        PlackettLuce
+            The fitted model.
+        """
+        self._check_parameters()
+        names, choices = _read(X, y, sample_weight)
+        _check_existence(choices, names, float(self.alpha))
+        self._forget()
+        self.classes_ = OUTCOMES.copy()
+        self.items_ = names
+        self.list_items_, self.list_ends_ = choices.flat, choices.ends
+        self.list_starts_, self.list_weight_ = choices.indptr, choices.weight
+        self._solve(OrderLikelihood(choices, float(self.alpha)))
+        return self
+
+    def _check_parameters(self) -> None:
+        good = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
+        if not good or not np.isfinite(self.alpha) or self.alpha < 0:
+            raise ValueError(
+                f"PlackettLuce got alpha={self.alpha!r}; expected a finite number, 0 "
+                "or more."
+            )
+        check_positive(self, "tol", "max_iter")
+
+    def _solve(self, objective: OrderLikelihood) -> None:
+        n = len(self.items_)
+        start = np.zeros(objective.n_variables)
+        start[n:] = -1.0
+        found = minimize_newton(
+            objective, start, tol=self.tol, max_iter=int(self.max_iter)
+        )
+        self.objective_, self.gap_ = found.value, found.gap
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.strength_ = found.x[:n] - found.x[:n].mean()
+        self.tie_sizes_, self.tie_ = objective.sizes[1:], np.exp(found.x[n:])
+        self.threshold_ = float(_DAVIDSON.threshold(self._pair_tie))
+        if not self.converged_ or np.ptp(self.strength_) > _RUNAWAY:
+            warn_user(
+                f"PlackettLuce stopped after {self.n_iter_} steps with a relative gap "
+                f"of {self.gap_:.1e} and strengths {np.ptp(self.strength_):.0f} apart: "
+                "the lists may contradict each other too little for finite strengths. "
+                "The result is kept. Try alpha > 0, for example 0.1, or a larger "
+                "max_iter.",
+                ConvergenceWarning,
+            )
+
+    @property
+    def _pair_tie(self) -> float:
+        """Ln δ₂, as Davidson's model has it."""
+        return float(np.log(self.tie_[0])) if 2 in self.tie_sizes_ else -np.inf
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """The strengths, under the name that all models without features have."""
+        return self.strength_
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of left, tie and right for two items.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons of items by name.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right; rows sum to 1.
+        """
+        return _DAVIDSON.probabilities(self.decision_function(X), self._pair_tie)
+
+    def log_likelihood(self, X: Any, y: ArrayLike | None = None) -> float:
+        """Logarithm of the probability of lists, a sum.
+
+        Parameters
+        ----------
+        X : Orders or Pairs
+            Lists of items that the model knows, or comparisons.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons.
+
+        Returns
+        -------
+        float
+            Without the penalty; -inf if a tied block has a size that never occurred in
+            training.
+        """
+        check_is_fitted(self)
+        names, choices = _read(X, y, None)
+        sizes = np.unique(choices.block_sizes)
+        if not np.isin(sizes[sizes > 1], self.tie_sizes_).all():
+            return -np.inf
+        theta = self._utility_of_names(names)
+        objective = OrderLikelihood(choices, 0.0)
+        objective.sizes = np.append(1, self.tie_sizes_)
+        return -objective.value(np.append(theta, np.log(self.tie_)))
+
+    def _coefficient_covariance(self, kind: str | None) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        kind = "sandwich" if kind is None else kind
+        if kind not in _KINDS:
+            raise ValueError(
+                f"kind must be one of {', '.join(map(repr, _KINDS))} or None; got "
+                f"{kind!r}. The lists of PlackettLuce are taken to be independent."
+            )
+        self._refuse_too_many()
+        choices = Choices(
+            self.list_items_,
+            self.list_ends_,
+            self.list_starts_,
+            self.list_weight_,
+            len(self.items_),
+        )
+        objective = OrderLikelihood(choices, float(self.alpha))
+        objective.expand(np.append(self.strength_, np.log(self.tie_)))
+        with one_blas_thread():  # see data.threads: more only wait
+            inverse = la.inv(objective.hessian(), check_finite=False)
+            if kind == "model":
+                return inverse
+            return inverse @ objective.squares() @ inverse
+
+
+def _read(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[NDArray[Any], Choices]:
+    """Check lists or comparisons; give the names that occur and what was chosen."""
+    if is_pairs(X):
+        return _read_comparisons(X, y, sample_weight)
+    if not isinstance(X, Orders):
+        raise TypeError(
+            "PlackettLuce learns from Orders(None, sequences), ranked lists of items "
+            f"known by name, or from Pairs; got {type(X).__name__}. For items with "
+            "features and grades try RankSVM."
+        )
+    if y is not None:
+        raise ValueError("Orders hold their own order; expected no y with them.")
+    if X.names is None:
+        raise TypeError(
+            "PlackettLuce knows items by name, and these Orders have features but no "
+            "names. Give the names: Orders(items, sequences, names=names), or learn "
+            "from the features with RankSVM."
+        )
+    weight = check_weights(sample_weight, len(X))
+    alone = (X.lengths < 2) & (weight > 0)
+    if alone.any():
+        warn_user(
+            f"{int(alone.sum())} of {len(X)} lists have one item only. They say "
+            "nothing about its strength and are left out."
+        )
+    kept = (weight > 0) & ~alone
+    if not kept.any():
+        raise ValueError(
+            "No list ranks two items, so there is nothing to learn strengths from."
+        )
+    orders, weight = X[kept], weight[kept]
+    present, flat = np.unique(orders.flat, return_inverse=True)
+    choices = Choices.of_positions(
+        flat.astype(np.int64), orders.position, orders.indptr, weight, len(present)
+    )
+    return X.names[present], choices
+
+
+def _read_comparisons(
+    X: Pairs, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[NDArray[Any], Choices]:
+    if y is None:
+        raise ValueError(
+            "Comparisons need their outcomes: this method requires y to be passed, but "
+            "the target y is None."
+        )
+    results = check_results(X, y, sample_weight, "PlackettLuce")
+    left_first = results.outcome <= 0
+    flat = np.stack(
+        [
+            np.where(left_first, results.left, results.right),
+            np.where(left_first, results.right, results.left),
+        ],
+        axis=1,
+    ).ravel()
+    position = np.stack([0 * results.outcome, results.outcome != 0], axis=1).ravel()
+    choices = Choices.of_positions(
+        flat,
+        position.astype(np.int64),
+        2 * np.arange(len(results.outcome) + 1),
+        results.weight,
+        len(results.names),
+    )
+    return results.names, choices
+
+
+def _check_existence(choices: Choices, names: NDArray[Any], alpha: float) -> None:
+    """Refuse lists without finite strengths; warn where only the penalty decides."""
+    entry = np.arange(len(choices.flat))
+    first = np.repeat(choices.indptr[:-1], np.diff(choices.indptr))
+    begins = choices.ends > 0
+    later = entry > first
+    if not (begins & later).any():
+        raise ValueError(
+            "Every list is one block of tied items, so no item is above another and "
+            "there is nothing to learn strengths from."
+        )
+    # Who follows whom: an item is below the one before it, or tied with it. Tied items
+    # are linked both ways, so that these links reach as far as those of all pairs.
+    pairs = Pairs._of(None, choices.flat[:-1], choices.flat[1:], names)
+    outcome = np.where(begins[1:], -1, 0).astype(np.int8)
+    graph = ComparisonGraph.of(pairs, outcome, later[1:].astype(np.float64))
+    if graph.is_strongly_connected:
+        return
+    reasons = " ".join(graph.describe_separation(names))
+    if alpha == 0.0:
+        raise ValueError(
+            f"{reasons} (An item wins where it is above another in a list.) Strengths "
+            "of maximum likelihood are then infinite or arbitrary. Leave these items "
+            "out, add lists, or set alpha > 0 (for example 0.1), which pulls strengths "
+            "towards 0."
+        )
+    if graph.n_components > 1:
+        warn_user(
+            f"{reasons} Strengths of items that never meet, not even through others, "
+            "are comparable only by the penalty alpha."
+        )

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The charts of a report, each an SVG element with a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tiebreak.ratings.checks.report import plural
+from tiebreak.ratings.leaderboard.scale import ResultsMatrix
+from tiebreak.report.data import Picture, QualityData
+from tiebreak.report.figures import figure_settings, figure_svg
+from tiebreak.report.markup import clean, element, escape, paragraph, shorten
+from tiebreak.report.prediction_displays import CalibrationDisplay, ComparisonROCDisplay
+from tiebreak.report.rating_displays import HistoryDisplay, ResultsMatrixDisplay
+from tiebreak.report.selection_displays import TuningDisplay, WeightsDisplay
+from tiebreak.selection import TuneResult
+
+_MOST_IN_MATRIX = 30
+_MOST_LINES, _MOST_CROWDED = 8, 5
+_CROWDED = 60  # points of a line; fewer such lines can be told apart
+
+
+def _figure(svg: str, caption: str, size: str = "") -> str:
+    scroll = element(
+        "div",
+        svg,
+        class_=f"scroll chart-box {size}".strip(),
+        tabindex="0",
+        role="region",
+        aria_label="Chart, can be scrolled",
+    )
+    return element("figure", scroll + element("figcaption", escape(caption)))
+
+
+def _whole_names(names: Iterable[Any], most: int) -> list[tuple[str, str]]:
+    """Pair the shortened names of a chart with the whole ones."""
+    shown = ((shorten(name, most), clean(name)) for name in names)
+    return [(short, whole) for short, whole in shown if short != whole]
+
+
+def matrix_chart(matrix: ResultsMatrix) -> str:
+    """Draw who beats whom.
+
+    Parameters
+    ----------
+    matrix : ResultsMatrix
+        At most 30 of its items are drawn.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    n = min(len(matrix.items), _MOST_IN_MATRIX)
+    part = ResultsMatrix(matrix.items[:n], matrix.wins[:n, :n], matrix.ties[:n, :n])
+    with figure_settings():
+        display = ResultsMatrixDisplay(part).plot()
+        svg = figure_svg(
+            display.figure_,
+            "matrix",
+            "Who beats whom",
+            f"A table of {n} rows and {n} columns. Each cell is the share of points of "
+            "the item of its row against the item of its column, in percent.",
+            display.hovers_,
+            _whole_names(part.items, 24),
+        )
+    return _figure(
+        svg,
+        "Points of the row against the column, in percent: 100 won everything (blue), "
+        "50 even, 0 lost everything (orange). A tie counts half; the line at the foot "
+        "of a cell is as long as the share of ties. No cell: never met.",
+        "large" if n > 12 else "",
+    )
+
+
+def history_chart(history: pl.DataFrame, items: list[Any], note: str = "") -> str:
+    """Draw ratings over time.
+
+    Parameters
+    ----------
+    history : polars.DataFrame
+        Time, item, rating.
+    items : list
+        What to draw, if it is in the history.
+    note : str, default=""
+        What a point is.
+
+    Returns
+    -------
+    str
+        HTML; empty if none of the items has a history.
+    """
+    known = set(history["item"].unique().to_list())
+    chosen = [item for item in items if item in known]
+    crowded = len(history) > _CROWDED * len(known)
+    chosen = chosen[: _MOST_CROWDED if crowded else _MOST_LINES]
+    if not chosen:
+        return ""
+    with figure_settings():
+        display = HistoryDisplay(history, chosen).plot()
+        svg = figure_svg(
+            display.figure_,
+            "history",
+            "Ratings over time",
+            "Ratings over time of "
+            + ", ".join(shorten(item) for item in chosen)
+            + ", one line each.",
+            names=_whole_names(chosen, 24),
+        )
+    caption = f"Each line is named at its right end. {note}".strip()
+    return _figure(svg, caption, "wide")
+
+
+def weights_chart(weights: Any) -> str:
+    """Draw the largest weights.
+
+    Parameters
+    ----------
+    weights : sequence of (str, float)
+        Features and weights.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    with figure_settings():
+        display = WeightsDisplay(weights).plot()
+        svg = figure_svg(
+            display.figure_,
+            "weights",
+            "Weights of features",
+            "; ".join(f"{shorten(n)}: {w:.3g}" for n, w in display.weights),
+            names=_whole_names((name for name, _ in display.weights), 32),
+        )
+    more = len(weights) - len(display.weights)
+    caption = "A bar to the right: more of it makes an item better; to the left: worse."
+    if more:
+        caption += f" The largest {len(display.weights)} of {len(weights)} are drawn."
+    return _figure(svg, caption)
+
+
+def tuning_chart(result: TuneResult, notes: Sequence[str] = ()) -> str:
+    """Draw the scores of the combinations that were tried.
+
+    Parameters
+    ----------
+    result : TuneResult
+        What the tuner found.
+    notes : sequence of str
+        What else is to be said of the choice.
+
+    Returns
+    -------
+    str
+        HTML: a sentence, and a chart if anything varied.
+    """
+    display = TuningDisplay(result)
+    best = display.number(result.best_score)
+    less = "less" if display.less_is_better else "more"
+    said = (
+        f"{plural(len(result.table), 'combination')} of settings "
+        f"{'were' if len(result.table) != 1 else 'was'} tried on results that were "
+        f"held out. The best is {display.choice()} ({display.metric}: {best})."
+    )
+    words = paragraph(said, "lead") + "".join(map(paragraph, notes))
+    if not display.settings:
+        return words
+    with figure_settings():
+        display.plot()
+        svg = figure_svg(
+            display.figure_,
+            "tuning",
+            "Scores of the settings that were tried",
+            f"{display.metric} over {' and '.join(display.settings[:2])}. {said}",
+            display.hovers_,
+        )
+    caption = f"The numbers are {display.metric}: {less} is better. "
+    if len(display.settings) > 1:
+        caption += "The darker a cell, the better; the choice is framed."
+    else:
+        caption += "The choice has a ring; bars show how much the parts differ."
+    if len(display.settings) > 2:
+        caption += f" Each cell is the best over {', '.join(display.settings[2:])}."
+    return words + _figure(svg, caption)
+
+
+def picture_chart(picture: Picture, number: int) -> str:
+    """Show a figure of the caller.
+
+    Parameters
+    ----------
+    picture : Picture
+        What to show.
+    number : int
+        Tells its ids from those of other pictures.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    svg = figure_svg(
+        picture.figure, f"picture{number}", picture.title, picture.description
+    )
+    heading = element("h3", escape(picture.title))
+    return heading + _figure(svg, picture.description, "wide paper")
+
+
+def roc_chart(quality: QualityData) -> str:
+    """Draw the ROC curve of held-out rows.
+
+    Parameters
+    ----------
+    quality : QualityData
+        With outcomes, and differences or probabilities.
+
+    Returns
+    -------
+    str
+        HTML; empty unless there are ties and others to tell apart.
+    """
+    outcome, difference = quality.outcome, quality.difference
+    if difference is None and quality.proba is not None:
+        difference = quality.proba[:, 2] - quality.proba[:, 0]
+    if outcome is None or difference is None:
+        return ""
+    counted = np.ones(len(outcome)) if quality.weight is None else quality.weight
+    is_tie = np.asarray(outcome)[counted > 0] == 0
+    if is_tie.all() or not is_tie.any():
+        return ""
+    with figure_settings():
+        display = ComparisonROCDisplay.from_predictions(
+            outcome, difference, sample_weight=quality.weight, name=quality.model
+        ).plot()
+        svg = figure_svg(
+            display.figure_,
+            "roc",
+            "Telling ties from differences",
+            f"ROC curve for three outcomes; the area under it is {display.auc:.2f}.",
+            names=_whole_names([quality.model], 32),
+        )
+    return _figure(
+        svg,
+        "Telling ties from differences. A model that calls more pairs different finds "
+        "more winners, and calls more ties wrongly. The higher the line, the better.",
+    )
+
+
+def calibration_chart(quality: QualityData) -> str:
+    """Draw how often outcomes happened against their probabilities.
+
+    Parameters
+    ----------
+    quality : QualityData
+        With outcomes and probabilities.
+
+    Returns
+    -------
+    str
+        HTML; empty without probabilities.
+    """
+    if quality.outcome is None or quality.proba is None or not len(quality.outcome):
+        return ""
+    with figure_settings():
+        display = CalibrationDisplay.from_predictions(
+            quality.outcome, quality.proba, sample_weight=quality.weight
+        ).plot()
+        svg = figure_svg(
+            display.figure_,
+            "calibration",
+            "Do the probabilities mean what they say?",
+            " ".join(
+                f"{curve.outcome}: "
+                + ", ".join(
+                    f"said {said:.0%}, happened {was:.0%}"
+                    for said, was in zip(curve.predicted, curve.happened, strict=True)
+                )
+                + "."
+                for curve in display.curves
+            ),
+        )
+    return _figure(
+        svg,
+        "Do the probabilities mean what they say? Of results said to have 30\u00a0%, "
+        "about 30\u00a0% should happen: points near the dotted line are right.",
+    )

@@ -1,0 +1,534 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says, as plain data: nothing here knows how a page looks."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from tiebreak.data import Pairs
+from tiebreak.ratings import BradleyTerry, Elo, Glicko, Glicko2
+from tiebreak.ratings.checks.report import PairsReport
+from tiebreak.ratings.leaderboard.scale import ResultsMatrix
+from tiebreak.selection import ForwardResult, TuneResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+Link = Literal["davidson", "cumulative", "threshold"]
+_LINKS = ("davidson", "cumulative", "threshold")
+_LINK_OF: dict[str | None, Link] = {
+    "davidson": "davidson",
+    "rao-kupper": "cumulative",
+    None: "davidson",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CompareData:
+    """What the page needs to predict the outcome of any two items.
+
+    With d = strength of right - strength of left (- `advantage`, if left has it),
+    divided by √(1 + doubt of left + doubt of right) where there are doubts:
+
+    * ``"davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : tie : exp(d/2);
+    * ``"cumulative"``: P(right) = 1 / (1 + tie exp(-d)) and P(left) =
+      1 / (1 + tie exp(d));
+    * ``"threshold"``: a tie if abs(d) ≤ tie, else the better one; no probabilities.
+
+    Attributes
+    ----------
+    names : sequence of shape (n,)
+        Names of the items, best first.
+    strengths : ndarray of shape (n,)
+        Their strengths.
+    link : {"davidson", "cumulative", "threshold"}
+        How a difference becomes a prediction.
+    tie : float
+        ν, κ or the threshold.
+    advantage : float or None
+        What playing at home (or first, or with white) adds to left, if it is known.
+    doubts : ndarray of shape (n,) or None
+        How little each strength is known, for models whose predictions depend on it:
+        3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
+        g(√(D²left + D²right)) the divisor is the inverse of.
+    """
+
+    names: Sequence[Any]
+    strengths: NDArray[np.float64]
+    link: Link
+    tie: float
+    advantage: float | None = None
+    doubts: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        if self.link not in _LINKS:
+            raise ValueError(
+                f"link is {self.link!r}; expected 'davidson', 'cumulative' or "
+                "'threshold'."
+            )
+        for what, values in (("strength", self.strengths), ("doubt", self.doubts)):
+            if values is not None and len(self.names) != len(values):
+                raise ValueError(
+                    f"There are {len(self.names)} names and {len(values)} {what}s; "
+                    f"expected one {what} for every name."
+                )
+
+    @classmethod
+    def from_model(cls, model: Any) -> Self | None:
+        """Take strengths and tie parameter from a fitted model of named items.
+
+        Parameters
+        ----------
+        model : BradleyTerry, Elo, Glicko, Glicko2, or another model
+            Fitted.
+
+        Returns
+        -------
+        CompareData or None
+            None if it is another model; see `from_utilities` for those that learn
+            from features.
+        """
+        doubts = None
+        if isinstance(model, BradleyTerry):
+            strengths, link = model.strength_, _LINK_OF[model.ties]
+            advantage = getattr(model, "advantage_", None)
+        elif isinstance(model, Elo | Glicko | Glicko2):
+            scale = model.scale if isinstance(model, Elo) else 400.0
+            per_point = math.log(10.0) / scale
+            strengths = model.rating_ * (model.slope_ * per_point)
+            advantage = model.advantage * model.slope_ * per_point or None
+            link = "davidson"
+            if not isinstance(model, Elo):
+                doubts = 3.0 * (model.deviation_ * per_point / math.pi) ** 2
+        else:
+            return None
+        best = np.argsort(-strengths, kind="stable")
+        names = model.items_[best].tolist()
+        if doubts is not None:
+            doubts = doubts[best]
+        return cls(names, strengths[best], link, model.tie_, advantage, doubts)
+
+    @classmethod
+    def from_utilities(
+        cls, model: Any, names: NDArray[Any], utility: NDArray[np.float64]
+    ) -> Self | None:
+        """Take utilities of named items, and what the model makes of differences.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted on items with features: one with ``predict_proba``, ``link`` and
+            ``tie_`` such as :class:`~tiebreak.LogisticCompare`, or one with
+            ``threshold_``; or a Pipeline that ends in one.
+        names : ndarray of shape (n,)
+            Names of the items.
+        utility : ndarray of shape (n,)
+            Their utilities.
+
+        Returns
+        -------
+        CompareData or None
+            None if the model says neither how probable ties are nor where they end.
+        """
+        last = last_step(model)
+        best = np.argsort(-utility, kind="stable")
+        items, strengths = names[best].tolist(), utility[best]
+        link = getattr(last, "link", None)
+        if link in _LINKS and hasattr(last, "tie_"):
+            return cls(items, strengths, link, float(last.tie_))
+        if hasattr(last, "threshold_"):
+            return cls(items, strengths, "threshold", float(last.threshold_))
+        return None
+
+
+def last_step(model: Any) -> Any:
+    """Give what predicts at the end of a Pipeline; a model itself otherwise.
+
+    Parameters
+    ----------
+    model : estimator
+        A model or a Pipeline.
+
+    Returns
+    -------
+    estimator
+    """
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+@dataclass(frozen=True, eq=False)
+class QualityData:
+    """How well results were predicted that the model had not seen.
+
+    Attributes
+    ----------
+    rows : sequence of dict
+        One per model: ``model`` and numbers by name (``accuracy``, ``log_loss``,
+        ``brier``, ``rps``, ``error``, ...); None where a model has none.
+    model : str
+        The model of the report, among the rows.
+    baseline : str or None
+        The trivial one to compare with, among the rows.
+    note : str
+        How the results were held out, in words.
+    outcome : ndarray of shape (m,) or None
+        What happened in the held-out rows.
+    proba : ndarray of shape (m, 3) or None
+        Probabilities that the model gave.
+    difference : ndarray of shape (m,) or None
+        Differences that the model predicted, right minus left. None: P(right) -
+        P(left), which orders rows alike as long as the tie parameter is the same.
+    weight : ndarray of shape (m,) or None
+        Weights of the held-out rows.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    model: str
+    baseline: str | None = None
+    note: str = ""
+    outcome: NDArray[Any] | None = None
+    proba: NDArray[np.float64] | None = None
+    difference: NDArray[np.float64] | None = None
+    weight: NDArray[np.float64] | None = None
+
+    @classmethod
+    def from_forward(cls, result: ForwardResult, model: str) -> Self:
+        """Take what a forward evaluation found.
+
+        Parameters
+        ----------
+        result : ForwardResult
+            Of :func:`tiebreak.selection.evaluate_forward`.
+        model : str
+            The model of the report.
+
+        Returns
+        -------
+        QualityData
+        """
+        names = ["model", "accuracy", "log_loss", "brier", "rps"]
+        return cls(
+            result.table.select(names).to_dicts(),
+            model,
+            "shares",
+            " ".join(result.heading()),
+            result.outcome,
+            result.proba.get(model),
+            weight=result.weight,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure to show beside the weights, such as level curves or a path.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    description : str
+        What it shows, for those who cannot see it.
+    figure : matplotlib Figure
+        Made without pyplot.
+    """
+
+    title: str
+    description: str
+    figure: Figure
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Everything that a report says. What is None or empty has no section.
+
+    Attributes
+    ----------
+    title : str
+        Of the page; usually the name of the data.
+    leaderboard : polars.DataFrame
+        As the ``table`` of a :class:`~tiebreak.Leaderboard`: ``rank``, ``item``,
+        ``rating``, ``lower``, ``upper``, ``rank_best``, ``rank_worst``, ``group``,
+        ``wins``, ``ties``, ``losses``; columns may be null or, but for ``item`` and
+        ``rating``, missing.
+    summary : sequence of str
+        Sentences in plain words.
+    level : float
+        Confidence of the intervals.
+    matrix : ResultsMatrix or None
+        Results between the best items; at most 30 are shown.
+    quality : QualityData or None
+        How good predictions were.
+    weights : sequence of (str, float) or None
+        Features and their weights.
+    pictures : sequence of Picture
+        Figures about what matters.
+    history : polars.DataFrame or None
+        Columns ``time`` (or ``period``, ``row``), ``item``, ``rating``; the first 8
+        items of the leaderboard are drawn, or 5 if their lines have many points.
+    history_note : str
+        What a point of the history is, in words.
+    tuning : TuneResult or None
+        How settings of the model were chosen.
+    tuning_notes : sequence of str
+        What else is to be said of the choice.
+    recognized : sequence of str
+        What the data hold and how they were read, in words.
+    checks : PairsReport, dict or None
+        What :func:`~tiebreak.check_pairs` found, or its ``to_dict()``.
+    warnings : sequence of str
+        What else to distrust.
+    compare : CompareData or None
+        For "compare any two".
+    command : str
+        What to type to get this report again.
+    versions : mapping of str to str
+        Programs and their versions.
+    date : str
+        When the report was made, as it shall be written.
+    """
+
+    title: str
+    leaderboard: pl.DataFrame
+    summary: Sequence[str] = ()
+    level: float = 0.95
+    matrix: ResultsMatrix | None = None
+    quality: QualityData | None = None
+    weights: Sequence[tuple[str, float]] | None = None
+    pictures: Sequence[Picture] = ()
+    history: pl.DataFrame | None = None
+    history_note: str = ""
+    tuning: TuneResult | None = None
+    tuning_notes: Sequence[str] = ()
+    recognized: Sequence[str] = ()
+    checks: PairsReport | Mapping[str, Any] | None = None
+    warnings: Sequence[str] = ()
+    compare: CompareData | None = None
+    command: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    date: str = ""
+
+    def __post_init__(self) -> None:
+        missing = {"item", "rating"} - set(self.leaderboard.columns)
+        if missing:
+            raise ValueError(
+                f"The leaderboard has the columns {self.leaderboard.columns}; expected "
+                f"also {sorted(missing)}."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain Python values, ready for JSON.
+
+        Returns
+        -------
+        dict
+            Tables as lists of rows, arrays as lists, dates as text, None where there
+            is no finite number; of pictures title and description.
+        """
+        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
+
+    def findings(self) -> list[dict[str, Any]]:
+        """List what the checks found.
+
+        Returns
+        -------
+        list of dict
+            With ``level`` and ``message``, problems first.
+        """
+        return list((self.facts() or {}).get("findings", ()))
+
+    def facts(self) -> dict[str, Any] | None:
+        """Give the checks as a dict.
+
+        Returns
+        -------
+        dict or None
+        """
+        if isinstance(self.checks, PairsReport):
+            return self.checks.to_dict()
+        return None if self.checks is None else dict(self.checks)
+
+
+def plain(value: Any) -> Any:
+    """Turn a value to what JSON can hold.
+
+    Parameters
+    ----------
+    value : object
+        Data classes, frames, arrays, mappings, sequences, dates and scalars.
+
+    Returns
+    -------
+    object
+    """
+    if isinstance(value, PairsReport):
+        return value.to_dict()
+    if isinstance(value, Picture):
+        return {"title": value.title, "description": value.description}
+    if isinstance(value, TuneResult):
+        return {
+            "scoring": value.scoring,
+            "best_params": plain(value.best_params),
+            "best_score": plain(value.best_score),
+            "table": plain(value.table),
+        }
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, pl.DataFrame):
+        return [plain(row) for row in value.iter_rows(named=True)]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)
+
+
+_MOST_SPANS = 16
+_ROWS_OF_SPAN = 100
+_FEW_RESULTS = 5.0  # of an item in a span; a rating of fewer is mostly chance
+_FEW_POINTS = 3  # of a line
+_PENALTY = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class SpanRatings:
+    """Ratings over time, and how they were found.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        Columns ``time`` (the middle of a span), ``item`` and ``rating``, null where an
+        item has too few results in a span; items in the order asked for.
+    note : str
+        What a point is, in words.
+    """
+
+    table: pl.DataFrame
+    note: str
+
+
+def rate_spans(
+    model: BradleyTerry,
+    pairs: Pairs,
+    y: NDArray[np.int8],
+    period: NDArray[Any],
+    items: list[Any],
+    *,
+    top: int = 8,
+    unit: float = 1.0,
+    zero: float = 0.0,
+    **columns: NDArray[Any],
+) -> SpanRatings | None:
+    """Rate items by the results of one span of time after the other.
+
+    Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
+    rows; a period is never divided. Each span is fitted by itself, with a penalty of at
+    least 0.1, which keeps strengths finite. Strengths θ of a span s are known up to a
+    constant only, so they are moved to where the items that it rests on lie over all
+    the time: with n_j results of item j in the span, a rating is ::
+
+        zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
+
+    Parameters
+    ----------
+    model : BradleyTerry
+        Fitted on all rows.
+    pairs : Pairs
+        The rows.
+    y : ndarray of shape (n,)
+        Their outcomes.
+    period : ndarray of numbers or dates of shape (n,)
+        When they took place, in any order.
+    items : list
+        Names of items to rate, the most important first.
+    top : int, default=8
+        How many of them: the first that have enough results in three spans or more.
+    unit, zero : float
+        How ratings are shown.
+    **columns : ndarray of shape (n,)
+        Further arguments of the fit, such as ``advantage`` and ``sample_weight``.
+
+    Returns
+    -------
+    SpanRatings or None
+        None if there are too few rows or periods for three spans, or no item has
+        enough results in three of them.
+    """
+    block, count = _cut(period)
+    if count < _FEW_POINTS:
+        return None
+    middles, ratings = [], np.full((count, len(items)), np.nan)
+    for span in range(count):
+        rows = np.flatnonzero(block == span)
+        times = period[rows]
+        middles.append(np.partition(times, len(times) // 2)[len(times) // 2])
+        fresh = clone(model).set_params(alpha=max(model.alpha, _PENALTY))
+        given = {name: column[rows] for name, column in columns.items()}
+        with warnings.catch_warnings():
+            # What can be said of the data is said of all of them.
+            warnings.simplefilter("ignore")
+            fresh.fit(pairs[rows], y[rows], **given)
+        ratings[span] = _ratings(model, fresh, items)
+    dense = np.flatnonzero(np.isfinite(ratings).sum(axis=0) >= _FEW_POINTS)[:top]
+    if not len(dense):
+        return None
+    table = pl.DataFrame(
+        {
+            "time": np.tile(np.array(middles), len(dense)),
+            "item": [items[place] for place in dense for _ in range(count)],
+            "rating": zero + unit * ratings[:, dense].T.ravel(),
+        }
+    ).with_columns(pl.col("rating").fill_nan(None))
+    note = (
+        f"The results were cut by time into {count} spans of about "
+        f"{round(len(y) / count):,} results. Each point is the rating that the results "
+        "of one span alone give; on average the items of a span are taken to be as "
+        "good as over the whole time. Where an item has fewer than "
+        f"{_FEW_RESULTS:.0f} results in a span it has no point."
+    )
+    return SpanRatings(table, note)
+
+
+def _cut(period: NDArray[Any]) -> tuple[NDArray[np.int8], int]:
+    """Number the span of every row, and count the spans."""
+    n = len(period)
+    wanted = min(_MOST_SPANS, n // _ROWS_OF_SPAN)
+    if wanted < _FEW_POINTS:
+        return np.zeros(n, dtype=np.int8), 1
+    places = np.arange(1, wanted) * n // wanted
+    edges = np.unique(np.partition(period, places)[places])
+    edges = edges[edges > period.min()]
+    block = np.searchsorted(edges, period, side="right").astype(np.int8)
+    return block, len(edges) + 1
+
+
+def _ratings(
+    model: BradleyTerry, fresh: BradleyTerry, items: list[Any]
+) -> NDArray[np.float64]:
+    """Give strengths of a span on the scale of all spans; NaN where little is known."""
+    overall = model.utility(fresh.items_)
+    results = fresh.wins_ + fresh.ties_ + fresh.losses_
+    shift = np.average(overall - fresh.strength_, weights=results)
+    known = results >= _FEW_RESULTS
+    found = dict(
+        zip(fresh.items_[known].tolist(), fresh.strength_[known] + shift, strict=True)
+    )
+    return np.array([found.get(item, np.nan) for item in items])

@@ -1,0 +1,547 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How settings were chosen: the scores of all combinations that were tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.metrics import get_scorer, scorer_names
+from tiebreak.metrics.inputs import positive_integer
+from tiebreak.report.figures import BLUE, GREY, INK, ORANGE, new_axes
+from tiebreak.report.markup import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from tiebreak.selection import L1Path, TuneResult
+
+
+_FIXED = ("score", "spread", "place", "converged")
+_TUNING_WORDS = {
+    "error": "wrong outcomes",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "ranked_probability_score": "ranked probability score",
+    "swapped_pairs": "pairs in the wrong order",
+    "auc": "area under the ROC curve",
+}
+_SHARES = ("error", "swapped_pairs", "disagreement")
+_PALE, _FULL = "#f4f4f2", "#7db7de"
+_LONGEST_SETTING = 14
+
+
+class TuningDisplay:
+    """Scores over two settings as a table of cells, or over one as a curve.
+
+    With more than two settings the first two that vary are drawn, each cell with the
+    best score over the others. The choice is framed.
+
+    Parameters
+    ----------
+    result : TuneResult
+        What a search on a grid found.
+
+    Attributes
+    ----------
+    settings : list of str
+        The settings that vary, without the names of pipeline steps.
+    metric : str
+        What the numbers are, in words.
+    less_is_better : bool
+        Whether the best number is the smallest.
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+    hovers_ : dict of str to str
+        For every cell, by its ``gid`` in the figure, the settings and the number.
+
+    Examples
+    --------
+    >>> from tiebreak import SVMCompare, tune
+    >>> from tiebreak.datasets import make_norms
+    >>> from tiebreak.report import TuningDisplay
+    >>> data = make_norms(60, random_state=0)
+    >>> found = tune(SVMCompare(), data.pairs, data.y, {"C": [1.0, 10.0]}, cv=2)
+    >>> display = TuningDisplay(found)
+    >>> display.settings, display.metric
+    (['C'], 'wrong outcomes')
+    """
+
+    def __init__(self, result: TuneResult) -> None:
+        self.result = result
+        names = [
+            name
+            for name in result.table.columns
+            if name not in _FIXED
+            and not name.startswith("split_")
+            and result.table[name].n_unique() > 1
+        ]
+        self._columns = names
+        self.settings = [name.rpartition("__")[2] for name in names]
+        known = result.scoring in scorer_names()
+        self.metric = _TUNING_WORDS.get(
+            result.scoring, result.scoring.replace("_", " ")
+        )
+        self.less_is_better = known and not getattr(
+            get_scorer(result.scoring), "greater_is_better", True
+        )
+        self.hovers_: dict[str, str] = {}
+
+    def number(self, score: float) -> str:
+        """Write a score as the number that people know it by.
+
+        Parameters
+        ----------
+        score : float
+            As the tuner has it, greater is better.
+
+        Returns
+        -------
+        str
+        """
+        value = -score if self.less_is_better else score
+        if not np.isfinite(value):
+            return "–"
+        value += 0.0  # no minus zero
+        if self.result.scoring in _SHARES:
+            return f"{100 * value:.1f}%"
+        return f"{value:.3f}"
+
+    def choice(self) -> str:
+        """Say what was chosen.
+
+        Returns
+        -------
+        str
+            Such as ``"C = 10, gamma = 0.1"``.
+        """
+        best = self.result.best_params
+        return ", ".join(
+            f"{name.rpartition('__')[2]} = {_label(value)}"
+            for name, value in best.items()
+            if name in self._columns or not self._columns
+        )
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure, made without pyplot.
+
+        Returns
+        -------
+        TuningDisplay
+            Itself.
+        """
+        draw = self._plot_cells if len(self._columns) >= 2 else self._plot_curve
+        axes = draw(ax)
+        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            label.set_parse_math(False)
+        self.ax_: Axes = axes
+        self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
+        return self
+
+    def _plot_cells(self, ax: Axes | None) -> Axes:
+        from matplotlib.colors import LinearSegmentedColormap
+        from matplotlib.patches import Rectangle
+
+        from tiebreak.report.figures import Cell, Cells
+
+        across, down = self._columns[:2]
+        xs, ys = _values(self.result.table, across), _values(self.result.table, down)
+        scores = np.full((len(ys), len(xs)), -np.inf)
+        for a, b, score in self.result.table.select(across, down, "score").iter_rows():
+            i, j = ys.index(b), xs.index(a)
+            if score is not None and score > scores[i, j]:
+                scores[i, j] = score
+        axes = new_axes(ax, 1.6 + 0.62 * max(len(xs), 4), 1.1 + 0.4 * max(len(ys), 3))
+        finite = scores[np.isfinite(scores)]
+        low = finite.min() if len(finite) else 0.0
+        span = (finite.max() - low if len(finite) else 0.0) or 1.0
+        shade = LinearSegmentedColormap.from_list("score", [_PALE, _FULL])
+        cells = []
+        for i, j in np.ndindex(scores.shape):
+            score = float(scores[i, j])
+            level = float((score - low) / span) if np.isfinite(score) else 0.0
+            gid, text = f"cell-{i}-{j}", self.number(score)
+            # Twenty-one shades: more cannot be told apart.
+            color = tuple(shade(round(20 * level) / 20))
+            cells.append(Cell(i, j, gid, text, "", color))
+            self.hovers_[gid] = (
+                f"{self.settings[0]} = {_label(xs[j])}, "
+                f"{self.settings[1]} = {_label(ys[i])}: {text}"
+            )
+        axes.add_artist(Cells(cells, small=True))
+        i = _place(ys, self.result.best_params.get(down))
+        j = _place(xs, self.result.best_params.get(across))
+        frame = Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, fill=False, ec=INK, lw=2.0)
+        axes.add_artist(frame)
+        axes.set_xlim(-0.5, len(xs) - 0.5)
+        axes.set_ylim(len(ys) - 0.5, -0.5)
+        axes.set_xticks(np.arange(len(xs)), [_label(v) for v in xs], fontsize=8)
+        axes.set_yticks(np.arange(len(ys)), [_label(v) for v in ys], fontsize=8)
+        axes.set_xlabel(self.settings[0])
+        axes.set_ylabel(self.settings[1])
+        axes.tick_params(length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        return axes
+
+    def _plot_curve(self, ax: Axes | None) -> Axes:
+        table = self.result.table
+        name = self._columns[0] if self._columns else table.columns[0]
+        values = _values(table, name)
+        sign = -1.0 if self.less_is_better else 1.0
+        score, spread = [], []
+        for value in values:
+            best = table.filter(pl.col(name).eq_missing(value)).sort(
+                "score", descending=True, nulls_last=True
+            )
+            score.append(sign * (best["score"][0] if len(best) else np.nan))
+            spread.append(best["spread"][0])
+        places = np.arange(len(values))
+        axes = new_axes(ax, 6.4, 3.2)
+        error = np.array(spread, dtype=np.float64)
+        axes.errorbar(
+            places,
+            score,
+            yerr=error if error.any() else None,
+            color=BLUE,
+            marker="o",
+            capsize=3,
+        )
+        at = _place(values, self.result.best_params.get(name))
+        axes.plot(at, score[at], "o", ms=13, mfc="none", mec=ORANGE, mew=2.0)
+        axes.set_xticks(places, [_label(value) for value in values])
+        axes.set_xlabel(self.settings[0] if self.settings else name)
+        axes.set_ylabel(self.metric)
+        axes.grid(color=GREY, alpha=0.3, linewidth=0.6)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        return axes
+
+
+def _values(table: pl.DataFrame, name: str) -> list[Any]:
+    column = table[name].unique(maintain_order=True)
+    return (column.sort() if column.dtype.is_numeric() else column).to_list()
+
+
+def _place(values: list[Any], value: Any) -> int:
+    """Find a value; what a table cannot hold is there as text."""
+    return values.index(value) if value in values else values.index(str(value))
+
+
+def _label(value: Any) -> str:
+    return (
+        f"{value:.3g}" if isinstance(value, float) else shorten(value, _LONGEST_SETTING)
+    )
+
+
+_LONGEST_PATH_NAME = 18
+# Okabe and Ito's colors, then the same with dashes.
+_COLORS = (BLUE, ORANGE, "#009e73", "#cc79a7", "#56b4e9", "#e69f00", INK)
+_DASHES = ("-", "--", ":")
+_PATH_WORDS = {"swapped_pairs": "pairs in the wrong order", "error": "wrong outcomes"}
+
+
+class L1PathDisplay:
+    """Weights of features against alpha, and below it the score of held-out folds.
+
+    The strongest features are named; the others are thin grey lines. A vertical line
+    marks the alpha with the best score.
+
+    Parameters
+    ----------
+    alphas : array-like of shape (n_alphas,)
+        Penalties, descending, above 0.
+    coefs : array-like of shape (n_alphas, n_features)
+        Weights.
+    scores : array-like of shape (n_alphas, n_folds), optional
+        Scores of held-out folds, greater is better.
+    names : sequence of str, optional
+        Names of the features; their numbers by default.
+    scoring : str, optional
+        Name of the score. Losses, such as ``"swapped_pairs"``, are drawn as losses.
+    top : int, default=10
+        How many features to name, by the largest weight that they ever have.
+
+    Attributes
+    ----------
+    features : list of int
+        The named features, strongest first.
+    ax_ : matplotlib Axes
+        Where the weights were drawn.
+    score_ax_ : matplotlib Axes or None
+        Where the scores were drawn; None without scores.
+    figure_ : matplotlib Figure
+        The figure they belong to.
+
+    Examples
+    --------
+    >>> from tiebreak.report import L1PathDisplay
+    >>> display = L1PathDisplay([8, 4, 2], [[0, 0], [0, 0.5], [0.1, 0.9]])
+    >>> display.features
+    [1, 0]
+    """
+
+    def __init__(
+        self,
+        alphas: ArrayLike,
+        coefs: ArrayLike,
+        scores: ArrayLike | None = None,
+        names: Sequence[Any] | None = None,
+        *,
+        scoring: str | None = None,
+        top: int = 10,
+    ) -> None:
+        positive_integer(top, "top")
+        self.alphas = np.asarray(alphas, dtype=np.float64)
+        self.coefs = np.asarray(coefs, dtype=np.float64)
+        if self.coefs.shape[:1] != self.alphas.shape or self.coefs.ndim != 2:
+            raise ValueError(
+                f"coefs has shape {self.coefs.shape} and alphas {self.alphas.shape}; "
+                "expected (n_alphas, n_features) and (n_alphas,)."
+            )
+        if not (self.alphas > 0).all():
+            raise ValueError(
+                "alphas are drawn on a logarithmic scale and must be above 0, got "
+                f"{self.alphas.min():g}."
+            )
+        self.scores = None if scores is None else np.asarray(scores, dtype=np.float64)
+        if self.scores is not None and self.scores.shape[:1] != self.alphas.shape:
+            raise ValueError(
+                f"scores has shape {self.scores.shape}; expected a row for each of the "
+                f"{len(self.alphas)} alphas."
+            )
+        p = self.coefs.shape[1]
+        self.names = (
+            [f"feature {j}" for j in range(p)] if names is None else list(names)
+        )
+        self.scoring = scoring
+        largest = np.abs(self.coefs).max(axis=0)
+        ranked = np.argsort(-largest, kind="stable")
+        self.features = [int(j) for j in ranked[:top] if largest[j] > 0]
+
+    @classmethod
+    def from_path(cls, path: L1Path, *, top: int = 10) -> Self:
+        """Take the numbers of a path.
+
+        Parameters
+        ----------
+        path : L1Path
+            What :func:`~tiebreak.l1_path` returned; alphas of 0 are left out.
+        top : int, default=10
+            How many features to name.
+
+        Returns
+        -------
+        L1PathDisplay
+        """
+        kept = path.alphas > 0
+        return cls(
+            path.alphas[kept],
+            path.coefs[kept],
+            None if path.scores is None else path.scores[kept],
+            path.feature_names,
+            scoring=path.scoring,
+            top=top,
+        )
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, top: int = 10) -> Self:
+        """Take the numbers of a fitted model.
+
+        Parameters
+        ----------
+        estimator : L1RankerCV
+            The model.
+        top : int, default=10
+            How many features to name.
+
+        Returns
+        -------
+        L1PathDisplay
+        """
+        check_is_fitted(estimator)
+        kept = estimator.alphas_ > 0
+        return cls(
+            estimator.alphas_[kept],
+            estimator.coef_path_[kept],
+            estimator.scores_[kept],
+            getattr(estimator, "feature_names_in_", None),
+            scoring=estimator.scoring_,
+            top=top,
+        )
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, optional
+            Where: for the weights and, if there are scores, for these. By default on a
+            new figure, made without pyplot.
+
+        Returns
+        -------
+        L1PathDisplay
+            Itself.
+        """
+        from tiebreak.report.figures import write_plain_ticks
+
+        places = self._axes(axes)
+        self.ax_: Axes = places[0]
+        self.score_ax_: Axes | None = places[1] if self.scores is not None else None
+        self._plot_weights(self.ax_)
+        if self.score_ax_ is not None:
+            self._plot_scores(self.score_ax_)
+        for ax in places:
+            ax.set_xscale("log")
+            write_plain_ticks(ax.xaxis)
+            ax.grid(color=GREY, alpha=0.3, linewidth=0.6)
+            for side in ("top", "right"):
+                ax.spines[side].set_visible(False)
+        places[-1].set_xlabel("alpha")
+        self.figure_: Figure = self.ax_.get_figure(root=True)  # type: ignore[assignment]
+        return self
+
+    def _axes(self, axes: Sequence[Axes] | None) -> list[Axes]:
+        n = 1 if self.scores is None else 2
+        if axes is None:
+            from matplotlib.figure import Figure
+
+            figure = Figure(figsize=(7.2, 2.9 + 1.9 * (n - 1)), layout="constrained")
+            ratios = [3.0, 1.6][:n]
+            found = figure.subplots(n, sharex=True, squeeze=False, height_ratios=ratios)
+            return list(found[:, 0])
+        given = list(np.atleast_1d(np.asarray(axes, dtype=object)))
+        if len(given) != n:
+            raise ValueError(
+                f"this display draws on {n} axes, got {len(given)}; expected one for "
+                "the weights and, with scores, one for these."
+            )
+        return given
+
+    def _plot_weights(self, ax: Axes) -> None:
+        others = np.setdiff1d(np.arange(self.coefs.shape[1]), self.features)
+        for j in others[np.abs(self.coefs[:, others]).any(axis=0)]:
+            ax.plot(self.alphas, self.coefs[:, j], color=GREY, linewidth=0.6)
+        for place, j in enumerate(self.features):
+            ax.plot(
+                self.alphas,
+                self.coefs[:, j],
+                color=_COLORS[place % len(_COLORS)],
+                linestyle=_DASHES[place // len(_COLORS) % len(_DASHES)],
+                linewidth=1.5,
+                label=shorten(self.names[j], _LONGEST_PATH_NAME),
+            )
+        ax.axhline(0.0, color=INK, linewidth=0.8)
+        ax.set_ylabel("weight")
+        if self.features:
+            legend = ax.legend(
+                loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9
+            )
+            for text in legend.get_texts():
+                text.set_parse_math(False)
+
+    def _plot_scores(self, ax: Axes) -> None:
+        assert self.scores is not None
+        known = self.scoring in scorer_names()
+        less = known and not getattr(
+            get_scorer(str(self.scoring)), "greater_is_better", True
+        )
+        mean = self.scores.mean(axis=1)
+        best = int(np.argmax(np.where(np.isnan(mean), -np.inf, mean)))
+        shown = -self.scores if less else self.scores
+        middle, spread = shown.mean(axis=1), shown.std(axis=1)
+        ax.fill_between(
+            self.alphas, middle - spread, middle + spread, color=BLUE, alpha=0.15, lw=0
+        )
+        ax.plot(self.alphas, middle, color=BLUE, linewidth=1.5)
+        ax.plot(
+            self.alphas[best], middle[best], "o", ms=10, mfc="none", mec=ORANGE, mew=2.0
+        )
+        for one in (self.ax_, ax):
+            one.axvline(self.alphas[best], color=ORANGE, linewidth=1.0, linestyle=":")
+        word = str(self.scoring or "score")
+        ax.set_ylabel(_PATH_WORDS.get(word, word.replace("_", " ")))
+
+
+_LONGEST_WEIGHT_NAME = 32
+
+
+class WeightsDisplay:
+    """Weights of features, the largest on top: right of zero they raise a utility.
+
+    Parameters
+    ----------
+    weights : sequence of (str, float)
+        Features and their weights.
+    top : int, default=20
+        How many to draw, by absolute value.
+
+    Attributes
+    ----------
+    weights : list of (str, float)
+        What is drawn, largest absolute value first.
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        The figure it belongs to.
+
+    Examples
+    --------
+    >>> from tiebreak.report import WeightsDisplay
+    >>> WeightsDisplay([("size", 0.5), ("price", -2.0)]).weights
+    [('price', -2.0), ('size', 0.5)]
+    """
+
+    def __init__(self, weights: Sequence[tuple[Any, float]], *, top: int = 20) -> None:
+        positive_integer(top, "top")
+        largest = sorted(weights, key=lambda pair: -abs(pair[1]))
+        self.weights = [(name, float(weight)) for name, weight in largest][:top]
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure, made without pyplot.
+
+        Returns
+        -------
+        WeightsDisplay
+            Itself.
+        """
+        n = len(self.weights)
+        axes = new_axes(ax, 5.4, 0.8 + 0.26 * n)
+        place, size = np.arange(n), np.array([weight for _, weight in self.weights])
+        colors = [BLUE if weight >= 0 else ORANGE for weight in size]
+        axes.barh(place, size, color=colors, height=0.66)
+        axes.axvline(0.0, color=INK, linewidth=0.8)
+        axes.set_yticks(
+            place, [shorten(name, _LONGEST_WEIGHT_NAME) for name, _ in self.weights]
+        )
+        for label in axes.get_yticklabels():
+            label.set_parse_math(False)
+        axes.set_ylim(n - 0.5, -0.5)
+        axes.set_xlabel("weight")
+        axes.set_axisbelow(True)
+        axes.grid(axis="x", color=GREY, alpha=0.3, linewidth=0.6)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        self.ax_: Axes = axes
+        self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
+        return self

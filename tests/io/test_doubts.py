@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables that are asked about instead of guessed, and dates that say one thing."""
+
+import numpy as np
+import pytest
+
+from tiebreak.io import FileError, NeedsAnswer, ReadOptions, read_file
+
+
+@pytest.fixture
+def table(tmp_path):
+    def make(text, **options):
+        path = tmp_path / "table.csv"
+        path.write_text(text)
+        return read_file(path, ReadOptions(**options))
+
+    return make
+
+
+SIDES = "Heim;Gast;Tore;Tag\nA1;B1;1;1\nB1;C1;2;1\nC1;A1;0;2\nA1;C1;3;2\nB1;A1;1;3\n"
+
+
+def test_two_columns_of_the_same_names_are_asked_about(table):
+    with pytest.raises(NeedsAnswer, match=r"Heim and Gast hold the same names.*--left"):
+        table(SIDES)
+    assert table(SIDES, grade="Tag").kind == "grades"
+    # Codes of two features are in one row too.
+    same = SIDES + "A1;A1;2;3\n"
+    assert table(same).items.n_features == 7
+
+
+def test_places_are_no_grades_unless_somebody_says_so(table):
+    text = "race,driver,age,position\n1,a,30,1\n1,b,25,2\n2,a,30,2\n2,b,25,1\n"
+    with pytest.raises(NeedsAnswer, match="position looks like a place"):
+        table(text)
+    read = table(text, grade="position")
+    assert read.query.tolist() == ["1", "1", "2", "2"]
+    assert "only rows of the same race" in " ".join(read.sentences)
+
+
+def test_the_only_other_column_is_what_was_scored(table):
+    read = table("taster,beer,score\nP1,Pils,3\nP1,Stout,5\nP2,Pils,4\nP2,Stout,4\n")
+    assert set(read.pairs.names.tolist()) == {"Pils", "Stout"}
+    assert sorted(read.y.tolist()) == [0, 1]
+    with pytest.raises(FileError, match="cannot be understood"):
+        table("taster,beer,glass,score\nP1,Pils,a,3\nP1,Stout,b,5\n")
+
+
+def test_one_and_two_are_sides(table):
+    with pytest.raises(NeedsAnswer, match="write left and right instead"):
+        table("player_1,player_2,winner\nAnn,Bob,1\nAnn,Bob,2\n")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("2024.05.03", "2024.12.31", ["2024-05-03", "2024-12-31"]),
+        ("2024/5/3", "2024/12/31", ["2024-05-03", "2024-12-31"]),
+        ("03.05.2024", "04.06.2024", ["2024-05-03", "2024-06-04"]),
+        ("3/5/2024", "31/12/2024", ["2024-05-03", "2024-12-31"]),
+        ("5/3/2024", "12/31/2024", ["2024-05-03", "2024-12-31"]),
+        ("5/3/2024", "12/6/2024", None),  # nobody knows
+        ("13/3/2024", "3/13/2024", None),  # both cannot be
+        ("31.02.2024", "01.02.2024", None),  # there is no such day
+    ],
+)
+def test_dates(table, first, second, expected):
+    read = table(f"left,right,outcome,date\na,b,left,{first}\nb,a,left,{second}\n")
+    if expected is None:
+        assert "period" not in read.columns
+        assert "date is not used as the period" in " ".join(read.sentences)
+    else:
+        assert read.columns["period"].dtype == np.dtype("datetime64[D]")
+        assert read.columns["period"].astype(str).tolist() == expected

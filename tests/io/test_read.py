@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Good files of every shape: what is recognized, what is read, what is said."""
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tiebreak.io import FileError, NeedsAnswer, ReadOptions, Wanted, read_file
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(text, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def rows_of(result):
+    names = result.pairs.names
+    left, right = names[result.pairs.left], names[result.pairs.right]
+    return list(zip(left.tolist(), right.tolist(), result.y.tolist(), strict=True))
+
+
+def said(result):
+    return " ".join(result.sentences)
+
+
+VOTES = [("Ada", "Bo", -1), ("Bo", "Cy", 0), ("Cy", "Ada", 1)]
+
+
+def test_left_right_outcome(save):
+    result = read_file(save("left,right,outcome\nAda,Bo,left\nBo,Cy,draw\nCy,Ada,0-1"))
+    assert (result.kind, result.format) == ("comparisons", "csv")
+    assert rows_of(result) == VOTES
+    assert result.sentences[0] == "CSV with 3 rows."
+    assert result.sentences[1] == "left and right are compared; outcome says who won."
+    assert "3 comparisons of 3 items" in said(result)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators_are_guessed(save, separator):
+    text = "Model_A,model_B,WINNER\nAda,Bo,model_a\nBo,Cy,tie\nCy,Ada,Ada\n"
+    result = read_file(save(text.replace(",", separator), "no.extension"))
+    assert rows_of(result) == VOTES
+    assert result.format == ("tsv" if separator == "\t" else "csv")
+
+
+def test_gzip_is_seen_by_its_content_and_windows_lines_and_a_mark_do_not_matter(save):
+    text = (
+        "\ufeffleft,right,outcome\r\nAda,Bo,left\r\nBo,Cy,tie\r\n\r\nCy,Ada,right\r\n"
+    )
+    result = read_file(save(gzip.compress(text.encode()), "table.txt"))
+    assert rows_of(result) == VOTES
+    assert result.sentences[0] == "CSV (gzip) with 3 rows."
+
+
+def test_parquet_is_seen_by_its_content(tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame(
+        {"winner_id": [1, 2, 3], "loser_id": [2.0, 3.0, 1.0], "tags": [[1], [2], [3]]}
+    ).write_parquet(path)
+    result = read_file(path)
+    assert result.format == "parquet"
+    assert sorted(result.pairs.names.tolist()) == ["1", "2", "3"]
+    assert "Left out, because of lists, structures or bytes in them: 'tags'." in said(
+        result
+    )
+
+
+def test_matches_with_scores_have_an_advantage_and_a_date(save):
+    result = read_file(
+        save(
+            "date,HomeTeam,Away Team,home_goals,away.goals,neutral\n"
+            "2024-05-31,Ada,Bo,2,1,FALSE\n2024-06-01,Bo,Cy,1,1,TRUE\n"
+            "2024-06-02,Cy,Ada,0,3,no\n"
+        )
+    )
+    assert rows_of(result) == VOTES
+    assert result.columns["advantage"].tolist() == [1, 0, 1]
+    assert result.columns["period"].dtype == np.dtype("datetime64[D]")
+    assert "except in 1 row where neutral is true" in said(result)
+    assert "date is when, from 2024-05-31 to 2024-06-02." in said(result)
+
+
+def test_a_number_needs_a_meaning_and_the_question_names_the_options(save):
+    path = save("white,black,score,month\n7,8,1,9\n8,9,0.5,10\n9,7,0,11\n")
+    with pytest.raises(NeedsAnswer) as caught:
+        read_file(path)
+    message = str(caught.value)
+    assert "--meaning score" in message and "--meaning sign" in message
+    assert "line 3: white '8', black '9', score '0.5'" in message
+    result = read_file(path, ReadOptions(meaning="score"))
+    assert rows_of(result) == [("7", "8", -1), ("8", "9", 0), ("9", "7", 1)]
+    # As numbers: as text, 10 and 11 would come before 9.
+    assert result.columns["period"].tolist() == [9, 10, 11]
+    assert result.columns["advantage"].tolist() == [1, 1, 1]
+
+
+def test_a_score_is_never_taken_for_the_name_of_a_player(save):
+    path = save("white,black,score\n1,0,1\n0,1,0\n")
+    with pytest.raises(NeedsAnswer, match="--winner score"):
+        read_file(path)
+    same = read_file(path, ReadOptions(winner="score"))
+    assert same.y.tolist() == [-1, -1]
+    named = read_file(save("left,right,winner\n1,0,1\n0,1,0\n0,1,1\n"))
+    assert named.y.tolist() == [-1, -1, 1]
+
+
+def test_winners_and_losers_are_exchanged_at_random_but_always_the_same(save):
+    rows = "".join(f"w{i},l{i},20240{1 + i % 9}01\n" for i in range(60))
+    path = save("winner,loser,tourney_date\n" + rows)
+    result, again = read_file(path), read_file(path)
+    assert rows_of(result) == rows_of(again)
+    assert {left[0] for left, _, _ in rows_of(result)} == {"w", "l"}
+    for left, right, outcome in rows_of(result):
+        assert (left[0], right[0]) == (("w", "l") if outcome == -1 else ("l", "w"))
+        assert left[1:] == right[1:]
+    assert "exchanged at random" in said(result)
+    assert result.columns["period"][0] == np.datetime64("2024-01-01")
+
+
+def test_an_item_against_itself_is_reported_and_left_out(save):
+    result = read_file(
+        save(
+            "model_a,model_b,winner,rater,hard\nAda,Bo,model_a,x,1\n"
+            "Ada,Ada,model_b,x,0\nBo,Cy,tie,y,0\nDi,Di,tie,z,1\nCy,Ada,model_b,y,1\n"
+        )
+    )
+    assert rows_of(result) == VOTES
+    assert result.columns["rater"].tolist() == ["x", "y", "y"]
+    assert result.tags["hard"].tolist() == [1, 0, 1]
+    assert result.pairs.names.tolist() == ["Ada", "Bo", "Cy"]
+    assert "left out: line 3, line 5." in said(result)
+
+
+def test_both_bad_is_a_reported_tie_or_dropped(save):
+    path = save("model_a,model_b,winner\nA1,B1,both_bad\nA1,B1,tie\nB1,A1,model_b\n")
+    result = read_file(path)
+    assert result.y.tolist() == [0, 0, 1]
+    assert "1 row with both items called bad counted as ties." in said(result)
+    assert "--both-bad drop" in result.questions[0]
+    dropped = read_file(path, ReadOptions(both_bad="drop"))
+    assert dropped.y.tolist() == [0, 1]
+    assert "1 row with both items called bad left out." in said(dropped)
+
+
+def test_names_go_before_their_numbers_in_other_columns(save):
+    result = read_file(
+        save(
+            "id,model_x,model_y,worker,winner,left,right\n"
+            "0,97,98,58,tie,Ada,Bo\n0,98,97,83,left,Bo,Ada\n"
+        )
+    )
+    assert rows_of(result) == [("Ada", "Bo", 0), ("Bo", "Ada", -1)]
+    assert result.columns["rater"].tolist() == ["58", "83"]
+
+
+def test_two_readings_are_listed_with_the_options_that_choose(save):
+    path = save(
+        "home_team,away_team,home_score,away_score,winner\nAda,Bo,1,1,Bo\nBo,Ada,2,0,Bo"
+    )
+    with pytest.raises(NeedsAnswer) as caught:
+        read_file(path)
+    assert "in 2 ways" in str(caught.value)
+    assert "--outcome winner" in str(caught.value)
+    assert "--left-score home_score --right-score away_score" in str(caught.value)
+    assert read_file(path, ReadOptions(winner="winner")).y.tolist() == [1, -1]
+    scores = ReadOptions(left_score="home_score", right_score="away_score")
+    assert read_file(path, scores).y.tolist() == [0, -1]
+
+
+def test_options_name_columns(save):
+    path = save("x,y,z,w,when\nAda,Bo,left,2,1\nBo,Ada,tie,0,2\n")
+    options = ReadOptions(left="x", right="Y", outcome="z", weight="w", period="when")
+    result = read_file(path, options)
+    assert rows_of(result) == [("Ada", "Bo", -1), ("Bo", "Ada", 0)]
+    assert result.columns["weight"].tolist() == [2, 0]
+    with pytest.raises(FileError, match=r"--left names 'xx', .*Did you mean 'x'\?"):
+        read_file(path, ReadOptions(left="xx", right="y", outcome="z"))
+
+
+def test_columns_beside_are_left_unused_when_only_their_name_says_so(save):
+    path = save("left,right,outcome,date,rater\nAda,Bo,left,03/12/2020,x\nBo,Ada,tie,,")
+    result = read_file(path)
+    assert not result.columns
+    assert "date is not used as the period: no value in line 3." in said(result)
+    assert "rater is not used as the rater: no value in line 3." in said(result)
+    with pytest.raises(FileError, match=r"no value in date: line 3"):
+        read_file(path, ReadOptions(period="date"))
+
+
+def test_dates_of_unclear_order_are_no_periods(save):
+    path = save(
+        "left,right,outcome,date\nAda,Bo,left,03/12/2020\nBo,Ada,tie,04/11/2020"
+    )
+    assert "so their order in time is not known" in said(read_file(path))
+    with pytest.raises(FileError, match="--period date cannot be used"):
+        read_file(path, ReadOptions(period="date"))
+
+
+LONG = "panelist,product,score\np1,a,3\np1,b,3\np2,a,9\np2,b,1\np1,c,5\np3,a,1\n"
+WIDE = "panelist,a,b,c\np1,3,3,5\np2,9,1,\np3,1,,\n"
+
+
+@pytest.mark.parametrize("text", [LONG, WIDE], ids=["long", "wide"])
+def test_scores_are_compared_within_a_person_only(save, text):
+    result = read_file(save(text))
+    assert result.kind == "comparisons"
+    found = {
+        (rater, *row)
+        for rater, row in zip(result.columns["rater"], rows_of(result), strict=True)
+    }
+    assert found == {
+        ("p1", "a", "b", 0),
+        ("p1", "a", "c", 1),
+        ("p1", "b", "c", 1),
+        ("p2", "a", "b", -1),
+    }
+    assert "scores of different people are never compared" in said(result)
+
+
+@pytest.mark.parametrize("text", [LONG, WIDE], ids=["long", "wide"])
+def test_scores_of_a_person_are_a_list_if_wanted(save, text):
+    result = read_file(save(text), ReadOptions(kind="orders"))
+    assert list(result.orders) == [["c", ["a", "b"]], ["a", "b"], ["a"]]
+    grades = read_file(save(text), ReadOptions(kind="grades"))
+    assert sorted(zip(grades.query, grades.names, grades.grades, strict=True))[:2] == [
+        ("p1", "a", 3.0),
+        ("p1", "b", 3.0),
+    ]
+
+
+def test_repeated_scores_are_said_and_compared_with_other_products_only(save):
+    path = save("judge,sample,rating\nj,a,1\nj,a,2\nj,b,2\n")
+    result = read_file(path)
+    assert rows_of(result) == [("a", "b", 1), ("a", "b", 0)]
+    assert "1 score of a product that the person had scored before (line 3)" in said(
+        result
+    )
+    with pytest.raises(FileError, match="line 3"):
+        read_file(path, ReadOptions(kind="orders"))
+
+
+def test_graded_rows_with_a_query(save):
+    result = read_file(save("qid,relevance,f1,f2\nq,2,1,0.5\nr,0,3,1e3\nq,1,-1,0\n"))
+    assert result.kind == "grades"
+    assert result.grades.tolist() == [2, 0, 1]
+    assert result.query.tolist() == ["q", "r", "q"]
+    assert result.items.feature_names == ("f1", "f2")
+    assert result.items.values.tolist() == [[1, 0.5], [3, 1000], [-1, 0]]
+
+
+def test_a_table_of_numbers_is_graded_by_its_last_column(save):
+    path = save("cement,age,kind,strength\n1,2,x,3.5\n4,5,y,6\n7,8,x,9\n")
+    result = read_file(path)
+    assert result.grades.tolist() == [3.5, 6, 9]
+    assert result.items.feature_names == ("cement", "age", "kind=x", "kind=y")
+    assert result.items.values.tolist() == [[1, 2, 1, 0], [4, 5, 0, 1], [7, 8, 1, 0]]
+    assert "the last one, strength, is taken as the grade" in said(result)
+    assert result.questions == ["--grade names another column as the grade."]
+    other = read_file(path, ReadOptions(grade="age"))
+    assert other.grades.tolist() == [2, 5, 8]
+    assert "the last one" not in said(other)
+
+
+def test_graded_rows_are_brought_to_the_features_of_a_model(save):
+    path = save("qid,grade,b,kind,a\nq,2,1,x,5\nr,0,3,y,6\nq,1,-1,x,7\n")
+    wanted = Wanted(4, ("a", "kind=z", "kind=y", "kind=x"))
+    result = read_file(path, wanted=wanted)
+    assert result.items.feature_names == wanted.names
+    assert result.items.values.tolist() == [[5, 0, 0, 1], [6, 0, 1, 0], [7, 0, 0, 1]]
+    assert "the model was not fitted on them: b." in said(result)
+    with pytest.raises(FileError, match=r"was not fitted on: line 3 \('y'\)"):
+        read_file(path, wanted=Wanted(1, ("kind=x",)))
+    lines = save("2 qid:3 1:0.5 3:2\n0 qid:3 2:1\n")
+    numbered = Wanted(4, tuple(f"feature {j}" for j in (1, 2, 3, 4)))
+    assert read_file(lines, wanted=numbered).items.values.shape == (2, 4)
+
+
+def test_a_first_column_of_text_is_people_or_items(save):
+    path = save("name,sweet,sour\nAda,1,2\nBo,3,3\n")
+    with pytest.raises(NeedsAnswer, match=r"--person name; or .*--item name --grade"):
+        read_file(path)
+    assert read_file(path, ReadOptions(person="name")).y.tolist() == [1, 0]
+    graded = read_file(path, ReadOptions(item="name", grade="sour"))
+    assert graded.names.tolist() == ["Ada", "Bo"]
+    assert graded.items.values.tolist() == [[1], [3]]
+
+
+def test_decimal_commas_between_semicolons(save):
+    result = read_file(save("a;b;target\n1,5;2;0,25\n3;4;1\n"))
+    assert result.grades.tolist() == [0.25, 1]
+    assert result.items.values.tolist() == [[1.5, 2], [3, 4]]
+
+
+def test_names_are_text_as_written_and_odd_column_names_are_only_names(save):
+    result = read_file(
+        save('left,right,winner,^.*$,*\n007,7,007,x,1\n"a ""b""\nc",7,7,y,0\n')
+    )
+    assert rows_of(result) == [("007", "7", -1), ('a "b"\nc', "7", 1)]
+
+
+def test_blanks_around_names_are_taken_away_where_they_split_an_item(save):
+    result = read_file(save("left, right, outcome\nAda, Bo, left\nBo, Ada, tie\n"))
+    assert rows_of(result) == [("Ada", "Bo", -1), ("Bo", "Ada", 0)]
+    assert "Blanks around 2 names were taken away" in said(result)
+
+
+def test_svmlight_with_queries(save):
+    result = read_file(
+        save("# a remark\n2 qid:3 1:0.5 3:2 # doc 1\n0 qid:3 2:1\n\n1 qid:1 3:-1\n")
+    )
+    assert (result.kind, result.format) == ("grades", "svmlight")
+    assert result.query.tolist() == [3, 3, 1]
+    assert result.grades.tolist() == [2, 0, 1]
+    assert result.items.values.tolist() == [[0.5, 0, 2], [0, 1, 0], [0, 0, -1]]
+    assert result.items.feature_names[0] == "feature 1"
+
+
+def test_svmlight_without_queries_is_one_group_and_says_so(save):
+    result = read_file(save("2 0:0.5 3:2\n0 2:1\n"))
+    assert result.query is None
+    assert result.items.values.tolist() == [[0.5, 0, 0, 2], [0, 0, 1, 0]]
+    assert "without any qid: all rows are one group" in said(result)
+
+
+PREFLIB = """# FILE NAME: 1.toi
+# TITLE: Cakes
+# DATA TYPE: toi
+# NUMBER ALTERNATIVES: 4
+# NUMBER VOTERS: 5
+# ALTERNATIVE NAME 1: Apple, with cream
+# ALTERNATIVE NAME 2: Banana
+# ALTERNATIVE NAME 3: Cherry
+# ALTERNATIVE NAME 4: Date
+3: 2,{1, 3}
+2: {4},1
+"""
+
+
+def test_preflib(save):
+    result = read_file(save(PREFLIB, "cakes.txt"))
+    assert (result.kind, result.format) == ("orders", "preflib")
+    apple = "Apple, with cream"
+    assert list(result.orders) == [["Banana", [apple, "Cherry"]], ["Date", apple]]
+    assert result.columns["weight"].tolist() == [3, 2]
+    assert "Cakes" in said(result) and "5 voters" in said(result)
+
+
+def test_lines_of_item_numbers(save):
+    result = read_file(save("4 1\n0 3 2 0 3\n0 2 1 2\n"))
+    assert (result.kind, result.format) == ("orders", "orders")
+    assert list(result.orders) == [["2", "0", "3"], ["1", "2"]]
+    assert result.orders.n_items == 4
+
+
+def test_a_wanted_format_goes_before_the_guess(save):
+    with pytest.raises(FileError, match="line 1 begins with 'left,right,outcome'"):
+        read_file(save("left,right,outcome\n"), ReadOptions(format="svmlight"))
+    with pytest.raises(FileError, match="not a Parquet file"):
+        read_file(save("left,right,outcome\n"), ReadOptions(format="parquet"))
+    with pytest.raises(ValueError, match="--format must be one of csv, tsv"):
+        ReadOptions(format="xls")
+
+
+def test_an_option_that_cannot_be_used_is_refused(save):
+    with pytest.raises(FileError, match="this file holds orders"):
+        read_file(save("4 1\n0 2 1 2\n"), ReadOptions(kind="grades"))
+    with pytest.raises(FileError, match="has no named columns"):
+        read_file(save("4 1\n0 2 1 2\n"), ReadOptions(left="a"))
+    path = save("winner,loser,neutral\nAda,Bo,TRUE\n")
+    with pytest.raises(FileError, match="speak of the left side"):
+        read_file(path, ReadOptions(neutral="neutral"))
+    assert read_file(path).columns == {}
+
+
+def test_a_kind_chooses_among_readings(save):
+    path = save("query,left,right,outcome,grade,f\nq,a,b,left,1,2\nq,b,a,tie,3,4\n")
+    assert read_file(path).kind == "comparisons"
+    graded = read_file(path, ReadOptions(kind="grades"))
+    assert graded.grades.tolist() == [1, 3]
+    assert "f" in graded.items.feature_names
+
+
+def test_an_item_column_names_graded_rows(save):
+    result = read_file(save("grade,item,f\n1,x,2\n3,y,4\n"))
+    assert result.names.tolist() == ["x", "y"]
+    assert result.items.feature_names == ("f",)
+
+
+def test_names_of_columns_cannot_break_a_sentence(save):
+    header = '"left\x1b[31m\nx",right,outcome\n'
+    path = save(header + "Ada,Bo,tie\n")
+    options = ReadOptions(left="left\x1b[31m\nx", right="right")
+    result = read_file(path, options)
+    assert all(sentence.isprintable() for sentence in result.sentences)
+    with pytest.raises(FileError) as caught:
+        read_file(save(header + ",Bo,tie\n"), options)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda i: str(np.datetime64("2024-01-01T00:00:00") + i), "M"),
+        (lambda i: f"{i}.5", "f"),
+        (lambda i: str(7 * i), "i"),
+        # Dates at the beginning, and with hours behind them: all are read as times.
+        (
+            lambda i: (
+                "2024-02-01" if i < 3 else f"{np.datetime64('2024-02-01T10:00') + i}"
+            ),
+            "M",
+        ),
+    ],
+)
+def test_times_that_all_differ_are_read_in_parts(save, monkeypatch, make, kind):
+    monkeypatch.setattr("tiebreak.io.comparisons._PART", 8)
+    times = [make(i) for i in range(30)]
+    path = save("left,right,outcome,when\n" + "".join(f"a,b,tie,{t}\n" for t in times))
+    found = read_file(path, ReadOptions(period="when")).columns["period"]
+    monkeypatch.setattr("tiebreak.io.comparisons._PART", 1 << 16)
+    expected = read_file(path, ReadOptions(period="when")).columns["period"]
+    assert found.dtype.kind == kind
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_times_whose_parts_differ_are_read_together(save, monkeypatch):
+    monkeypatch.setattr("tiebreak.io.comparisons._PART", 8)
+    # Numbers of eight digits that look like dates in the first part only.
+    times = [20240101 + i for i in range(8)] + [20249900 + i for i in range(8)]
+    path = save("left,right,outcome,date\n" + "".join(f"a,b,tie,{t}\n" for t in times))
+    found = read_file(path, ReadOptions(period="date")).columns["period"]
+    assert found.tolist() == times
