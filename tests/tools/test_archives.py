@@ -25,6 +25,7 @@ IN_SDIST = [
     *("PKG-INFO", "README.md", "conftest.py", "pyproject.toml", ".gitignore"),
     *("docs/design.md", "docs/images/report.png", "examples/demo.py"),
     *("papers/results/000-chess.jsonl", "tests/conftest.py", "tools/smoke.py"),
+    "tests/persistence/models_0_1/elo.tiebreak",
 ]
 METADATA = """Name: tiebreak
 Version: 0.1.0
@@ -83,6 +84,7 @@ def test_what_does_not_belong_into_a_wheel_is_named(extra):
         "shared/README.md",
         ".ci/run",
         "tests/sushi.csv",
+        "tests/models/elo.tiebreak",
         "docs/votes.parquet",
         "src/tiebreak/datasets/results.CSV",
         "papers/results/quick/000-chess.jsonl",
