@@ -5,20 +5,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.oracles.compiled_kernels import (
+    add_exponential_sums_naive,
+    add_partner_rows_naive,
+    add_partner_sums_naive,
+    sort_groups_naive,
+    split_nodes_naive,
+)
 from tiebreak.losses import GradeTree
 from tiebreak.losses.grade_losses import (
     add_exponential_sums,
-    add_exponential_sums_naive,
 )
 from tiebreak.losses.grade_tree import (
     add_partner_rows,
-    add_partner_rows_naive,
     add_partner_sums,
-    add_partner_sums_naive,
     sort_groups,
-    sort_groups_naive,
     split_nodes,
-    split_nodes_naive,
 )
 
 

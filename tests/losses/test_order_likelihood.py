@@ -5,15 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from tests.oracles.compiled_kernels import add_choices_naive, add_list_matrices_naive
 from tiebreak import Orders
 from tiebreak.losses import orders as order_likelihood
 from tiebreak.losses.orders import (
     Choices,
     OrderLikelihood,
     add_choices,
-    add_choices_naive,
     add_list_matrices,
-    add_list_matrices_naive,
 )
 
 

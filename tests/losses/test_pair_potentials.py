@@ -7,13 +7,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from tests.oracles.compiled_kernels import add_shares_naive, largest_power_naive
 from tests.oracles.grade_losses import pair_weights
 from tiebreak.losses import GradePotentials, GradeTree, ListedPotentials
 from tiebreak.losses.pair_potentials import (
     add_shares,
-    add_shares_naive,
     largest_power,
-    largest_power_naive,
 )
 
 

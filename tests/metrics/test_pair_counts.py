@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from tests.metrics.strategies import graded_groups
 from tests.oracles import metrics_bruteforce as oracle
+from tests.oracles.compiled_kernels import add_pair_weights_naive
 from tiebreak.metrics import pair_counts as module
 from tiebreak.metrics.pair_counts import add_pair_weights, pair_counts
 
@@ -35,7 +36,7 @@ def test_kernel_equals_its_naive_twin(data):
     y, utility, qid, weight = data
     fast = pair_counts(y, utility, codes(qid), weight)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "add_pair_weights", module.add_pair_weights_naive)
+        patch.setattr(module, "add_pair_weights", add_pair_weights_naive)
         slow = pair_counts(y, utility, codes(qid), weight)
     np.testing.assert_array_equal(fast, slow)
 

@@ -32,27 +32,13 @@ _ROUNDING = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class PivotedFactor:
-    """K ≈ FᵀF, from the rows of the pivots.
+    """K ≈ FᵀF, from the rows of the pivots."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (r, n)
-        F.
-    pivots : ndarray of int of shape (r,)
-        The rows of K that it was made from.
-    left : ndarray of shape (n,)
-        The diagonal of K - FᵀF.
-    complete : bool
-        Whether no entry of the diagonal is left above the tolerance.
-    indefinite : bool
-        Whether an entry fell below zero, which no kernel allows.
-    """
-
-    rows: Floats
-    pivots: NDArray[np.intp]
-    left: Floats
-    complete: bool
-    indefinite: bool
+    rows: Floats  # F, shape (r, n)
+    pivots: NDArray[np.intp]  # rows of K in the order they were taken, (r,)
+    left: Floats  # diagonal of K - FᵀF, (n,)
+    complete: bool  # whether the error is within the tolerance everywhere
+    indefinite: bool  # whether K is no kernel: a diagonal fell below zero
 
     @property
     def triangle(self) -> Floats:
@@ -69,30 +55,7 @@ def pivoted_cholesky(
     all_or_nothing: bool = True,
     rng: np.random.Generator | None = None,
 ) -> PivotedFactor:
-    """Factor a positive semidefinite matrix from a few of its rows.
-
-    Parameters
-    ----------
-    rows : callable
-        ``rows(index)`` returns the rows ``K[index]``, shape ``(len(index), n)``, in an
-        array that may be overwritten.
-    diagonal : ndarray of shape (n,)
-        The diagonal of ``K``.
-    max_pivots : int
-        Number of pivots at most.
-    tol : float
-        Wanted largest entry of ``K - FᵀF``, relative to the largest diagonal entry.
-    all_or_nothing : bool
-        Whether to stop as soon as the decay of the error shows that `max_pivots` will
-        not suffice.
-    rng : numpy.random.Generator, optional
-        Draws the pivots; by default one with a fixed seed.
-
-    Returns
-    -------
-    PivotedFactor
-        ``K = FᵀF`` up to ``tol`` if it is complete.
-    """
+    """Factor a positive semidefinite matrix from a few of its rows."""
     rng = np.random.default_rng(0) if rng is None else rng
     n = len(diagonal)
     left = np.array(diagonal, dtype=np.float64)
@@ -138,15 +101,7 @@ def _draw(
 def _take(
     block: Floats, target: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Take candidates one after another, given what is left of K between them.
-
-    Returns
-    -------
-    taken : ndarray of int of shape (k,)
-        Their positions in the block.
-    triangle : ndarray of shape (k, k)
-        Cholesky factor of what is left of K between those taken.
-    """
+    """Take candidates one after another, given what is left of K between them."""
     left = block.diagonal().copy()
     asked = rng.random(len(left)) * left
     L = np.zeros(block.shape)
@@ -163,11 +118,7 @@ def _take(
 
 
 def _hopeless(start: float, now: float, target: float, used: int, budget: int) -> bool:
-    """Whether the trace of the error falls too slowly for the pivots that remain.
-
-    Kernel spectra fall faster than any straight line on a log scale, so three times
-    the linear extrapolation is allowed before giving up.
-    """
+    """Whether the trace of the error falls too slowly for the pivots that remain."""
     if used < 2 * _BLOCK or now <= target:
         return False
     rate = np.log(start / now) / used

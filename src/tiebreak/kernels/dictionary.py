@@ -30,59 +30,22 @@ _COPIES = 4
 
 
 class MatrixDictionary:
-    """Columns that are given as an array.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_columns, n_rows)
-        One column of the dictionary in each row.
-    """
+    """Columns that are given as an array."""
 
     def __init__(self, columns: Floats) -> None:
         self._kept = columns
         self.n_columns, self.n_rows = columns.shape
 
     def columns(self, index: NDArray[np.intp] | slice) -> Floats:
-        """Give some columns, one in each row.
-
-        Parameters
-        ----------
-        index : ndarray of int or slice
-            Numbers of the columns.
-
-        Returns
-        -------
-        ndarray of shape (k, n_rows)
-        """
+        """Give some columns, one in each row."""
         return self._kept[index]
 
     def products(self, q: Floats) -> Floats:
-        """Inner products of all columns with one or several vectors.
-
-        Parameters
-        ----------
-        q : ndarray of shape (n_rows,) or (n_rows, k)
-            Vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,) or (n_columns, k)
-        """
+        """Inner products of all columns with one or several vectors."""
         return self._apply(lambda block: block @ q, _PRODUCT)
 
     def measure(self, function: Measure) -> Floats:
-        """Apply a function to all columns, a block at a time, in threads.
-
-        Parameters
-        ----------
-        function : callable
-            Takes columns as rows, shape (k, n_rows), which it must not change, and
-            returns an array of k rows.
-
-        Returns
-        -------
-        ndarray of n_columns rows
-        """
+        """Apply a function to all columns, a block at a time, in threads."""
         return self._apply(function, _block_size(_WORKING, self.n_rows))
 
     def _apply(self, function: Measure, size: int) -> Floats:
@@ -93,28 +56,7 @@ class MatrixDictionary:
 
 
 class KernelDictionary:
-    """Columns of one or several kernels at the same centers.
-
-    Parameters
-    ----------
-    functions : sequence of KernelFunction
-        The kernels; columns of the first come first.
-    values : ndarray or csr_array of shape (n_rows, p)
-        The rows at which kernels are evaluated.
-    centers : ndarray or csr_array of shape (m, p)
-        The centers.
-    cache_bytes : float
-        Memory for columns: those that are kept and those that are worked on.
-
-    Attributes
-    ----------
-    n_columns : int
-        Number of kernels times number of centers.
-    n_rows : int
-        Length of a column.
-    n_kept : int
-        How many columns stay in memory after the first pass.
-    """
+    """Columns of one or several kernels at the same centers."""
 
     def __init__(
         self,
@@ -128,9 +70,9 @@ class KernelDictionary:
         self.n_columns = len(functions) * self.n_centers
         working = min(_WORKING, 0.25 * cache_bytes)
         self._size = _block_size(working, self.n_rows)
-        beside = _COPIES * n_threads() * self._size * 8.0 * self.n_rows
-        beside += self._prepare(0.25 * cache_bytes)
-        fits = int(max(0.0, cache_bytes - beside) // (8 * self.n_rows))
+        overhead = _COPIES * n_threads() * self._size * 8.0 * self.n_rows
+        overhead += self._prepare(0.25 * cache_bytes)
+        fits = int(max(0.0, cache_bytes - overhead) // (8 * self.n_rows))
         self.n_kept = min(fits, self.n_columns)
         self._kept: Floats | None = None
 
@@ -152,17 +94,7 @@ class KernelDictionary:
         return needed
 
     def columns(self, index: NDArray[np.intp] | slice) -> Floats:
-        """Give some columns, one in each row.
-
-        Parameters
-        ----------
-        index : ndarray of int or slice
-            Numbers of the columns.
-
-        Returns
-        -------
-        ndarray of shape (k, n_rows)
-        """
+        """Give some columns, one in each row."""
         number = np.arange(self.n_columns)[index]
         out = np.empty((len(number), self.n_rows))
         kept = number < (0 if self._kept is None else self.n_kept)
@@ -175,32 +107,11 @@ class KernelDictionary:
         return out
 
     def products(self, q: Floats) -> Floats:
-        """Inner products of all columns with one or several vectors.
-
-        Parameters
-        ----------
-        q : ndarray of shape (n_rows,) or (n_rows, k)
-            Vectors.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,) or (n_columns, k)
-        """
+        """Inner products of all columns with one or several vectors."""
         return self._apply(lambda block: block @ q, _PRODUCT)
 
     def measure(self, function: Measure) -> Floats:
-        """Apply a function to all columns, a block at a time, in threads.
-
-        Parameters
-        ----------
-        function : callable
-            Takes columns as rows, shape (k, n_rows), which it must not change, and
-            returns an array of k rows.
-
-        Returns
-        -------
-        ndarray of n_columns rows
-        """
+        """Apply a function to all columns, a block at a time, in threads."""
         return self._apply(function, self._size)
 
     def _apply(self, function: Measure, size: int) -> Floats:

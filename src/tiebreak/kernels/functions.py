@@ -37,18 +37,7 @@ _CHUNK = 1024
 
 
 def exp_in_place(block: np.ndarray) -> np.ndarray:
-    """Replace every entry of a C-contiguous block by its exponential.
-
-    Parameters
-    ----------
-    block : ndarray of float32 or float64
-        Exponents, at most about 80; overwritten.
-
-    Returns
-    -------
-    ndarray
-        The same block.
-    """
+    """Replace every entry of a C-contiguous block by its exponential."""
     flat = block.reshape(-1)
     if block.dtype == np.float32:
         exp_single(flat)
@@ -127,19 +116,7 @@ _SINGLE_PRECISION_LIMIT = 64.0
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """A kernel with all its parameters resolved to numbers.
-
-    Parameters
-    ----------
-    name : {"linear", "poly", "rbf"} or callable
-        The form of the kernel.
-    gamma : float
-        Factor of ``"poly"`` and ``"rbf"``.
-    degree : int
-        Degree of ``"poly"``.
-    coef0 : float
-        Constant of ``"poly"``.
-    """
+    """A kernel with all its parameters resolved to numbers."""
 
     name: str | Callable[..., np.ndarray]
     gamma: float = 1.0
@@ -147,16 +124,7 @@ class KernelFunction:
     coef0: float = 0.0
 
     def block(self, A: Table, B: Table) -> np.ndarray:
-        """Kernel values between rows of ``A`` and rows of ``B``, in float64.
-
-        Parameters
-        ----------
-        A, B : ndarray or csr_array of shape (n_a, p), (n_b, p)
-
-        Returns
-        -------
-        ndarray of shape (n_a, n_b)
-        """
+        """Kernel values between rows of ``A`` and rows of ``B``, in float64."""
         if not isinstance(self.name, str):
             return self._call(A, B)
         if self.name == "rbf" and not sp.issparse(A) and not sp.issparse(B):
@@ -195,22 +163,7 @@ class KernelFunction:
         return (self.gamma * norms + self.coef0) ** self.degree
 
     def evaluator(self, A: Table, dtype: type) -> Evaluator:
-        """Prepare fast repeated blocks between rows of one table.
-
-        For dense RBF tables the exponent is one matrix product of augmented rows,
-        so a block costs one product and one exponential.
-
-        Parameters
-        ----------
-        A : ndarray or csr_array of shape (N, p)
-        dtype : numpy.float32 or numpy.float64
-            Precision of the returned blocks.
-
-        Returns
-        -------
-        callable
-            ``f(i, j, out)`` gives ``k(A[i], A[j])``, in ``out`` where that helps.
-        """
+        """Prepare fast repeated blocks between rows of one table."""
         if self.name == "rbf" and isinstance(A, np.ndarray):
             centered = A - A.mean(axis=0)
             norms = self.gamma * _squared_norms(centered)
@@ -276,26 +229,7 @@ def make_kernel(
     coef0: float,
     items: Table,
 ) -> KernelFunction:
-    """Resolve the kernel parameters of an estimator against its training items.
-
-    Parameters
-    ----------
-    kernel : {"linear", "poly", "rbf"} or callable
-        Name of the kernel, or a function of two tables.
-    gamma : float, "scale" or "auto"
-        ``"scale"`` is ``1 / (p * items.var())`` over the distinct training items,
-        ``"auto"`` is ``1 / p``.
-    degree : int
-        Degree of ``"poly"``.
-    coef0 : float
-        Constant of ``"poly"``.
-    items : ndarray or csr_array of shape (N, p)
-        The distinct items that the training comparisons touch.
-
-    Returns
-    -------
-    KernelFunction
-    """
+    """Resolve the kernel parameters of an estimator against its training items."""
     if callable(kernel):
         return KernelFunction(kernel)
     if kernel not in KERNEL_NAMES:

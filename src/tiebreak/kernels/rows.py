@@ -1,33 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A large symmetric matrix as solvers see it: blocks, combinations of rows, products.
+"""Kernels between items and between comparisons, as rows that solvers ask for.
 
-Two forms share one interface: :class:`CachedRows` computes rows when they are needed
-and keeps the most recent ones, :class:`FactorRows` has a thin factor that stands for
-all of them. :func:`make_rows` chooses.
-
-Kernels between the rows of one item table, evaluated a block at a time.
-
-Two forms share one small interface (``n_items``, ``block``, ``product``, ``paired``):
+*Item kernels* evaluate k between the rows of one item table, a block at a time:
 :class:`FunctionKernel` evaluates a kernel function and stores nothing,
 :class:`GramKernel` looks values up in an items × items matrix.
 
-Rows of the pair kernel, computed when they are asked for.
-
-For comparisons t = (left, right) of items the pair kernel is
+*Row sources* are symmetric matrices known by their rows. For comparisons
+t = (left, right) of items the pair kernel is
 
     K[s, t] = k(r_s, r_t) - k(r_s, l_t) - k(l_s, r_t) + k(l_s, l_t),
 
 the inner product of the differences Φ(right) - Φ(left). It is never formed: a row
-costs two rows of the item kernel, and when the matrix is numerically thin a pivoted
-Cholesky factor stands for all of it. A tie and its mirror share one row up to sign, so
-rows are kept per comparison and not per dual variable.
+costs two rows of the item kernel. A tie and its mirror share one row up to sign, so
+rows are kept per comparison and not per dual variable. For solvers that work on items,
+a row is that of one item.
 
-The kernel between items as a matrix of rows, for solvers that work on items.
-
-A row is that of one item; nothing here knows of comparisons. A linear kernel never
-needs its items × items matrix: few features are a thin factor as they are
-(:class:`~tiebreak.kernels.FactorRows`, without a copy), and with many the products go
-through the features (:class:`LinearRows`).
+*Matrix rows* are what solvers see: blocks, combinations of rows, products.
+:class:`CachedRows` computes rows when they are needed and keeps the most recent ones,
+:class:`FactorRows` has a thin factor, from pivoted Cholesky or from few features, that
+stands for all of them, and :class:`LinearRows` multiplies through many features.
+:func:`make_rows` chooses.
 """
 
 from __future__ import annotations
@@ -68,13 +60,7 @@ class ItemKernel(Protocol):
 
 
 class GramKernel:
-    """Kernel values looked up in a matrix.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (N, N)
-        Symmetric matrix of the values between all items.
-    """
+    """Kernel values looked up in a matrix."""
 
     def __init__(self, gram: np.ndarray) -> None:
         self.gram = gram
@@ -96,15 +82,7 @@ class GramKernel:
 
 
 class FunctionKernel:
-    """Kernel values computed when they are asked for.
-
-    Parameters
-    ----------
-    function : KernelFunction
-        Gives the kernel between any two tables.
-    table : ndarray or csr_array of shape (N, p)
-        The items.
-    """
+    """Kernel values computed when they are asked for."""
 
     def __init__(self, function: KernelFunction, table: Table) -> None:
         self.function = function
@@ -124,11 +102,7 @@ class FunctionKernel:
         return self._evaluate(dtype)(index, slice(None), out)
 
     def product(self, coef: np.ndarray) -> np.ndarray:
-        """``K @ coef`` in double precision, shape ``(N,)``.
-
-        Only columns with a non-zero coefficient are evaluated, and of two mirrored
-        tiles only one.
-        """
+        """``K @ coef`` in double precision, shape ``(N,)``."""
         used = np.flatnonzero(coef)
         order = np.concatenate([used, np.flatnonzero(coef == 0)])
         weight = coef[order]
@@ -170,18 +144,7 @@ class FunctionKernel:
 
 
 def check_gram(gram: np.ndarray) -> np.ndarray:
-    """Refuse an items × items matrix that is not square, finite and symmetric.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (N, N)
-        Kernel values between all items.
-
-    Returns
-    -------
-    ndarray of shape (N, N)
-        The same matrix.
-    """
+    """Refuse an items × items matrix that is not square, finite and symmetric."""
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ValueError(
             f"a precomputed kernel must be square (items × items) for fit, got shape "
@@ -220,15 +183,7 @@ class RowSource(Protocol):
 
 
 class ItemPairRows:
-    """The pair kernel over an item kernel.
-
-    Parameters
-    ----------
-    kernel : ItemKernel
-        Kernel between the items.
-    left, right : ndarray of int, shape (n,)
-        Item rows of each comparison.
-    """
+    """The pair kernel over an item kernel."""
 
     def __init__(self, kernel: ItemKernel, left: np.ndarray, right: np.ndarray) -> None:
         self.kernel = kernel
@@ -271,13 +226,7 @@ class ItemPairRows:
 
 
 class DifferenceRows:
-    """The linear pair kernel ``Z Zᵀ`` with ``Z = X[right] - X[left]``.
-
-    Parameters
-    ----------
-    Z : ndarray or csr_array of shape (n, p)
-        Difference of features, one row per comparison.
-    """
+    """The linear pair kernel ``Z Zᵀ`` with ``Z = X[right] - X[left]``."""
 
     def __init__(self, Z: Table) -> None:
         self.Z = Z
@@ -316,11 +265,7 @@ _MAX_PIVOTS = 1000
 
 
 class MatrixRows(Protocol):
-    """What solvers need from a positive semidefinite matrix K of n rows.
-
-    ``whole_block`` is for a solver to keep the block of a small program, with its rows
-    and signs, so that the next program on the same matrix need not form it again.
-    """
+    """What solvers need from a positive semidefinite matrix K of n rows."""
 
     n_rows: int
     dtype: type
@@ -342,13 +287,7 @@ class MatrixRows(Protocol):
 
 
 class FactorRows:
-    """A matrix given by its thin factor, ``K = FᵀF``.
-
-    Parameters
-    ----------
-    F : ndarray of shape (r, n)
-        The factor.
-    """
+    """A matrix given by its thin factor, ``K = FᵀF``."""
 
     dtype: type = np.float64
 
@@ -378,22 +317,7 @@ class FactorRows:
 
 
 class CachedRows:
-    """Rows of a source, the most recently used ones kept within a memory limit.
-
-    Parameters
-    ----------
-    source : RowSource
-        Computes rows.
-    max_bytes : float
-        Memory for kept rows. At least 64 rows are always kept.
-    dtype : numpy.float32 or numpy.float64, optional
-        Precision of the kept rows; by default double up to 2000 rows.
-
-    Attributes
-    ----------
-    capacity : int
-        Distinct rows that can be kept at the same time.
-    """
+    """Rows of a source, the most recently used ones kept within a memory limit."""
 
     factor: np.ndarray | None = None
 
@@ -472,21 +396,7 @@ class CachedRows:
 
 
 def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
-    """Choose between rows on demand and a thin factor.
-
-    Parameters
-    ----------
-    source : RowSource
-        The matrix.
-    max_bytes : float
-        Memory limit for kept rows or for the factor.
-
-    Returns
-    -------
-    MatrixRows
-        A :class:`FactorRows` when at most 1000 pivots, and at most a third of the rows,
-        reproduce the matrix to ten digits; else :class:`CachedRows`.
-    """
+    """Choose between rows on demand and a thin factor."""
     n = source.n_rows
     # Beyond a third of the rows the factor costs as much as the matrix it stands for.
     budget = int(min(max(n // 3, 32), _MAX_PIVOTS, max(max_bytes / (8 * n), 1)))
@@ -538,13 +448,7 @@ _MAX_FEATURES = 1000
 
 
 class ItemRows:
-    """Rows of the kernel between items, computed when they are asked for.
-
-    Parameters
-    ----------
-    kernel : ItemKernel
-        Kernel between the items.
-    """
+    """Rows of the kernel between items, computed when they are asked for."""
 
     def __init__(self, kernel: ItemKernel) -> None:
         self.kernel = kernel
@@ -570,13 +474,7 @@ class ItemRows:
 
 
 class LinearRows:
-    """The linear kernel ``X Xᵀ``, of which nothing is kept: products go through X.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, p)
-        Features, one row per item.
-    """
+    """The linear kernel ``X Xᵀ``, of which nothing is kept: products go through X."""
 
     dtype: type = np.float64
     factor: np.ndarray | None = None
@@ -612,38 +510,12 @@ class LinearRows:
 
 
 def make_item_rows(kernel: ItemKernel, max_bytes: float = 2e8) -> MatrixRows:
-    """Rows of a kernel between items: a thin factor where there is one, or on demand.
-
-    Parameters
-    ----------
-    kernel : ItemKernel
-        Kernel between the items.
-    max_bytes : float
-        Memory limit for kept rows or for the factor.
-
-    Returns
-    -------
-    MatrixRows
-    """
+    """Rows of a kernel between items: a thin factor if there is one, or on demand."""
     return make_rows(ItemRows(kernel), max_bytes)
 
 
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
-    """Rows of the linear kernel between items, never more than the features need.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, p)
-        Features.
-    max_bytes : float
-        Memory limit for a dense copy of sparse features.
-
-    Returns
-    -------
-    MatrixRows
-        Up to a third as many features as items, and up to 1000, are a factor. With
-        more, products go through the features.
-    """
+    """Rows of the linear kernel between items, never more than the features need."""
     n, p = X.shape
     thin = p <= min(max(n // 3, 32), _MAX_FEATURES)
     if thin and not sp.issparse(X):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Probabilities of left, tie and right from a difference of utilities.
+r"""The likelihood of comparisons with three outcomes: links, designs, objective.
 
-A link turns the difference d = r(right) - r(left) and one tie parameter t, shared by
+A *link* turns the difference d = r(right) - r(left) and one tie parameter t, shared by
 all comparisons, into three probabilities. Both links here give a negative
 log-likelihood that is jointly convex in (d, t):
 
@@ -10,22 +10,11 @@ log-likelihood that is jointly convex in (d, t):
 * cumulative logit, which is the model of Rao and Kupper (1967):
   P(right) = σ(d - t), P(left) = σ(-d - t), t ≥ 0, and θ = exp(t). No ties is t = 0.
 
-Without ties both are the Bradley-Terry model P(right) = σ(d).
+Without ties both are the Bradley-Terry model P(right) = σ(d). A tie is the most
+probable outcome when |d| ≤ ``threshold(t)``, the boundary included.
 
-Losses are **sums** over comparisons: -Σ n_c ln p_c over the three outcomes, where the
-counts n (shape (m, 3), columns left, tie, right) are weights of alike comparisons and
-need not be whole. A count of zero contributes zero, whatever its probability is.
-
-Boundary convention: a tie is the most probable outcome when |d| ≤ ``threshold(t)``,
-the boundary included.
-
-From coefficients to differences of utilities: linear maps that are never stored.
-
-A design is the matrix D of shape (m, q) in d = D β, where d holds r(right) - r(left)
-of m comparisons. It is known by four operations: D β, Dᵀ g, Dᵀ diag(h) D, and the
-diagonal of the latter.
-
-The penalized likelihood of comparisons with three outcomes.
+A *design* is the matrix D of shape (m, q) in d = D β. It is known by its products and
+never stored. The *objective* joins both:
 
 .. math::
 
@@ -33,9 +22,11 @@ The penalized likelihood of comparisons with three outcomes.
               + \sum_j α_j β_j^2 + \frac{κ}{2}\,(\mathbf 1_S^\top β)^2,
     \qquad d = D β
 
-a sum over comparisons. The last term exists only where the likelihood does not change
-when the coefficients of a set S (the strengths of items) all move by the same amount
-and nothing else decides: it is zero at the solution, whose strengths sum to zero.
+a **sum** over comparisons. The counts n (shape (m, 3), columns left, tie, right) are
+weights of equal comparisons and need not be whole; a count of zero contributes zero,
+whatever its probability is. The last term exists only where the likelihood does not
+change when the coefficients of a set S (the strengths of items) all move by the same
+amount: it is zero at the solution, whose strengths sum to zero.
 """
 
 from __future__ import annotations
@@ -342,11 +333,11 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
         left_lost, left_tied = left * below / (1.0 + z), tie * inside / (1.0 + z)
         gradient[k] = left_lost - left_tied - right_lost + right_tied
         in_t += left_lost - left_tied + right_lost - right_tied
-        bend_above = to_right * x / (1.0 + x) ** 2
-        bend_below = to_left * z / (1.0 + z) ** 2
-        curvature[k] = bend_above + bend_below
-        cross[k] = bend_below - bend_above
-        in_tt += bend_above + bend_below
+        curvature_above = to_right * x / (1.0 + x) ** 2
+        curvature_below = to_left * z / (1.0 + z) ** 2
+        curvature[k] = curvature_above + curvature_below
+        cross[k] = curvature_below - curvature_above
+        in_tt += curvature_above + curvature_below
     if ties > 0.0:
         x, rest = math.exp(-2.0 * t), -math.expm1(-2.0 * t)
         value -= ties * math.log(rest)
@@ -404,15 +395,7 @@ class Design(Protocol):
 
 
 class ItemDesign:
-    """One coefficient per item: d = β[right] - β[left].
-
-    Parameters
-    ----------
-    left, right : ndarray of int64 of shape (m,)
-        Items of each comparison.
-    n_items : int
-        How many items there are.
-    """
+    """One coefficient per item: d = β[right] - β[left]."""
 
     def __init__(self, left: Codes, right: Codes, n_items: int) -> None:
         self.left, self.right, self.n_coef = left, right, n_items
@@ -450,13 +433,7 @@ class ItemDesign:
 
 
 class CovariateDesign:
-    """Covariates of the comparisons themselves, in favor of left: d = -Z β.
-
-    Parameters
-    ----------
-    covariates : ndarray of shape (m, q)
-        Z, one row per comparison.
-    """
+    """Covariates of the comparisons themselves, in favor of left: d = -Z β."""
 
     def __init__(self, covariates: Vector) -> None:
         self.covariates = covariates
@@ -484,18 +461,7 @@ class CovariateDesign:
 
 
 class FeatureDesign:
-    """A linear utility of the items' features: d = (X β)[right] - (X β)[left].
-
-    Products go through the items, so m comparisons of N items cost O(m + N p), and
-    Dᵀ diag(h) D costs O(m p + N p²) instead of O(m p²).
-
-    Parameters
-    ----------
-    features : ndarray or CSR array of shape (N, p)
-        X, one row per item.
-    left, right : ndarray of int64 of shape (m,)
-        Items of each comparison.
-    """
+    """A linear utility of the items' features: d = (X β)[right] - (X β)[left]."""
 
     def __init__(self, features: Any, left: Codes, right: Codes) -> None:
         self.features = features
@@ -543,13 +509,7 @@ class FeatureDesign:
 
 
 class JointDesign:
-    """Several designs side by side, d = D₁ β₁ + D₂ β₂ and so on.
-
-    Parameters
-    ----------
-    *parts : Design
-        At least one; coefficients follow each other in the same order.
-    """
+    """Several designs side by side, d = D₁ β₁ + D₂ β₂ and so on."""
 
     def __init__(self, *parts: Design) -> None:
         self.parts = parts
@@ -622,23 +582,7 @@ def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
 
 
 class ComparisonObjective:
-    """Value, gradient and Hessian of f at a point x = (β, t), or x = β.
-
-    Parameters
-    ----------
-    design : Design
-        The matrix D of shape (m, q).
-    link : OutcomeLink
-        Gives probabilities from d and t.
-    counts : ndarray of shape (m, 3)
-        n, weights of left, tie and right.
-    alpha : ndarray of shape (q,)
-        Penalty of each coefficient.
-    tie : float or None
-        A fixed t; None: t is the last entry of x.
-    free : slice or None
-        The set S whose level the likelihood does not determine.
-    """
+    """Value, gradient and Hessian of f at a point x = (β, t), or x = β."""
 
     def __init__(
         self,

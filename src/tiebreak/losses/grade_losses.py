@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Losses of a utility vector over all pairs of different grades.
+r"""Losses of a utility vector over pairs of a better and a worse item.
 
 With a pair (i, j) for any two rows of one group with y_i > y_j, weights w and the
 group's factor c_g (1, or one over the weight of its pairs),
@@ -8,33 +8,23 @@ group's factor c_g (1, or one over the weight of its pairs),
 
     L(u) = \sum_{(i,j)} c_g\, w_i w_j\; \ell(1 - (u_i - u_j)),
 
-sums over pairs and not means. The hinge ℓ(z) = z₊ and its square ℓ(z) = z₊² are here,
-the exponential is in its own module. A pair counts when u_i < u_j + 1; at equality
-the hinge has the subgradient 0. With p_i the weight of the worse items from which i
-keeps no margin, q_i that of the better ones, and b_i the sum of w_j u_j over both,
+sums over pairs and not means, for the hinge ℓ(z) = z₊ and its square ℓ(z) = z₊². A pair
+counts when u_i < u_j + 1; at equality the hinge has the subgradient 0. With p_i the
+weight of the worse items from which i keeps no margin, q_i that of the better ones, and
+b_i the sum of w_j u_j over both,
 
     Σ w w z₊   = Σ_i w_i (p_i - u_i (p_i - q_i)),
     ∂/∂u_i     = -w_i (p_i - q_i),
     ½ ∂/∂u_i Σ w w z₊²  = w_i ((p_i + q_i) u_i - b_i - (p_i - q_i)),
     Σ w w z₊²  = Σ w w z₊ + ½ u·∂/∂u Σ w w z₊².
 
-The exponential loss over all pairs of different grades.
+The exponential loss sums c_g w_i w_j exp(-(u_i - u_j)). The exponential of a difference
+is a product, so in ascending order of grade one running sum over the worse items and
+one over the better ones give value, gradient and products with the Hessian in O(n). The
+running sums are kept relative to their largest term, and a pair whose own term
+overflows is infinite.
 
-.. math::
-
-    L(u) = \sum_{y_i > y_j} c_g\, w_i w_j\; e^{-(u_i - u_j)},
-
-a sum over the pairs inside groups. The exponential of a difference is a product, so in
-ascending order of grade one running sum over the worse items and one over the better
-ones give value, gradient and products with the Hessian in O(n). The running sums are
-kept relative to their largest term, and a pair whose own term overflows is infinite.
-
-The squared hinge over pairs that are written down.
-
-.. math:: L(u) = \sum_k w_k\, (1 - (u_{b_k} - u_{c_k}))_+^2,
-
-a sum over pairs of a better item b and a worse item c. A pair counts while its
-difference is below one.
+Pairs that are written down, with weights w_k, have the squared hinge too.
 """
 
 from __future__ import annotations
@@ -54,15 +44,7 @@ Floats = NDArray[np.float64]
 
 
 class GradeHinge:
-    """Σ c w_i w_j (1 - s (u_i - u_j))₊ over pairs with y_i > y_j.
-
-    Parameters
-    ----------
-    tree : GradeTree
-        The pairs.
-    slope : float, default=1.0
-        s, above 0: a margin of 1/s is asked for.
-    """
+    """Σ c w_i w_j (1 - s (u_i - u_j))₊ over pairs with y_i > y_j."""
 
     def __init__(self, tree: GradeTree, slope: float = 1.0) -> None:
         self.tree, self.slope = tree, slope
@@ -72,18 +54,7 @@ class GradeHinge:
         return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and a subgradient.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            Utilities of all rows.
-
-        Returns
-        -------
-        value : float
-        gradient : ndarray of shape (n,)
-        """
+        """Give the loss and a subgradient."""
         tree = self.tree
         s = self.slope * tree.gather(u)
         tree.arrange(s)
@@ -96,13 +67,7 @@ class GradeHinge:
 
 
 class GradeSquaredHinge:
-    """Σ c w_i w_j (1 - (u_i - u_j))₊² over pairs with y_i > y_j.
-
-    Parameters
-    ----------
-    tree : GradeTree
-        The pairs.
-    """
+    """Σ c w_i w_j (1 - (u_i - u_j))₊² over pairs with y_i > y_j."""
 
     def __init__(self, tree: GradeTree) -> None:
         self.tree = tree
@@ -113,18 +78,7 @@ class GradeSquaredHinge:
         return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            Utilities of all rows.
-
-        Returns
-        -------
-        value : float
-        gradient : ndarray of shape (n,)
-        """
+        """Give the loss and its gradient; the Hessian then speaks of u."""
         tree, self._u = self.tree, u
         s = tree.gather(u)
         tree.arrange(s)
@@ -147,14 +101,6 @@ class GradeSquaredHinge:
         """Give the Hessian at the last expanded point times v.
 
         (Hv)_i = 2 c w_i Σ_j w_j (v_i - v_j) over the partners j of i.
-
-        Parameters
-        ----------
-        v : ndarray of shape (n,)
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         tree = self.tree
         t = tree.center(tree.gather(v))
@@ -164,30 +110,12 @@ class GradeSquaredHinge:
         return tree.scatter(out)
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Give the diagonal of the Hessian at the last expanded point."""
         tree = self.tree
         return tree.scatter(2.0 * tree.weight * tree.scale * self._degree)
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA at the last expanded point from some of the rows.
-
-        Parameters
-        ----------
-        A : ndarray or csr_array of shape (n, q)
-            A design.
-        n_rows : int
-            About how many rows to use.
-
-        Returns
-        -------
-        ndarray of shape (q, q)
-            Symmetric and positive semidefinite; exact if all rows are used.
-        """
+        """Estimate AᵀHA at the last expanded point from some of the rows."""
         tree, loss, rows = self.tree, self, self.tree.rows
         if n_rows < len(rows):
             if self._sample is None or len(self._sample[0]) > 2 * n_rows:
@@ -199,23 +127,17 @@ class GradeSquaredHinge:
         part = np.asarray(A[rows].toarray() if sp.issparse(A) else A[rows])
         part -= part.mean(axis=0)
         heavy = tree.weight[:, None]
-        bent = loss._degree[:, None] * part
-        bent -= tree.partner_rows(heavy * part)
-        bent *= 2.0 * heavy * np.reshape(tree.scale, (-1, 1))
-        sketch = inner_products(part, bent)
+        curved = loss._degree[:, None] * part
+        curved -= tree.partner_rows(heavy * part)
+        curved *= 2.0 * heavy * np.reshape(tree.scale, (-1, 1))
+        sketch = inner_products(part, curved)
         if tree is not self.tree:
             sketch *= self.tree.total / max(tree.total, 1.0)
         return 0.5 * (sketch + sketch.T)
 
 
 class GradeExponential:
-    """Σ c w_i w_j exp(-(u_i - u_j)) over pairs with y_i > y_j.
-
-    Parameters
-    ----------
-    tree : GradeTree
-        The pairs.
-    """
+    """Σ c w_i w_j exp(-(u_i - u_j)) over pairs with y_i > y_j."""
 
     def __init__(self, tree: GradeTree) -> None:
         self.tree = tree
@@ -229,18 +151,7 @@ class GradeExponential:
         return self.expand(u)[0]
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            Utilities of all rows.
-
-        Returns
-        -------
-        value : float
-        gradient : ndarray of shape (n,)
-        """
+        """Give the loss and its gradient; the Hessian then speaks of u."""
         tree = self.tree
         self._s = tree.gather(u)
         against_worse, against_better = self._sums(np.ones(len(self._s)))
@@ -252,14 +163,6 @@ class GradeExponential:
         """Give the Hessian at the last expanded point times v.
 
         (Hv)_i = Σ_j e_ij (v_i - v_j), with e_ij the loss of the pair of i and j.
-
-        Parameters
-        ----------
-        v : ndarray of shape (n,)
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         tree = self.tree
         t = tree.center(tree.gather(v))
@@ -269,12 +172,7 @@ class GradeExponential:
         )
 
     def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Give the diagonal of the Hessian at the last expanded point."""
         return self.tree.scatter(self._degree)
 
     def _sums(self, x: Floats) -> tuple[Floats, Floats]:
@@ -306,19 +204,7 @@ def add_exponential_sums(
     runs: NDArray[np.int64],
     first_run: NDArray[np.int64],
 ) -> None:
-    """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place.
-
-    Parameters
-    ----------
-    out : ndarray of shape (m,)
-        Updated.
-    u, log_weight, x : ndarray of shape (m,)
-        Utility, logarithm of the weight, and a factor of each slot.
-    runs : ndarray of shape (R + 1,)
-        First slot of each run of equal grades, and m.
-    first_run : ndarray of shape (G + 1,)
-        First run of each group, and R.
-    """
+    """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place."""
     for group in range(len(first_run) - 1):
         largest, total = -np.inf, 0.0
         for run in range(first_run[group], first_run[group + 1]):
@@ -333,39 +219,11 @@ def add_exponential_sums(
                 total += math.exp(power - largest) * x[i]
 
 
-def add_exponential_sums_naive(
-    out: Floats,
-    u: Floats,
-    log_weight: Floats,
-    x: Floats,
-    runs: NDArray[np.int64],
-    first_run: NDArray[np.int64],
-) -> None:
-    """Do what ``add_exponential_sums`` does by visiting every pair."""
-    for group in range(len(first_run) - 1):
-        start = runs[first_run[group]]
-        for run in range(first_run[group], first_run[group + 1]):
-            for i in range(runs[run], runs[run + 1]):
-                for j in range(start, runs[run]):
-                    power = log_weight[i] + log_weight[j] + u[j] - u[i]
-                    out[i] += math.exp(power) * x[j]
-
-
 Codes = NDArray[np.int64]
 
 
 class ListedSquaredHinge:
-    """Squared hinge over listed pairs, as a function of the utilities of n items.
-
-    Parameters
-    ----------
-    better, worse : ndarray of int of shape (m,)
-        Items of each pair.
-    weight : ndarray of shape (m,)
-        Positive weights.
-    n_items : int
-        n.
-    """
+    """Squared hinge over listed pairs, as a function of the utilities of n items."""
 
     def __init__(
         self, better: Codes, worse: Codes, weight: Floats, n_items: int
@@ -376,52 +234,31 @@ class ListedSquaredHinge:
         self._shuffled = order
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            Utilities.
-
-        Returns
-        -------
-        value : float
-        gradient : ndarray of shape (n,)
-        """
+        """Give the loss and its gradient; the Hessian then speaks of u."""
         short = np.maximum(0.0, 1.0 - (u[self.better] - u[self.worse]))
-        self._bend = 2.0 * self.weight * (short > 0.0)
+        self._curvature = 2.0 * self.weight * (short > 0.0)
         push = self.weight * short
         return float(push @ short), self._gather(-2.0 * push)
 
     def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
-        return self._gather(self._bend * (v[self.better] - v[self.worse]))
+        return self._gather(self._curvature * (v[self.better] - v[self.worse]))
 
     def hessian_diagonal(self) -> Floats:
         """Give the diagonal of the Hessian at the last expanded point."""
-        return self._sum(self.better, self._bend) + self._sum(self.worse, self._bend)
+        return self._sum(self.better, self._curvature) + self._sum(
+            self.worse, self._curvature
+        )
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
-        """Estimate AᵀHA at the last expanded point from some of the pairs.
-
-        Parameters
-        ----------
-        A : ndarray or csr_array of shape (n, q)
-            A design.
-        n_rows : int
-            About how many pairs to use.
-
-        Returns
-        -------
-        ndarray of shape (q, q)
-        """
+        """Estimate AᵀHA at the last expanded point from some of the pairs."""
         chosen = self._shuffled[:n_rows]
         difference = A[self.better[chosen]] - A[self.worse[chosen]]
         if sp.issparse(difference):
             difference = difference.toarray()
         share = len(self._shuffled) / len(chosen)
-        bent = difference * (share * self._bend[chosen])[:, None]
-        return inner_products(difference, bent)
+        curved = difference * (share * self._curvature[chosen])[:, None]
+        return inner_products(difference, curved)
 
     def _gather(self, in_difference: Floats) -> Floats:
         return self._sum(self.better, in_difference) - self._sum(

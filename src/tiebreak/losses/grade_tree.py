@@ -2,22 +2,18 @@
 """All pairs of different grades within groups, without writing one of them down.
 
 The grades of a group are halved again and again, so that every pair of items of
-different grades is split apart exactly once: log₂ k levels for k grades. Which items
-keep a margin of one from each other is then found by walking two sorted lists per
-node, in O(n log k) after a sort of the utilities, for any real grades and weights.
-
-Find the partners of every graded item, and sum over them.
+different grades is separated exactly once: log₂ k levels for k grades.
 
 Rows of a group stand in *slots*, ascending in grade. A node (lo, mid, hi, level) is a
 range of slots, cut between two grades: every item in [mid, hi) is better than every
-item in [lo, mid). Together the nodes hold each pair of different grades once. Item i
-is a *partner* of item j, i better than j, when u_i < u_j + 1: when the pair does not
-keep a margin of one.
+item in [lo, mid). Item i is a *partner* of item j, i better than j, when
+u_i < u_j + 1: when the pair does not keep a margin of one.
 
 Inside a node the items stand in ascending order of utility, so the partners of one
 item are a range: from the first item on, for an item of the lower half; up to the last
 one, for an item of the upper half. ``bound`` holds the other end of that range. It is
-found once for given utilities, and then serves any number of sums.
+found by walking two sorted lists per node, in O(n log k) after a sort of the utilities,
+and then serves any number of sums.
 """
 
 from __future__ import annotations
@@ -68,19 +64,6 @@ def plant_nodes(
     """Write the nodes of every group, a node before those within it.
 
     A range of slots is cut at the change of grade nearest to its middle.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (T, 4)
-        lo, mid, hi, level; updated.
-    stack : ndarray of shape (S, 3)
-        Scratch; S is at least the largest number of grades of a group plus one.
-    cuts : ndarray of shape (T,)
-        Slots at which a new grade of the same group begins.
-    first : ndarray of shape (G + 1,)
-        First cut, and so first node, of each group, and T.
-    starts : ndarray of shape (G + 1,)
-        First slot of each group, and the number of slots.
     """
     for group in range(len(starts) - 1):
         own = cuts[first[group] : first[group + 1]]
@@ -112,19 +95,6 @@ def sort_groups(
     """Sort the slots of each group by utility, in place.
 
     A merge sort from short sorted runs, fast where `order` is nearly sorted already.
-
-    Parameters
-    ----------
-    order : ndarray of shape (n,)
-        A permutation of the slots of each group; sorted.
-    u : ndarray of shape (n,)
-        Utility of each slot.
-    starts : ndarray of shape (G + 1,)
-        First slot of each group, and n.
-    first, last : int
-        The groups to sort.
-    spare : ndarray of shape (n,)
-        Scratch.
     """
     for group in range(first, last):
         lo, hi = starts[group], starts[group + 1]
@@ -156,20 +126,6 @@ def sort_groups(
             run *= 2
 
 
-def sort_groups_naive(
-    order: Ints,
-    u: Floats,
-    starts: NDArray[np.int64],
-    first: int,
-    last: int,
-    spare: Ints,
-) -> None:
-    """Do what ``sort_groups`` does with NumPy's sort."""
-    for group in range(first, last):
-        here = order[starts[group] : starts[group + 1]]
-        here[:] = here[np.argsort(u[here], kind="stable")]
-
-
 @njit(cache=True, nogil=True)
 def split_nodes(
     nodes: Ints,
@@ -180,25 +136,7 @@ def split_nodes(
     u: Floats,
     spare: Floats,
 ) -> None:
-    """Order the halves of every node by utility and find the ranges of partners.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (T, 4)
-        lo, mid, hi, level, a node before the nodes within it.
-    first, last : int
-        The nodes to split.
-    order : ndarray of shape (n_levels + 1, n)
-        Row `level` holds the slots of each node by ascending utility; the row after it
-        is updated, lower half first.
-    bound : ndarray of shape (n_levels, n)
-        Where the partners end (lower half) or begin (upper half), as positions in
-        the next row of `order`; updated.
-    u : ndarray of shape (n,)
-        Utilities in the order of the row of the first node; rearranged.
-    spare : ndarray of shape (n,)
-        Scratch.
-    """
+    """Order the halves of every node by utility and find the ranges of partners."""
     for t in range(first, last):
         lo, mid, hi, level = nodes[t, 0], nodes[t, 1], nodes[t, 2], nodes[t, 3]
         here, halves, ends = order[level], order[level + 1], bound[level]
@@ -223,27 +161,6 @@ def split_nodes(
         ends[b:hi] = mid
 
 
-def split_nodes_naive(
-    nodes: Ints,
-    first: int,
-    last: int,
-    order: Ints,
-    bound: Ints,
-    u: Floats,
-    spare: Floats,
-) -> None:
-    """Do what ``split_nodes`` does by testing every pair of every node."""
-    for t in range(first, last):
-        lo, mid, hi, level = nodes[t]
-        here = order[level, lo:hi].copy()
-        upper = here >= mid
-        order[level + 1, lo:hi] = np.concatenate([here[~upper], here[upper]])
-        u[lo:hi] = np.concatenate([u[lo:hi][~upper], u[lo:hi][upper]])
-        partner = u[mid:hi, None] < u[None, lo:mid] + 1.0
-        bound[level, lo:mid] = mid + partner.sum(axis=0)
-        bound[level, mid:hi] = mid - partner.sum(axis=1)
-
-
 @njit(cache=True, nogil=True)
 def add_partner_sums(
     nodes: Ints,
@@ -256,19 +173,7 @@ def add_partner_sums(
     over_worse: Floats,
     over_better: Floats,
 ) -> None:
-    """Add to every item the sum of x over its partners, in place.
-
-    Parameters
-    ----------
-    nodes, first, last, order, bound
-        As ``split_nodes`` left them.
-    x : ndarray of shape (n,)
-        A number for each slot.
-    spare : ndarray of shape (n,)
-        Scratch.
-    over_worse, over_better : ndarray of shape (n,)
-        Sums over partners of lower and of higher grade, by slot; may be one array.
-    """
+    """Add to every item the sum of x over its partners, in place."""
     for t in range(first, last):
         lo, mid, hi, level = nodes[t, 0], nodes[t, 1], nodes[t, 2], nodes[t, 3]
         halves, ends = order[level + 1], bound[level]
@@ -289,27 +194,6 @@ def add_partner_sums(
                 over_worse[halves[k]] += spare[begin]
 
 
-def add_partner_sums_naive(
-    nodes: Ints,
-    first: int,
-    last: int,
-    order: Ints,
-    bound: Ints,
-    x: Floats,
-    spare: Floats,
-    over_worse: Floats,
-    over_better: Floats,
-) -> None:
-    """Do what ``add_partner_sums`` does by visiting every pair of partners."""
-    for t in range(first, last):
-        lo, mid, _, level = nodes[t]
-        halves = order[level + 1]
-        for worse in range(lo, mid):
-            for better in range(mid, bound[level, worse]):
-                over_better[halves[worse]] += x[halves[better]]
-                over_worse[halves[better]] += x[halves[worse]]
-
-
 @njit(cache=True, nogil=True)
 def add_partner_rows(
     nodes: Ints,
@@ -322,17 +206,6 @@ def add_partner_rows(
     """Add to the row of every item the sum of the rows of its partners, in place.
 
     It is ``add_partner_sums`` for many columns at once, of all nodes.
-
-    Parameters
-    ----------
-    nodes, order, bound
-        As ``split_nodes`` left them.
-    X : ndarray of shape (n, q)
-        A row for each slot.
-    spare : ndarray of shape (n + 1, q)
-        Scratch.
-    out : ndarray of shape (n, q)
-        Sums over partners of lower and of higher grade, by slot.
     """
     q = X.shape[1]
     for t in range(len(nodes)):
@@ -357,23 +230,6 @@ def add_partner_rows(
                 row[c] += total[c]
 
 
-def add_partner_rows_naive(
-    nodes: Ints,
-    order: Ints,
-    bound: Ints,
-    X: Floats,
-    spare: Floats,
-    out: Floats,
-) -> None:
-    """Do what ``add_partner_rows`` does by visiting every pair of partners."""
-    for lo, mid, _, level in nodes:
-        halves = order[level + 1]
-        for worse in range(lo, mid):
-            for better in range(mid, bound[level, worse]):
-                out[halves[worse]] += X[halves[better]]
-                out[halves[better]] += X[halves[worse]]
-
-
 # Fewer slots than this are not worth handing to a thread.
 _LEAST_TASK = 20_000
 
@@ -381,15 +237,7 @@ _LEAST_TASK = 20_000
 def run_tasks(
     work: Callable[[tuple[int, int]], None], tasks: list[tuple[int, int]]
 ) -> None:
-    """Run tasks at the same time; a single one right here, which is cheaper.
-
-    Parameters
-    ----------
-    work : callable
-        Does one task.
-    tasks : list of (first, last)
-        Ranges of groups or nodes.
-    """
+    """Run tasks at the same time; a single one right here, which is cheaper."""
     if len(tasks) == 1:
         work(tasks[0])
     else:
@@ -413,20 +261,7 @@ def _even_parts(
 def parts_around(
     large: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> list[tuple[int, int]]:
-    """Divide all groups but the large ones.
-
-    Parameters
-    ----------
-    large : ndarray of int
-        Groups to leave out, ascending.
-    starts : ndarray of shape (G + 1,)
-        First slot of each group, and the number of slots.
-
-    Returns
-    -------
-    list of (first, last)
-        Ranges of groups.
-    """
+    """Divide all groups but the large ones."""
     edges = [-1, *large.tolist(), len(starts) - 1]
     return [
         part
@@ -438,25 +273,7 @@ def parts_around(
 def plan_stages(
     nodes: NDArray[np.int32], roots: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> list[list[tuple[int, int]]]:
-    """Divide the work so that a node comes before those within it, in even parts.
-
-    A node too large for one thread is a task of its own, and its two halves belong to
-    the next stage. All others go together with everything below them.
-
-    Parameters
-    ----------
-    nodes : ndarray of shape (T, 4)
-        lo, mid, hi, level, a node before the nodes within it.
-    roots : ndarray of shape (G + 1,)
-        First node of each group, and T.
-    starts : ndarray of shape (G + 1,)
-        First slot of each group, and the number of slots.
-
-    Returns
-    -------
-    list of lists of (first, last)
-        Ranges of nodes; those of one stage may run at the same time.
-    """
+    """Divide the work so that a node comes before those within it, in even parts."""
     share = max(_LEAST_TASK, -(-int(starts[-1]) // n_threads()))
     large = np.flatnonzero(np.diff(starts) > share)
     small = [(int(roots[a]), int(roots[b])) for a, b in parts_around(large, starts)]
@@ -483,44 +300,7 @@ _LARGE_GROUP = 2048
 
 
 class GradeTree:
-    """The pairs of graded items that a ranking has to put in order.
-
-    A pair is two rows of one group with y_i > y_j and positive weights; it weighs
-    w_i w_j, and every weight of a group is divided by the group's total where
-    ``per_group="mean"``.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Grades; only their order matters.
-    group : ndarray of int of shape (n,)
-        Number of the group of each row, 0 to G - 1.
-    weight : ndarray of shape (n,)
-        Weights of rows.
-    per_group : {"sum", "mean"}, default="sum"
-        Whether the sum over the pairs of a group is divided by their total weight.
-    group_weight : ndarray of shape (G,), optional
-        What the mean of each group is multiplied by. None: 1.
-
-    Attributes
-    ----------
-    n_rows : int
-        n.
-    rows : ndarray of shape (m,)
-        The row in each slot: those that are in a pair, by group and ascending grade.
-    weight : ndarray of shape (m,)
-        Weight of each slot.
-    scale : ndarray of shape (m,) or float
-        What a pair's loss is multiplied by.
-    n_pairs : int
-        Number of pairs.
-    n_groups : int
-        Groups with a row of positive weight.
-    n_idle_groups : int
-        Those of them without a pair.
-    n_levels : int
-        How often grades are halved at most.
-    """
+    """The pairs of graded items that a ranking has to put in order."""
 
     def __init__(
         self,
@@ -577,21 +357,7 @@ class GradeTree:
         self.n_levels = int(self.nodes[:, 3].max(initial=-1)) + 1
 
     def sample(self, n_rows: int) -> tuple[NDArray[np.int64], GradeTree]:
-        """Choose some rows at random, of few groups rather than few of each.
-
-        Parameters
-        ----------
-        n_rows : int
-            About how many.
-
-        Returns
-        -------
-        rows : ndarray of int
-            The chosen rows.
-        tree : GradeTree
-            Their pairs. The sum over all pairs is about ``self.total / tree.total``
-            times the sum over these.
-        """
+        """Choose some rows at random, of few groups rather than few of each."""
         rng = np.random.default_rng(0)
         n_groups = len(self.starts) - 1
         typical = max(1, min(n_rows, len(self.rows) // n_groups))
@@ -631,33 +397,13 @@ class GradeTree:
             self.total = float(self.group_weight.sum())
 
     def gather(self, u: Floats) -> Floats:
-        """Give the slots what their rows have.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            A number for each row.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Give the slots what their rows have."""
         return u[self.rows]
 
     def center(self, s: Floats) -> Floats:
         """Take off the mean of each group, in place.
 
         Only differences count, and sums of numbers near zero lose fewer digits.
-
-        Parameters
-        ----------
-        s : ndarray of shape (m,)
-            A number for each slot.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The same array.
         """
         if len(s):
             sizes = np.diff(self.starts)
@@ -666,29 +412,13 @@ class GradeTree:
         return s
 
     def scatter(self, s: Floats) -> Floats:
-        """Give slots back to their rows; rows without a pair get 0.
-
-        Parameters
-        ----------
-        s : ndarray of shape (m,)
-            A number for each slot.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Give slots back to their rows; rows without a pair get 0."""
         out = np.zeros(self.n_rows)
         out[self.rows] = s
         return out
 
     def arrange(self, s: Floats) -> None:
-        """Find which items keep no margin of one from which others.
-
-        Parameters
-        ----------
-        s : ndarray of shape (m,)
-            Utilities of slots.
-        """
+        """Find which items keep no margin of one from which others."""
         self._sort(s)
         in_order = s[self._order[0]]
 
@@ -700,51 +430,19 @@ class GradeTree:
         self._each_stage(split)
 
     def partner_sums(self, x: Floats) -> tuple[Floats, Floats]:
-        """Sum over the partners of each slot, as last arranged.
-
-        Parameters
-        ----------
-        x : ndarray of shape (m,)
-            A number for each slot.
-
-        Returns
-        -------
-        over_worse, over_better : ndarray of shape (m,)
-            Σ x_j over the worse items from which the slot keeps no margin, and over
-            the better ones.
-        """
+        """Sum over the partners of each slot, as last arranged."""
         over_worse, over_better = np.zeros((2, len(x)))
         self._add_sums(x, over_worse, over_better)
         return over_worse, over_better
 
     def partner_sum(self, x: Floats) -> Floats:
-        """Sum over all partners of each slot, better or worse, as last arranged.
-
-        Parameters
-        ----------
-        x : ndarray of shape (m,)
-            A number for each slot.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Sum over all partners of each slot, better or worse, as last arranged."""
         out = np.zeros(len(x))
         self._add_sums(x, out, out)
         return out
 
     def partner_rows(self, X: Floats) -> Floats:
-        """Sum the rows of all partners of each slot, as last arranged.
-
-        Parameters
-        ----------
-        X : ndarray of shape (m, q)
-            A row for each slot.
-
-        Returns
-        -------
-        ndarray of shape (m, q)
-        """
+        """Sum the rows of all partners of each slot, as last arranged."""
         out, spare = np.zeros(X.shape), np.empty((len(X) + 1, X.shape[1]))
         add_partner_rows(self.nodes, self._order, self._bound, X, spare, out)
         return out

@@ -61,27 +61,7 @@ class Laplacian(Protocol):
 
 
 class GroupLaplacian:
-    """All pairs of rows of a group; L is block diagonal and never stored.
-
-    Parameters
-    ----------
-    group : ndarray of int of shape (n,)
-        Number of the group of each row, from 0, in any order.
-    weight : ndarray of shape (n,), optional
-        Weights of the rows, none negative; a pair weighs w_i w_j. Default: 1 each.
-    per_group : {"sum", "mean"}, default="sum"
-        ``"mean"`` divides the pair sum of a group by its size, which is the sum W of
-        its weights: (L v)_i = w_i (v_i - v̄).
-
-    Attributes
-    ----------
-    n : int
-        Number of rows.
-    n_roots : int
-        Number of rows of the root B; here n.
-    size : ndarray of shape (G,)
-        W of each group.
-    """
+    """All pairs of rows of a group; L is block diagonal and never stored."""
 
     def __init__(
         self, group: Codes, weight: Floats | None = None, per_group: str = "sum"
@@ -105,45 +85,16 @@ class GroupLaplacian:
         self._root_scale = np.sqrt(self._scale)
 
     def center(self, V: Floats) -> Floats:
-        """Subtract from every row the weighted mean of its group.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n,) or (n, k)
-
-        Returns
-        -------
-        ndarray of the shape of V
-        """
+        """Subtract from every row the weighted mean of its group."""
         centered = (self._mean @ V)[self.group]
         return np.subtract(V, centered, out=centered)
 
     def product(self, V: Floats) -> Floats:
-        """Give L V in O(n k).
-
-        Parameters
-        ----------
-        V : ndarray of shape (n,) or (n, k)
-
-        Returns
-        -------
-        ndarray of the shape of V
-        """
+        """Give L V in O(n k)."""
         return _scale(self.center(V), self._scale)
 
     def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV.
-
-        Parameters
-        ----------
-        V : ndarray or sparse array of shape (n,) or (n, k)
-            No centered copy of it is made, and a sparse one is not made dense: there
-            are only the means of its groups, of shape (G, k).
-
-        Returns
-        -------
-        float or ndarray of shape (k, k)
-        """
+        """Give VᵀLV."""
         mean = self._mean @ V
         if not sp.issparse(V):
 
@@ -165,70 +116,22 @@ class GroupLaplacian:
         return self._scale * (1.0 - self._share)
 
     def root(self, V: Floats) -> Floats:
-        """Give B V, with L = BᵀB: rows are centered and scaled.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n,) or (n, k)
-
-        Returns
-        -------
-        ndarray of the shape of V
-        """
+        """Give B V, with L = BᵀB: rows are centered and scaled."""
         return _scale(self.center(V), self._root_scale)
 
     def root_of(self, V: Floats, rows: Codes) -> Floats:
-        """Give the rows of B V that belong to one group, from these rows of V.
-
-        Parameters
-        ----------
-        V : ndarray of shape (r,) or (r, k)
-            The rows of the group only.
-        rows : ndarray of int of shape (r,)
-            Which they are: all rows of the group.
-
-        Returns
-        -------
-        ndarray of the shape of V
-        """
+        """Give the rows of B V that belong to one group, from these rows of V."""
         return _scale(V - self._share[rows] @ V, self._root_scale[rows])
 
     def root_transpose(self, R: Floats) -> Floats:
-        """Give Bᵀ R.
-
-        Parameters
-        ----------
-        R : ndarray of shape (n,) or (n, k)
-
-        Returns
-        -------
-        ndarray of the shape of R
-        """
+        """Give Bᵀ R."""
         scaled = _scale(np.array(R), self._root_scale)
         scaled -= self._mean.T @ (self._member @ scaled)
         return scaled
 
 
 class PairLaplacian:
-    """Pairs that are written down; L is sparse.
-
-    Parameters
-    ----------
-    left, right : ndarray of int of shape (m,)
-        Items of each pair, from 0 to n_items - 1. A pair may occur several times; an
-        item paired with itself contributes nothing.
-    weight : ndarray of shape (m,) or None
-        Weights of the pairs, none negative. None: 1 each.
-    n_items : int
-        n.
-
-    Attributes
-    ----------
-    n : int
-        Number of items.
-    n_roots : int
-        Number of rows of the root B; here m, the number of pairs.
-    """
+    """Pairs that are written down; L is sparse."""
 
     def __init__(
         self, left: Codes, right: Codes, weight: Floats | None, n_items: int
@@ -248,29 +151,11 @@ class PairLaplacian:
         self._L = (self._B.T @ self._B).tocsr()
 
     def product(self, V: Floats) -> Floats:
-        """Give L V.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n,) or (n, k)
-
-        Returns
-        -------
-        ndarray of the shape of V
-        """
+        """Give L V."""
         return np.asarray(self._L @ V)
 
     def quadratic(self, V: Any) -> Any:
-        """Give VᵀLV.
-
-        Parameters
-        ----------
-        V : ndarray or sparse array of shape (n,) or (n, k)
-
-        Returns
-        -------
-        float or ndarray of shape (k, k)
-        """
+        """Give VᵀLV."""
         if sp.issparse(V):
             return (V.T @ (self._L @ V)).toarray()
         if self.n_roots <= self.n:
@@ -284,29 +169,11 @@ class PairLaplacian:
         return np.asarray(self._L.diagonal())
 
     def root(self, V: Floats) -> Floats:
-        """Give B V, with L = BᵀB: √w times the difference right - left of each pair.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n,) or (n, k)
-
-        Returns
-        -------
-        ndarray of shape (m,) or (m, k)
-        """
+        """Give B V, with L = BᵀB: √w times the difference right - left of each pair."""
         return np.asarray(self._B @ V)
 
     def root_transpose(self, R: Floats) -> Floats:
-        """Give Bᵀ R.
-
-        Parameters
-        ----------
-        R : ndarray of shape (m,) or (m, k)
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, k)
-        """
+        """Give Bᵀ R."""
         return np.asarray(self._B.T @ R)
 
 

@@ -54,24 +54,7 @@ class UtilityLoss(Protocol):
 
 
 class LinearObjective:
-    """½‖x‖² + C L(A x): value, gradient and products with the Hessian.
-
-    Parameters
-    ----------
-    A : ndarray or csr_array of shape (n, q)
-        The design.
-    loss : UtilityLoss
-        L.
-    C : float
-        Factor of the loss.
-
-    Attributes
-    ----------
-    max_products : int
-        Products per step after which conjugate gradients had better stop.
-    in_utility : ndarray of shape (n,)
-        The gradient of L at the last expanded point.
-    """
+    """½‖x‖² + C L(A x): value, gradient and products with the Hessian."""
 
     convexity = 1.0
 
@@ -91,22 +74,11 @@ class LinearObjective:
 
     def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
-        bent = self.loss.hessian_product(forward_product(self.A, v))
-        return v + self.C * back_product(self.A, bent)
+        curved = self.loss.hessian_product(forward_product(self.A, v))
+        return v + self.C * back_product(self.A, curved)
 
     def preconditioner(self, n_products: int) -> Callable[[Floats], Floats]:
-        """Give r to M⁻¹ r for an M near the Hessian at the last expanded point.
-
-        With few columns M is the Hessian of a sample of the rows, and conjugate
-        gradients need one to three products whatever the correlation and the scale of
-        the features. With more, M is diagonal until that proves too slow; then the
-        Hessian is formed once, and serves the steps that follow too.
-
-        Parameters
-        ----------
-        n_products : int
-            How many products the step before needed.
-        """
+        """Give r to M⁻¹ r for an M near the Hessian at the last expanded point."""
         if self.n_variables <= _SKETCH_COLUMNS:
             share = int(_SKETCH_SHARE * self.A.shape[0])
             n_rows = min(max(share, _FEWEST_ROWS), _MOST_ROWS)

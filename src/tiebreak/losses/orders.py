@@ -3,32 +3,27 @@ r"""The penalized likelihood of ranked lists of items without features.
 
 .. math:: f(θ, η) = -\sum_l w_l \ln P(\text{list } l) + α \sum_i θ_i^2,
 
-a sum over lists, with the probabilities of :mod:`tiebreak.losses.orders` and
-η = ln δ. It is convex: every stage is the logarithm of a sum of exponentials of linear
-functions, minus one of them. Adding a constant to θ changes no probability; without a
-penalty the Hessian gets a term that keeps the mean of θ where it is.
-
-The likelihood of ranked lists, stage by stage, and how it bends.
-
-A list is read as choices: of what is left, the block C of items in the next place is
-chosen. A set S of k items is chosen with probability proportional to
+a sum over lists, with η = ln δ. A list is read as choices: from the items that remain,
+the block C in the next place is chosen. A set S of k items is chosen with probability
+proportional to
 
 .. math:: f(S) = \delta_k \exp\Bigl(\frac1k \sum_{i ∈ S} θ_i\Bigr),   δ_1 = 1,
 
-over all sets S of what is left whose size k is allowed. The sum over all sets of size k
-is the elementary symmetric polynomial e_k of exp(θ/k). What is left is always the rest
-of the list, so one recursion from its end gives the sums of all stages,
+over all sets S of the remaining items whose size k is allowed. The sum over all sets of
+size k is the elementary symmetric polynomial e_k of exp(θ/k). What remains is always
+the rest of the list, so one recursion from its end gives the sums of all stages,
 
     e_s(i and after) = e_s(after i) + x_i e_{s-1}(after i),
 
 and one from its start their derivatives: O(k) per entry and allowed size, all terms
-positive.
+positive. The objective is convex: every stage is the logarithm of a sum of exponentials
+of linear functions, minus one of them. Adding a constant to θ changes no probability;
+without a penalty the Hessian gets a term that keeps the mean of θ where it is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numba import njit
@@ -49,35 +44,9 @@ def add_choices(
     x: Floats,
     v: Floats,
     gradient: Floats,
-    bent: Floats,
+    curved: Floats,
 ) -> float:
-    """Add up -ln of the probability of lists, with gradient and Hessian times v.
-
-    Parameters
-    ----------
-    flat : ndarray of shape (n_entries,)
-        Items, all lists one after another, best first.
-    ends : ndarray of shape (n_entries,)
-        Where the block of tied items ends that begins at an entry; 0 for entries that
-        begin none.
-    indptr : ndarray of shape (n + 1,)
-        First entry of every list, and the end of the last.
-    weight : ndarray of shape (n,)
-        Weights of the lists.
-    sizes : ndarray of shape (K,)
-        Sizes that a block may have, ascending from 1.
-    x : ndarray of shape (N + K - 1,)
-        θ, then ln δ of the sizes above 1.
-    v : ndarray of shape (N + K - 1,)
-        A direction.
-    gradient, bent : ndarray of shape (N + K - 1,)
-        Gradient and Hessian times v; added to.
-
-    Returns
-    -------
-    float
-        The sum of -w ln P.
-    """
+    """Add up -ln of the probability of lists, with gradient and Hessian times v."""
     n_items, n_sizes = len(x) - len(sizes) + 1, len(sizes)
     longest, top_size = 0, sizes[n_sizes - 1]
     for row in range(len(indptr) - 1):
@@ -128,7 +97,7 @@ def add_choices(
                 seed_v[j, i] = w * (d_v - d * z_v / z) / z
                 if j:
                     gradient[at] += seed[j, i] * e[j, i, k]
-                    bent[at] += seed_v[j, i] * e[j, i, k] + seed[j, i] * e_v[j, i, k]
+                    curved[at] += seed_v[j, i] * e[j, i, k] + seed[j, i] * e_v[j, i, k]
                 if k == end - i:
                     if j:
                         value -= w * x[at]
@@ -153,45 +122,7 @@ def add_choices(
                     b_v[s] += a_v * b[s + 1] + a * b_v[s + 1]
                     b[s] += a * b[s + 1]
                 gradient[items[i]] += a * pull / k
-                bent[items[i]] += (a_v * pull + a * pull_v) / k
-    return value
-
-
-def add_choices_naive(
-    flat: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    weight: Floats,
-    sizes: NDArray[np.int64],
-    x: Floats,
-    v: Floats,
-    gradient: Floats,
-    bent: Floats,
-) -> float:
-    """Do what ``add_choices`` does by listing every set that could be chosen."""
-    n_items, value = len(x) - len(sizes) + 1, 0.0
-
-    def describe(chosen: tuple[int, ...]) -> Floats:
-        row = np.zeros(len(x))
-        row[list(chosen)] = 1.0 / len(chosen)
-        if len(chosen) > 1:
-            row[n_items + sizes.tolist().index(len(chosen)) - 1] = 1.0
-        return row
-
-    for row, w in enumerate(weight):
-        for i in range(indptr[row], indptr[row + 1]):
-            if ends[i] == 0:
-                continue
-            left = flat[i : indptr[row + 1]].tolist()
-            sets = [s for k in sizes.tolist() for s in combinations(left, k)]
-            rows = np.array([describe(s) for s in sets])
-            share = np.exp(rows @ x - (rows @ x).max())
-            share /= share.sum()
-            chosen = describe(tuple(flat[i : ends[i]].tolist()))
-            mean = share @ rows
-            value += w * (np.logaddexp.reduce(rows @ x) - chosen @ x)
-            gradient += w * (mean - chosen)
-            bent += w * (share * (rows @ v) @ rows - (mean @ v) * mean)
+                curved[items[i]] += (a_v * pull + a * pull_v) / k
     return value
 
 
@@ -207,19 +138,7 @@ def add_list_matrices(
     diagonal: Floats,
     squares: Floats,
 ) -> None:
-    """Add up Hessians of -ln P and outer products of its gradients, list by list.
-
-    Parameters
-    ----------
-    flat, ends, indptr, weight, sizes, x
-        As in ``add_choices``.
-    hessian : ndarray of shape (N + K - 1, N + K - 1) or (0, 0)
-        Hessian; added to, unless it is empty.
-    diagonal : ndarray of shape (N + K - 1,)
-        Its diagonal; added to.
-    squares : ndarray of shape (N + K - 1, N + K - 1) or (0, 0)
-        Σ w g gᵀ, with the gradient g of one list of weight 1; added to, unless empty.
-    """
+    """Add up Hessians of -ln P and outer products of its gradients, list by list."""
     n_ties, n_items = len(sizes) - 1, len(x) - len(sizes) + 1
     one, whole = np.ones(1), np.zeros(2, dtype=np.int64)
     for row in range(len(indptr) - 1):
@@ -231,43 +150,21 @@ def add_list_matrices(
         own_ends = np.maximum(ends[first : first + m] - first, 0)
         here, v = x[place], np.zeros(m + n_ties)
         for c in range(m + n_ties):
-            gradient, bent = np.zeros((2, m + n_ties))
+            gradient, curved = np.zeros((2, m + n_ties))
             v[c] = 1.0
             add_choices(
-                np.arange(m), own_ends, whole, one, sizes, here, v, gradient, bent
+                np.arange(m), own_ends, whole, one, sizes, here, v, gradient, curved
             )
             v[c] = 0.0
-            diagonal[place[c]] += weight[row] * bent[c]
+            diagonal[place[c]] += weight[row] * curved[c]
             if len(hessian):
                 for r in range(m + n_ties):
-                    hessian[place[r], place[c]] += weight[row] * bent[r]
+                    hessian[place[r], place[c]] += weight[row] * curved[r]
             if len(squares):
                 for r in range(m + n_ties):
                     squares[place[r], place[c]] += (
                         weight[row] * gradient[r] * gradient[c]
                     )
-
-
-def add_list_matrices_naive(
-    flat: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    weight: Floats,
-    sizes: NDArray[np.int64],
-    x: Floats,
-    hessian: Floats,
-    diagonal: Floats,
-    squares: Floats,
-) -> None:
-    """Do what ``add_list_matrices`` does, one direction of the whole at a time."""
-    for row in range(len(weight)):
-        arrays = flat, ends, indptr[row : row + 2], np.ones(1), sizes
-        for c in range(len(x)):
-            gradient, bent = np.zeros((2, len(x)))
-            add_choices_naive(*arrays, x, np.eye(len(x))[c], gradient, bent)
-            hessian[:, c] += weight[row] * bent
-            diagonal[c] += weight[row] * bent[c]
-            squares[:, c] += weight[row] * gradient * gradient[c]
 
 
 Ints = NDArray[np.int64]
@@ -278,21 +175,7 @@ _LEAST_ENTRIES = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Ranked lists, as the likelihood reads them.
-
-    Attributes
-    ----------
-    flat : ndarray of int64 of shape (n_entries,)
-        Items, all lists one after another, best first.
-    ends : ndarray of int64 of shape (n_entries,)
-        Where the block of tied items ends that begins at an entry, or 0.
-    indptr : ndarray of int64 of shape (n + 1,)
-        First entry of every list, and n_entries.
-    weight : ndarray of shape (n,)
-        Weights of the lists.
-    n_items : int
-        N.
-    """
+    """Ranked lists, as the likelihood reads them."""
 
     flat: Ints
     ends: Ints
@@ -304,21 +187,7 @@ class Choices:
     def of_positions(
         cls, flat: Ints, position: Ints, indptr: Ints, weight: Floats, n_items: int
     ) -> Choices:
-        """Read lists whose tied entries share the position of the first of them.
-
-        Parameters
-        ----------
-        flat, position, indptr
-            As :class:`~tiebreak.Orders` has them.
-        weight : ndarray of shape (n,)
-            Weights of the lists.
-        n_items : int
-            N.
-
-        Returns
-        -------
-        Choices
-        """
+        """Read lists whose tied entries share the position of the first of them."""
         begins = position + np.repeat(indptr[:-1], np.diff(indptr)) == np.arange(
             len(flat)
         )
@@ -334,22 +203,7 @@ class Choices:
 
 
 class OrderLikelihood:
-    """Value, gradient and Hessian of f.
-
-    Parameters
-    ----------
-    choices : Choices
-        The lists.
-    alpha : float
-        α, 0 or more.
-
-    Attributes
-    ----------
-    sizes : ndarray of int64 of shape (K,)
-        Sizes that a block may have: 1 and those that occur.
-    n_variables : int
-        N + K - 1: θ, then ln δ of the sizes above 1.
-    """
+    """Value, gradient and Hessian of f."""
 
     def __init__(self, choices: Choices, alpha: float) -> None:
         self.choices, self.alpha = choices, alpha
@@ -372,10 +226,10 @@ class OrderLikelihood:
 
     def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
-        bent, theta = self._sums(self._x, v)[2], v[: self.choices.n_items]
+        curved, theta = self._sums(self._x, v)[2], v[: self.choices.n_items]
         if self.alpha == 0.0:
-            bent[: len(theta)] += self._hold * theta.mean()
-        return bent
+            curved[: len(theta)] += self._hold * theta.mean()
+        return curved
 
     def hessian(self) -> Floats:
         """Give the Hessian at the last expanded point."""
@@ -409,7 +263,7 @@ class OrderLikelihood:
         lists = self.choices
 
         def part(rows: slice) -> tuple[float, Floats, Floats]:
-            gradient, bent = np.zeros((2, len(x)))
+            gradient, curved = np.zeros((2, len(x)))
             value = add_choices(
                 lists.flat,
                 lists.ends,
@@ -419,18 +273,18 @@ class OrderLikelihood:
                 x,
                 v,
                 gradient,
-                bent,
+                curved,
             )
-            return value, gradient, bent
+            return value, gradient, curved
 
         parts = in_threads(part, self._parts)
         theta = x[: lists.n_items]
         gradient = np.sum([found[1] for found in parts], axis=0)
-        bent = np.sum([found[2] for found in parts], axis=0)
+        curved = np.sum([found[2] for found in parts], axis=0)
         gradient[: len(theta)] += 2.0 * self.alpha * theta
-        bent[: len(theta)] += 2.0 * self.alpha * v[: len(theta)]
+        curved[: len(theta)] += 2.0 * self.alpha * v[: len(theta)]
         value = sum(found[0] for found in parts) + self.alpha * float(theta @ theta)
-        return value, gradient, bent
+        return value, gradient, curved
 
     def _matrices(self, hessian: Floats, squares: Floats) -> Floats:
         lists, diagonal = self.choices, np.zeros(self.n_variables)

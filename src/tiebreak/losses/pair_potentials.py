@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""How much each item wants to move up, under the exponential loss of its pairs.
+r"""How much each item gains by moving up, under the exponential loss of its pairs.
 
 A pair of a better item b and a worse item c with weight w has the share
 
@@ -8,15 +8,11 @@ A pair of a better item b and a worse item c with weight w has the share
 of the loss. The *potential* of an item is its share as the better item minus its
 share as the worse one, so that Σ D (h(b) - h(c)) = Σ_i potential_i h_i for any h.
 
-Where the pairs are all pairs of different grades in a group, the loss is a sum of
-products, and running sums in ascending order of grade give all potentials in O(n). For
-pairs that are written down they cost O(pairs). Utilities of any size neither overflow
-nor vanish: where exponentials of all utilities fit into floating-point numbers they are
-multiplied, and else sums are kept relative to their largest term.
-
-Kernels of potentials: running sums over slots in ascending order of grade.
-
-Slots are sorted by group and then by grade; a run is slots of equal grade.
+Where the pairs are all pairs of different grades in a group, running sums over slots
+(sorted by group, then by grade; a run is slots of equal grade) give all potentials in
+O(n). For pairs that are written down they cost O(pairs). Utilities of any size neither
+overflow nor vanish: where exponentials of all utilities fit into floating-point numbers
+they are multiplied, and otherwise sums are kept relative to their largest term.
 """
 
 from __future__ import annotations
@@ -57,24 +53,7 @@ def add_shares(
     item: Codes,
     step: NDArray[np.int8],
 ) -> float:
-    """Add down_b up_c of every pair of slots to its two items, in place.
-
-    Parameters
-    ----------
-    as_better, as_worse : ndarray of shape (N,)
-        Sums over the pairs in which an item is the better one, and the worse one.
-    up, down : ndarray of shape (m,)
-        The factor of each slot where it is the worse one, and where the better one.
-    item : ndarray of shape (m,)
-        The item in each slot.
-    step : ndarray of int8 of shape (m + 1,)
-        2 where a group begins, and at the end; 1 where a run of equal grades does.
-
-    Returns
-    -------
-    float
-        The sum over all pairs.
-    """
+    """Add down_b up_c of every pair of slots to its two items, in place."""
     total, below, seen = 0.0, 0.0, 0.0
     for i in range(len(item)):
         if step[i] == NEW_GROUP:
@@ -95,43 +74,11 @@ def add_shares(
     return total
 
 
-def add_shares_naive(
-    as_better: Floats,
-    as_worse: Floats,
-    up: Floats,
-    down: Floats,
-    item: Codes,
-    step: NDArray[np.int8],
-) -> float:
-    """Do what ``add_shares`` does by visiting every two slots."""
-    group, run = np.cumsum(step[:-1] == NEW_GROUP), np.cumsum(step[:-1] > 0)
-    total = 0.0
-    for b in range(len(item)):
-        for c in range(b):
-            if group[b] == group[c] and run[b] > run[c]:
-                as_better[item[b]] += down[b] * up[c]
-                as_worse[item[c]] += down[b] * up[c]
-                total += down[b] * up[c]
-    return total
-
-
 @njit(cache=True, nogil=True)
 def split_pairs(
     up: Floats, down: Floats, h: Floats, item: Codes, step: NDArray[np.int8]
 ) -> tuple[float, float]:
-    """Sum down_b up_c over the pairs with h 1 and 0, and over those with 0 and 1.
-
-    Parameters
-    ----------
-    up, down, item, step
-        As in ``add_shares``.
-    h : ndarray of shape (N,)
-        0 or 1 for each item.
-
-    Returns
-    -------
-    in_order, reversed : float
-    """
+    """Sum down_b up_c over the pairs with h 1 and 0, and over those with 0 and 1."""
     in_order, turned = 0.0, 0.0
     zeros, ones, zeros_below, ones_below = 0.0, 0.0, 0.0, 0.0
     for i in range(len(item)):
@@ -152,21 +99,7 @@ def split_pairs(
 def largest_power(
     u: Floats, log_weight: Floats, runs: Codes, first_run: Codes
 ) -> float:
-    """Find the largest log w_b + log w_c - (u_b - u_c) over all pairs.
-
-    Parameters
-    ----------
-    u, log_weight : ndarray of shape (m,)
-        Utility and logarithm of the weight of each slot.
-    runs : ndarray of shape (R + 1,)
-        First slot of each run of equal grades, and m.
-    first_run : ndarray of shape (G + 1,)
-        First run of each group, and R.
-
-    Returns
-    -------
-    float
-    """
+    """Find the largest log w_b + log w_c - (u_b - u_c) over all pairs."""
     found = -np.inf
     for group in range(len(first_run) - 1):
         below = -np.inf
@@ -178,37 +111,12 @@ def largest_power(
     return found
 
 
-def largest_power_naive(
-    u: Floats, log_weight: Floats, runs: Codes, first_run: Codes
-) -> float:
-    """Do what ``largest_power`` does by visiting every pair."""
-    found = -math.inf
-    for group in range(len(first_run) - 1):
-        start = runs[first_run[group]]
-        for run in range(first_run[group], first_run[group + 1]):
-            for i in range(runs[run], runs[run + 1]):
-                for j in range(start, runs[run]):
-                    power = log_weight[i] + log_weight[j] - (u[i] - u[j])
-                    found = max(found, power)
-    return found
-
-
 # exp(±300) and products of two of them, times any number of pairs, are numbers.
 SAFE_POWER = 300.0
 
 
 class GradePotentials:
-    """Potentials of items over all pairs of different grades within groups.
-
-    Parameters
-    ----------
-    tree : GradeTree
-        The pairs of rows; a pair weighs w_i w_j.
-    item : ndarray of int of shape (n_rows,)
-        The item in each row. One item may stand in many rows.
-    n_items : int
-        N.
-    """
+    """Potentials of items over all pairs of different grades within groups."""
 
     def __init__(self, tree: GradeTree, item: Codes, n_items: int) -> None:
         self.n_items = n_items
@@ -226,36 +134,12 @@ class GradePotentials:
         self._powers: tuple[Floats, Floats] | None = None
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the logarithm of the loss, and the potentials of all items.
-
-        Parameters
-        ----------
-        u : ndarray of shape (N,)
-            Utilities of the items; ``split`` then speaks of these.
-
-        Returns
-        -------
-        log_loss : float
-            log Σ w exp(-(u_b - u_c)), a sum over pairs.
-        potential : ndarray of shape (N,)
-        """
+        """Give the logarithm of the loss, and the potentials of all items."""
         log_loss, as_better, as_worse = self.shares(u)
         return log_loss, as_better - as_worse
 
     def shares(self, u: Floats) -> tuple[float, Floats, Floats]:
-        """Give the logarithm of the loss, and what share each item has on each side.
-
-        Parameters
-        ----------
-        u : ndarray of shape (N,)
-            Utilities of the items; ``split`` then speaks of these.
-
-        Returns
-        -------
-        log_loss : float
-        as_better, as_worse : ndarray of shape (N,)
-            Each sums to one.
-        """
+        """Give the logarithm of the loss, and what share each item has on each side."""
         low, high = fill_utilities(self._s, u, self._item)
         if 0.5 * (high - low) + self._largest_log > SAFE_POWER:
             return self._relative_shares()
@@ -268,18 +152,7 @@ class GradePotentials:
         return math.log(self._total), sides[0], sides[1]
 
     def split(self, h: Floats) -> tuple[float, float]:
-        """Give the shares of pairs that h puts in order, and of those it reverses.
-
-        Parameters
-        ----------
-        h : ndarray of shape (N,)
-            0 or 1 for each item.
-
-        Returns
-        -------
-        in_order, reversed : float
-            Σ D [h(b) > h(c)] and Σ D [h(b) < h(c)] at the utilities last expanded.
-        """
+        """Give the shares of pairs that h puts in order, and of those it reverses."""
         if self._powers is not None:
             in_order, turned = split_pairs(*self._powers, h, self._item, self._step)
         else:
@@ -290,17 +163,7 @@ class GradePotentials:
         return in_order / self._total, turned / self._total
 
     def separates(self, h: Floats) -> bool:
-        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair.
-
-        Parameters
-        ----------
-        h : ndarray of shape (N,)
-            A number for each item.
-
-        Returns
-        -------
-        bool
-        """
+        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair."""
         if np.any(np.diff(self._first_run) != 2):
             return False  # of three grades two have the same h
         upper = np.repeat(np.arange(len(self._runs) - 1) % 2, np.diff(self._runs))
@@ -342,17 +205,7 @@ class GradePotentials:
 
 
 class ListedPotentials:
-    """Potentials of items over pairs that are written down.
-
-    Parameters
-    ----------
-    better, worse : ndarray of int of shape (m,)
-        Items of each pair.
-    weight : ndarray of shape (m,)
-        Positive weights.
-    n_items : int
-        N.
-    """
+    """Potentials of items over pairs that are written down."""
 
     def __init__(
         self, better: Codes, worse: Codes, weight: Floats, n_items: int
@@ -361,18 +214,7 @@ class ListedPotentials:
         self._log_weight = np.log(weight)
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the logarithm of the loss and the potentials, as ``GradePotentials``.
-
-        Parameters
-        ----------
-        u : ndarray of shape (N,)
-            Utilities of the items.
-
-        Returns
-        -------
-        log_loss : float
-        potential : ndarray of shape (N,)
-        """
+        """Give the logarithm of the loss and the potentials, as ``GradePotentials``."""
         power = self._log_weight - (u[self.better] - u[self.worse])
         shift = float(power.max())
         term = np.exp(power - shift)
@@ -383,33 +225,13 @@ class ListedPotentials:
         return math.log(total) + shift, potential
 
     def split(self, h: Floats) -> tuple[float, float]:
-        """Give the shares of pairs in order and reversed, as ``GradePotentials``.
-
-        Parameters
-        ----------
-        h : ndarray of shape (N,)
-            0 or 1 for each item.
-
-        Returns
-        -------
-        in_order, reversed : float
-        """
+        """Give the shares of pairs in order and reversed, as ``GradePotentials``."""
         better, worse = h[self.better], h[self.worse]
         in_order = self._share[better > worse].sum()
         return float(in_order), float(self._share[better < worse].sum())
 
     def separates(self, h: Floats) -> bool:
-        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair.
-
-        Parameters
-        ----------
-        h : ndarray of shape (N,)
-            A number for each item.
-
-        Returns
-        -------
-        bool
-        """
+        """Say whether h is 1 and 0, or 0 and 1, in the two items of every pair."""
         apart = h[self.better] - h[self.worse]
         return bool(np.all(apart == 1.0) or np.all(apart == -1.0))
 

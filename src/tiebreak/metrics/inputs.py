@@ -23,11 +23,7 @@ OUTCOMES = np.array([-1, 0, 1])
 
 
 def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> NDArray[Any]:
-    """Return ``values`` as a non-empty 1-D array of finite real numbers.
-
-    Integers stay integers, so that large ones which differ do not become equal by
-    rounding.
-    """
+    """Return ``values`` as a non-empty 1-D array of finite real numbers."""
     column = as_column(values, name)
     if n_rows is not None and len(column) != n_rows:
         raise ValueError(
@@ -60,11 +56,7 @@ def _is_real(value: object) -> bool:
 def outcome_vector(
     values: Any, name: str, n_rows: int | None = None
 ) -> NDArray[np.int64]:
-    """Return outcomes −1, 0, +1 as a non-empty integer array.
-
-    Unlike ``tiebreak.data.check_outcomes`` this does not warn about a column of only
-    0 and 1, which is what a comparer may well predict for a few pairs.
-    """
+    """Return outcomes −1, 0, +1 as a non-empty integer array."""
     column = numeric_vector(values, name, n_rows)
     wrong = np.flatnonzero(~np.isin(column, OUTCOMES))
     if len(wrong) or column.dtype.kind == "b":
@@ -79,11 +71,7 @@ def outcome_vector(
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    """Return one weight per row, scaled by a power of two to at most 1.
-
-    Every metric is a ratio in the weights, so the scale is free. A power of two
-    keeps all digits, and products of two weights do not overflow.
-    """
+    """Return one weight per row, scaled by a power of two to at most 1."""
     weight = check_weights(sample_weight, n_rows)
     return np.ldexp(weight, -int(np.frexp(weight.max())[1]))
 
@@ -106,11 +94,7 @@ def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
 
 
 def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return ``proba`` as an (n_rows, 3) array of probabilities.
-
-    Rows must be non-negative and sum to 1 within ``PROBABILITY_TOLERANCE``; they
-    are not rescaled.
-    """
+    """Return ``proba`` as an (n_rows, 3) array of probabilities."""
     rows = np.asarray(proba)
     if rows.shape != (n_rows, 3):
         raise ValueError(

@@ -31,15 +31,7 @@ from numpy.typing import NDArray
 def sort_into_runs(
     group: NDArray[np.int64], values: NDArray[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Sort rows by group, then by value, both ascending.
-
-    Returns
-    -------
-    order : ndarray of shape (n,)
-        Row numbers in sorted order.
-    run : ndarray of shape (n,)
-        Number of the run of each sorted row: 0, 1, ...
-    """
+    """Sort rows by group, then by value, both ascending."""
     order = np.lexsort((values, group))
     sorted_group, sorted_values = group[order], values[order]
     starts = np.ones(len(order), dtype=bool)
@@ -86,22 +78,7 @@ def pair_counts(
     group: NDArray[np.int64],
     weight: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return concordant, tied and discordant pair weight of each group.
-
-    Parameters
-    ----------
-    y, utility : ndarray of shape (n,)
-        Grades and utilities; only their order matters.
-    group : ndarray of shape (n,)
-        Group numbers 0 … G − 1, each of which occurs.
-    weight : ndarray of shape (n,)
-        Row weights.
-
-    Returns
-    -------
-    counts : ndarray of shape (G, 3)
-        Sums, not means, in the order concordant, tied, discordant.
-    """
+    """Return concordant, tied and discordant pair weight of each group."""
     ranks = dense_ranks(group, utility)
     order, run = sort_into_runs(group, y)
     row_starts = group_starts(group)
@@ -131,22 +108,7 @@ def add_pair_weights(
     run_starts: NDArray[np.int64],
     first_runs: NDArray[np.int64],
 ) -> None:
-    """Add the pair weights of every group to ``counts``, in place.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (G, 3)
-        Concordant, tied, discordant; updated.
-    tree : ndarray of shape (2 * size,)
-        Scratch; ``size`` is a power of two above the largest rank.
-    ranks, weight : ndarray of shape (n,)
-        Utility rank inside the group and weight of each row, rows sorted by group
-        and ascending grade.
-    run_starts : ndarray of shape (n_runs + 1,)
-        First row of each run of equal grades in a group, and n.
-    first_runs : ndarray of shape (G + 1,)
-        First run of each group, and n_runs.
-    """
+    """Add the pair weights of every group to ``counts``, in place."""
     for group in range(len(counts)):
         group_rows = ranks[
             run_starts[first_runs[group]] : run_starts[first_runs[group + 1]]
@@ -171,20 +133,3 @@ def add_pair_weights(
                 while node > 0:
                     tree[node] += weight[row]
                     node >>= 1
-
-
-def add_pair_weights_naive(
-    counts: NDArray[np.float64],
-    tree: NDArray[np.float64],
-    ranks: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    run_starts: NDArray[np.int64],
-    first_runs: NDArray[np.int64],
-) -> None:
-    """Do what ``add_pair_weights`` does by visiting every pair of rows."""
-    for group in range(len(counts)):
-        for run in range(first_runs[group], first_runs[group + 1]):
-            for better in range(run_starts[run], run_starts[run + 1]):
-                for worse in range(run_starts[first_runs[group]], run_starts[run]):
-                    kind = 1 - np.sign(ranks[better] - ranks[worse])
-                    counts[group, kind] += weight[better] * weight[worse]
