@@ -107,7 +107,7 @@ def run_experiments(
 def _get_data(names: set[str]) -> None:
     """Download sets of which nothing is here, once and not in every worker."""
     from tiebreak.datasets import REGISTRY, fetch
-    from tiebreak.datasets.real import locate
+    from tiebreak.datasets.places import locate
 
     for name in sorted(names):
         if locate(REGISTRY[name]).place == "not here":

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Downloading from a real server: what is kept, and what is said when it fails."""
 
+import gzip
 import re
 import threading
 
+import pooch
 import pytest
 
 from tests.datasets.serving import Answer, closed_port, sha256
-from tiebreak.datasets import Served
-from tiebreak.datasets import download as download_module
-from tiebreak.datasets.download import NotServed, download
+from tiebreak.datasets import Served, fetching
+from tiebreak.datasets.fetching import NotServed, download
 
 CONTENT = bytes(range(256)) * 1000
 
@@ -52,7 +53,7 @@ def test_addresses_are_tried_in_turn(server, tmp_path):
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert server.asked == ["/first", "/second", "/third"]
     with pytest.raises(NotServed, match=r"first answers 404.*; .*second answers 404"):
-        download(Served(urls[:2], 10), tmp_path / "file")
+        download(Served(urls[:2], 10), tmp_path / "other")
 
 
 REFUSED = {
@@ -116,7 +117,7 @@ def test_no_network(tmp_path):
 
 
 def test_a_server_that_falls_silent(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(download_module, "TIMEOUT", 0.2)
+    monkeypatch.setattr(fetching, "TIMEOUT", 0.2)
     wait = threading.Event()
     server.answers["/file"] = Answer(CONTENT, wait=wait)
     try:
@@ -148,7 +149,39 @@ def test_only_https_is_asked(tmp_path, url):
 
 def test_what_cannot_be_written_is_another_error(server, tmp_path):
     server.answers["/file"] = Answer(CONTENT)
-    with pytest.raises(FileNotFoundError):
+    (tmp_path / "no").write_text("a file where the folder should be")
+    with pytest.raises(NotADirectoryError):
         download(
             Served((f"{server.url}/file",), len(CONTENT)), tmp_path / "no" / "file"
         )
+
+
+def test_an_answer_that_is_packed_on_the_way(server, tmp_path):
+    """Nobody asked for it; what counts is what it unpacks to."""
+    packed = {"Content-Encoding": "gzip"}
+    server.answers["/file"] = Answer(gzip.compress(CONTENT), headers=packed)
+    served = Served((f"{server.url}/file",), len(CONTENT), sha256(CONTENT))
+    download(served, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    server.answers["/file"] = Answer(gzip.compress(CONTENT * 9), headers=packed)
+    with pytest.raises(NotServed, match="more than the 256,000 bytes"):
+        download(served, tmp_path / "other")
+
+
+def test_a_length_that_is_no_number(server, tmp_path):
+    nonsense = {"Content-Length": "much"}
+    server.answers["/file"] = Answer(CONTENT, headers=nonsense, length=None)
+    served = Served((f"{server.url}/file",), len(CONTENT), sha256(CONTENT))
+    download(served, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_pooch_is_silent_here_and_not_elsewhere(server, tmp_path, capfd):
+    level = pooch.get_logger().level
+    server.answers["/file"] = Answer(CONTENT)
+    download(Served((f"{server.url}/file",), len(CONTENT)), tmp_path / "file")
+    with pytest.raises(NotServed):
+        download(Served((f"{server.url}/none",), len(CONTENT)), tmp_path / "none")
+    assert capfd.readouterr() == ("", "")
+    assert pooch.get_logger().level == level
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

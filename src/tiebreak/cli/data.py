@@ -22,9 +22,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak.cli.console import Screen, print_json
-from tiebreak.datasets.catalog import DataSet
-from tiebreak.datasets.real import cache_dir, data_folder, locate, own_files
-from tiebreak.datasets.registry import REGISTRY, find_set
+from tiebreak.datasets.places import cache_dir, data_folder, locate, own_files
+from tiebreak.datasets.registry import REGISTRY, DataSet, find_set
+
+__all__ = ["check_names", "run_get", "run_list"]
 
 
 def check_names(names: list[str]) -> list[str]:

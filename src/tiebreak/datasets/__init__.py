@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data to learn from: bundled, simulated, and published sets.
 
-Three kinds, told apart by their names:
+There are three kinds, which differ by their names:
 
 - ``load_worldcup2022`` reads a small table of real results that ships with the
   package;
@@ -26,113 +26,95 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tiebreak.datasets.catalog import DataFile, DataSet, Delivery, Served
-    from tiebreak.datasets.chess import ChessGames, load_chess, load_chess_fide2011
     from tiebreak.datasets.fetching import FetchError, fetch
-    from tiebreak.datasets.football import FootballMatches, load_football
     from tiebreak.datasets.graded import (
+        UCI_TABLES,
         GradedQueries,
+        JesterRatings,
+        RegressionTable,
+        load_jester,
         load_lightgbm_rank,
         load_mq2008,
+        load_uci,
     )
-    from tiebreak.datasets.jester import JesterRatings, load_jester
-    from tiebreak.datasets.norms import NormPairs, SquaredNorm, make_norms
-    from tiebreak.datasets.orders_artificial import (
+    from tiebreak.datasets.matches import (
+        ChessGames,
+        FootballMatches,
+        TennisMatches,
+        WorldCup,
+        load_chess,
+        load_chess_fide2011,
+        load_football,
+        load_tennis,
+        load_worldcup2022,
+    )
+    from tiebreak.datasets.places import cache_dir, data_path
+    from tiebreak.datasets.registry import (
+        REGISTRY,
+        DataFile,
+        DataSet,
+        Delivery,
+        Served,
+    )
+    from tiebreak.datasets.simulated_orders import (
         ArtificialOrders,
         PolynomialUtility,
         make_orders,
     )
-    from tiebreak.datasets.real import cache_dir, data_path
-    from tiebreak.datasets.registry import REGISTRY
-    from tiebreak.datasets.separable import (
+    from tiebreak.datasets.simulated_pairs import (
         LinearUtility,
+        NormPairs,
         SeparablePairs,
+        SquaredNorm,
+        make_norms,
         make_separable,
     )
-    from tiebreak.datasets.sushi import SushiPairs, load_sushi_pairs
-    from tiebreak.datasets.sushi_orders import SushiOrders, load_sushi_orders
-    from tiebreak.datasets.tennis import TennisMatches, load_tennis
-    from tiebreak.datasets.uci import UCI_TABLES, RegressionTable, load_uci
+    from tiebreak.datasets.sushi import (
+        SushiOrders,
+        SushiPairs,
+        load_sushi_orders,
+        load_sushi_pairs,
+    )
     from tiebreak.datasets.votes import (
         ArenaVotes,
         CrowdVotes,
         load_llmfao,
         load_lm_arena,
     )
-    from tiebreak.datasets.worldcup import WorldCup, load_worldcup2022
 
 __all__ = [
-    "REGISTRY",
-    "UCI_TABLES",
-    "ArenaVotes",
-    "ArtificialOrders",
-    "ChessGames",
-    "CrowdVotes",
-    "DataFile",
-    "DataSet",
-    "Delivery",
-    "FetchError",
-    "FootballMatches",
-    "GradedQueries",
-    "JesterRatings",
-    "LinearUtility",
-    "NormPairs",
-    "PolynomialUtility",
-    "RegressionTable",
-    "SeparablePairs",
-    "Served",
-    "SquaredNorm",
-    "SushiOrders",
-    "SushiPairs",
-    "TennisMatches",
-    "WorldCup",
-    "cache_dir",
-    "data_path",
-    "fetch",
-    "load_chess",
-    "load_chess_fide2011",
-    "load_football",
-    "load_jester",
-    "load_lightgbm_rank",
-    "load_llmfao",
-    "load_lm_arena",
-    "load_mq2008",
-    "load_sushi_orders",
-    "load_sushi_pairs",
-    "load_tennis",
-    "load_uci",
-    "load_worldcup2022",
-    "make_norms",
-    "make_orders",
-    "make_separable",
-]
+    "REGISTRY", "UCI_TABLES", "ArenaVotes", "ArtificialOrders", "ChessGames",
+    "CrowdVotes", "DataFile", "DataSet", "Delivery", "FetchError", "FootballMatches",
+    "GradedQueries", "JesterRatings", "LinearUtility", "NormPairs",
+    "PolynomialUtility", "RegressionTable", "SeparablePairs", "Served", "SquaredNorm",
+    "SushiOrders", "SushiPairs", "TennisMatches", "WorldCup", "cache_dir", "data_path",
+    "fetch", "load_chess", "load_chess_fide2011", "load_football", "load_jester",
+    "load_lightgbm_rank", "load_llmfao", "load_lm_arena", "load_mq2008",
+    "load_sushi_orders", "load_sushi_pairs", "load_tennis", "load_uci",
+    "load_worldcup2022", "make_norms", "make_orders", "make_separable",
+]  # fmt: skip
 
-_HOMES = {
-    "catalog": ("DataFile", "DataSet", "Delivery", "Served"),
-    "chess": ("ChessGames", "load_chess", "load_chess_fide2011"),
-    "fetching": ("FetchError", "fetch"),
-    "football": ("FootballMatches", "load_football"),
-    "graded": ("GradedQueries", "load_lightgbm_rank", "load_mq2008"),
-    "jester": ("JesterRatings", "load_jester"),
-    "norms": ("NormPairs", "SquaredNorm", "make_norms"),
-    "orders_artificial": ("ArtificialOrders", "PolynomialUtility", "make_orders"),
-    "real": ("cache_dir", "data_path"),
-    "registry": ("REGISTRY",),
-    "separable": ("LinearUtility", "SeparablePairs", "make_separable"),
-    "sushi": ("SushiPairs", "load_sushi_pairs"),
-    "sushi_orders": ("SushiOrders", "load_sushi_orders"),
-    "tennis": ("TennisMatches", "load_tennis"),
-    "uci": ("UCI_TABLES", "RegressionTable", "load_uci"),
-    "votes": ("ArenaVotes", "CrowdVotes", "load_llmfao", "load_lm_arena"),
-    "worldcup": ("WorldCup", "load_worldcup2022"),
+_ROOMS = {
+    "fetching": "FetchError fetch",
+    "graded": "UCI_TABLES GradedQueries JesterRatings RegressionTable load_jester "
+    "load_lightgbm_rank load_mq2008 load_uci",
+    "matches": "ChessGames FootballMatches TennisMatches WorldCup load_chess "
+    "load_chess_fide2011 load_football load_tennis load_worldcup2022",
+    "places": "cache_dir data_path",
+    "registry": "REGISTRY DataFile DataSet Delivery Served",
+    "simulated_orders": "ArtificialOrders PolynomialUtility make_orders",
+    "simulated_pairs": "LinearUtility NormPairs SeparablePairs SquaredNorm make_norms "
+    "make_separable",
+    "sushi": "SushiOrders SushiPairs load_sushi_orders load_sushi_pairs",
+    "votes": "ArenaVotes CrowdVotes load_llmfao load_lm_arena",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _ROOM_OF:
         raise AttributeError(f"module 'tiebreak.datasets' has no attribute {name!r}")
-    value = getattr(import_module(f"tiebreak.datasets.{_HOME_OF[name]}"), name)
+    value = getattr(import_module(f"tiebreak.datasets.{_ROOM_OF[name]}"), name)
     globals()[name] = value
     return value
 

@@ -2,27 +2,59 @@
 """Getting a published set: from the data folder, from the cache, or by downloading.
 
 Files in ``$TIEBREAK_DATA`` are the user's own and taken as they are. Files in the cache
-are ours: they are compared with their SHA-256, and replaced if they are damaged. A file
-appears in the cache when it is complete and right, and not before.
+are ours: `fetch` compares them with their SHA-256, and replaces those that are damaged.
+A file appears in the cache when it is complete and right, and not before.
+
+pooch downloads and compares. What it does not do is done here: only ``https`` is used,
+also after a redirect (``http`` on this machine itself); what arrives is counted, and
+must be as much as was announced and no more than is expected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+import hashlib
+import logging
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urljoin, urlsplit
 
 from tiebreak.data.atomic import atomic_folder
 from tiebreak.data.messages import warn_user
-from tiebreak.datasets.catalog import DataFile, DataSet, Delivery
-from tiebreak.datasets.contents import DAMAGED, content_sha256, write_content
-from tiebreak.datasets.download import NotServed, Progress, download
-from tiebreak.datasets.real import VARIABLE, cache_dir, own_files
-from tiebreak.datasets.registry import find_set
+from tiebreak.datasets.places import (
+    VARIABLE,
+    cache_dir,
+    data_path,
+    missing_file,
+    own_files,
+)
+from tiebreak.datasets.recipes import WORKBOOK_RECIPES
+from tiebreak.datasets.registry import DataFile, DataSet, Delivery, Served, find_set
 from tiebreak.io import FileError
+
+Progress = Callable[[str, int, int | None], None]
+"""Gets the address, the bytes so far, and how many there will be, if that is known."""
+
+CONNECT_TIMEOUT = 10.0
+"""Seconds to wait for a connection: without a network, not long."""
+
+TIMEOUT = 30.0
+"""Seconds without a byte after which a download is given up."""
+
+DAMAGED = "damaged"
+"""Stands for the SHA-256 of a file that cannot be unpacked."""
+
+_BLOCK = 1 << 16
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class FetchError(FileError):
-    """A published set that could not be had.
+    """A published set that could not be obtained.
 
     Parameters
     ----------
@@ -34,6 +66,10 @@ class FetchError(FileError):
 
     def __init__(self, name: str | Path, reason: str) -> None:
         super().__init__(Path(name), reason)
+
+
+class NotServed(Exception):  # noqa: N818 - what was expected is not there
+    """No address serves what is expected; the message says why, for each of them."""
 
 
 def fetch(name: str | DataSet, *, progress: Progress | None = None) -> Path:
@@ -82,20 +118,7 @@ def fetch(name: str | DataSet, *, progress: Progress | None = None) -> Path:
 def fetch_files(
     name: str | DataSet, *, progress: Progress | None = None
 ) -> tuple[Path, ...]:
-    """Find the files of a published set, or download them; see `fetch`.
-
-    Parameters
-    ----------
-    name : str or DataSet
-        Name of a set, or of one of its files; or a set of your own.
-    progress : callable, optional
-        Is told how far a download is.
-
-    Returns
-    -------
-    tuple of pathlib.Path
-        The files, in the order of the registry.
-    """
+    """Find the files of a set in the order of the registry, or download them."""
     dataset, files = (name, name.files) if isinstance(name, DataSet) else find_set(name)
     own = own_files(dataset, files)
     if own is not None:
@@ -109,8 +132,40 @@ def fetch_files(
     return tuple(root / file.name for file in files)
 
 
+def obtain(name: str, *, download: bool = True) -> Path:
+    """Path of a published file, for a loader; downloaded if it must and may be.
+
+    A file in ``$TIEBREAK_DATA`` or in the cache is taken as it is. Otherwise a warning
+    announces the download; if that fails, a FileNotFoundError says what to try.
+    """
+    try:
+        return data_path(name)
+    except FileNotFoundError:
+        dataset, (file,) = find_set(name)
+        delivery = next(each for each in dataset.deliveries if file in each.files)
+        if not download or not delivery.served:
+            raise
+    hosts = sorted({urlsplit(served.urls[0]).netloc for served in delivery.served})
+    size = sum(served.limit for served in delivery.served)
+    amount = f"{size / 1e6:.1f} MB" if size >= 50_000 else f"{size / 1e3:.1f} kB"
+    warn_user(
+        f"{dataset.name!r} is not on this machine and is downloaded from "
+        f"{' and '.join(hosts)}, {amount} at most, to {cache_dir() / dataset.name}. "
+        f"Terms: {dataset.terms} Publisher: {dataset.publisher}. Loaders do not "
+        "download with download=False."
+    )
+    try:
+        (path,) = fetch_files(name)
+    except FetchError as error:
+        raise missing_file(name, failure=error.reason) from error
+    except OSError as error:
+        why = f"{error.strerror or error} ({error.filename or cache_dir()})."
+        raise missing_file(name, failure=why) from error
+    return path
+
+
 def _is_right(root: Path, file: DataFile, delivery: Delivery) -> bool:
-    """Look whether the cache has a file, and warn if it is another one."""
+    """Whether the cache has a file; a warning if it has another one instead."""
     path = root / file.name
     if not path.is_file():
         return False
@@ -137,17 +192,24 @@ def _is_right(root: Path, file: DataFile, delivery: Delivery) -> bool:
 def _deliver(
     dataset: DataSet, delivery: Delivery, root: Path, progress: Progress | None
 ) -> None:
-    """Download what is served, and put the files that are made of it in the cache."""
+    """Download what is served, and put the files made from it into the cache."""
     if not delivery.served:
         raise FetchError(
             dataset.name,
             f"this set cannot be downloaded. {delivery.by_hand} Publisher: "
             f"{dataset.publisher}. {_by_yourself(dataset, 'Then')}",
         )
+    if delivery.make in WORKBOOK_RECIPES and find_spec("python_calamine") is None:
+        raise FetchError(
+            dataset.name,
+            "this set is published in workbooks (.xls), and python-calamine, which "
+            'reads them, is not installed. Install it with: pip install "tiebreak'
+            f'[excel]". {_by_yourself(dataset)}',
+        )
     folder = root / dataset.name
     names = [file.name.removeprefix(f"{dataset.name}/") for file in delivery.files]
-    # What is downloaded lies beside the files that are made of it, and goes when they
-    # come: all of them at once, or none.
+    # What is downloaded lies in the same temporary folder as the files made from it,
+    # which appear in the cache all at once, or not at all.
     with atomic_folder(folder, names) as temporary:
         contents = _make(dataset, delivery, temporary / ".served", progress)
         for file, name, content in zip(delivery.files, names, contents, strict=True):
@@ -163,20 +225,20 @@ def _deliver(
 
 
 def _make(
-    dataset: DataSet, delivery: Delivery, scratch: Path, progress: Progress | None
+    dataset: DataSet, delivery: Delivery, folder: Path, progress: Progress | None
 ) -> Sequence[bytes]:
-    """Download what is served, and make the contents of the files of it."""
-    parts = []
-    for served in delivery.served:
-        try:
-            download(served, scratch, progress)
-        except NotServed as reason:
-            raise FetchError(
-                dataset.name,
-                f"{reason}. Try again later; if it stays so, look at "
-                f"{dataset.publisher}. {_by_yourself(dataset)}",
-            ) from reason
-        parts.append(scratch.read_bytes())
+    """Download what is served to a folder, and make the contents of the files."""
+    try:
+        parts = [
+            download(served, folder / str(number), progress).read_bytes()
+            for number, served in enumerate(delivery.served)
+        ]
+    except NotServed as reason:
+        raise FetchError(
+            dataset.name,
+            f"{reason}. Try again later; if it stays so, look at {dataset.publisher}. "
+            f"{_by_yourself(dataset)}",
+        ) from reason
     try:
         return delivery.make(parts)
     except ValueError as error:
@@ -192,3 +254,196 @@ def _by_yourself(dataset: DataSet, first: str = "Or") -> str:
         f"{first} put the files into a folder {dataset.name!r} yourself, and set "
         f"{VARIABLE} to the folder that contains it."
     )
+
+
+def content_sha256(path: Path) -> str:
+    """SHA-256 of what a file holds, in hexadecimal digits, or `DAMAGED`.
+
+    Of a ``.gz`` the unpacked content counts, of an ``.npz`` the unpacked arrays in the
+    order of their names, because programs pack the same table into different bytes.
+    """
+    digest = hashlib.sha256()
+    try:
+        for stream in _unpacked(path):
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError):
+        return DAMAGED
+    return digest.hexdigest()
+
+
+def _unpacked(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    if path.suffix == ".npz":
+        with zipfile.ZipFile(path) as arrays:
+            for name in sorted(arrays.namelist()):
+                with arrays.open(name) as stream:
+                    yield stream
+    else:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            yield stream
+
+
+def write_content(path: Path, content: bytes) -> None:
+    """Write a file, packed by gzip if its name ends in ``.gz``.
+
+    No time and no name is packed with it, so that the same content gives the same file.
+    """
+    with path.open("wb") as file:
+        if path.suffix != ".gz":
+            file.write(content)
+            return
+        with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            packed.write(content)
+
+
+def download(served: Served, target: Path, progress: Progress | None = None) -> Path:
+    """Download to a new file, and return it; its addresses are tried in turn.
+
+    Nothing is left if it fails. NotServed says why; an OSError is one of the disk.
+    """
+    reasons = []
+    for url in served.urls:
+        try:
+            return _retrieve(url, served, target, progress)
+        except NotServed as reason:
+            reasons.append(str(reason))
+    raise NotServed("; ".join(reasons))
+
+
+def _retrieve(
+    url: str, served: Served, target: Path, progress: Progress | None
+) -> Path:
+    """Download from one address with pooch, and say in our words why it failed."""
+    # Imported here, because a file that is on this machine needs neither.
+    import pooch
+    import requests
+
+    if refusal := _refusal(url):
+        raise NotServed(f"{url} {refusal}")
+    transfer = _Transfer(url, served.limit, progress)
+    try:
+        with _quiet(pooch.get_logger()):
+            return Path(
+                pooch.retrieve(
+                    url,
+                    known_hash=served.sha256 or None,
+                    fname=target.name,
+                    path=target.parent,
+                    downloader=transfer,
+                )
+            )
+    except requests.RequestException as error:
+        raise NotServed(f"{url} {transfer.failure(error)}") from error
+    except ValueError as error:
+        raise NotServed(
+            f"{url} serves something else: its SHA-256 is "
+            f"{transfer.digest.hexdigest()}, expected {served.sha256}"
+        ) from error
+
+
+def _refusal(url: str) -> str:
+    """Why an address is not used, or nothing."""
+    parts = urlsplit(url)
+    if parts.scheme == "https":
+        return ""
+    if parts.scheme == "http" and parts.hostname in _THIS_MACHINE:
+        return ""
+    return "is not asked, because its address does not begin with https"
+
+
+@contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Keep pooch from writing to standard error, only here and not for others."""
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+class _Transfer:
+    """pooch's downloader of one file, and the file it writes to: it counts bytes."""
+
+    def __init__(self, url: str, limit: int, progress: Progress | None) -> None:
+        self.url, self.limit, self.progress = url, limit, progress
+        self.begun = False
+        self.done = 0
+        self.total: int | None = None
+        self.digest = hashlib.sha256()
+
+    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+        """Download to a file; pooch calls this."""
+        from pooch import HTTPDownloader
+
+        get = HTTPDownloader(
+            chunk_size=_BLOCK,
+            timeout=(CONNECT_TIMEOUT, TIMEOUT),
+            headers={"User-Agent": "tiebreak", "Accept-Encoding": "identity"},
+            hooks={"response": self.check},
+        )
+        with open(output_file, "wb") as self.file:
+            get(url, self, pooch)
+        if self.total is not None and self.done != self.total:
+            raise NotServed(
+                f"{url} breaks off after {self.done:,} of {self.total:,} bytes"
+            )
+
+    def check(self, response: Any, **_: Any) -> None:
+        """Look at the head of an answer; requests calls this, for a redirect too."""
+        if response.is_redirect:
+            target = urljoin(response.url, response.headers["Location"])
+            if refusal := _refusal(target):
+                raise NotServed(
+                    f"{response.url} redirects to {target}, which {refusal}"
+                )
+        elif response.ok:
+            self.begun = True
+            # It is counted here, because not every version of urllib3 does.
+            response.raw.enforce_content_length = False
+            length = response.headers.pop("Content-Length", "")
+            if length.isdigit() and "Content-Encoding" not in response.headers:
+                self.total = int(length)
+                self._refuse_more_than_expected(self.total)
+
+    def write(self, block: bytes) -> None:
+        """Write to the file; pooch calls this."""
+        self.done += len(block)
+        self._refuse_more_than_expected(self.done)
+        self.digest.update(block)
+        self.file.write(block)
+        if self.progress is not None:
+            self.progress(self.url, self.done, self.total)
+
+    def flush(self) -> None:
+        """Do nothing; pooch calls this after every block."""
+
+    def _refuse_more_than_expected(self, size: int) -> None:
+        if size > self.limit:
+            raise NotServed(
+                f"{self.url} serves more than the {self.limit:,} bytes that are "
+                "expected"
+            )
+
+    def failure(self, error: Any) -> str:
+        """Say why requests gave up."""
+        if error.response is not None:
+            status, reason = error.response.status_code, error.response.reason
+            return f"answers {status} {reason} instead of the file"
+        if self.begun:
+            return f"breaks off after {self.done:,} bytes ({_why(error)})"
+        return f"cannot be reached ({_why(error)})"
+
+
+def _why(error: BaseException) -> str:
+    """Say what is at the bottom of an error of requests, in a few words."""
+    from requests import ConnectTimeout, ReadTimeout
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectTimeout):
+            return f"no connection within {CONNECT_TIMEOUT:g} seconds"
+        if isinstance(cause, (ReadTimeout, TimeoutError)):
+            return f"no answer within {TIMEOUT:g} seconds"
+        error, cause = cause, cause.__cause__ or cause.__context__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the files of the data folder are made of what is served.
+"""How the files of the data folder are made from what publishers serve.
 
 Publishers serve archives, ARFF files, workbooks and one file per year; the loaders read
-plain tables. Every recipe takes the bytes served and gives the bytes of the files, the
-same ones on every machine, so that they can be checked by their SHA-256. A ValueError
-says what is not as it should be.
+plain tables. A recipe takes the bytes served and gives the bytes of the files, the same
+on every machine, so that their SHA-256 can be checked. It raises a ValueError that says
+what is not as expected.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tiebreak.datasets.archive import read_members
-from tiebreak.datasets.catalog import Recipe
-from tiebreak.datasets.xls import read_numbers
+Recipe = Callable[[Sequence[bytes]], Sequence[bytes]]
+"""Makes the contents of the files of a delivery from what was served."""
 
 TENNIS_COLUMNS = (
     "tourney_id", "tourney_date", "match_num", "tourney_level", "surface", "best_of",
@@ -32,31 +34,57 @@ CONCRETE_COLUMNS = (
 )  # fmt: skip
 
 NOT_RATED = -32768
-"""Stands in the matrix of Jester for a joke that was not rated."""
+"""Marks in the matrix of Jester a joke that was not rated."""
 
 _LARGEST_WORKBOOK = 40_000_000
+_XLS_SIGNATURE = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+def as_served(served: Sequence[bytes]) -> Sequence[bytes]:
+    """Keep what was served, one file for each; the recipe of most deliveries."""
+    return served
 
 
 def zip_members(names: Sequence[str], limit: int) -> Recipe:
-    """Take members of one ZIP archive.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The members, one for each file.
-    limit : int
-        Number of unpacked bytes that is not exceeded.
-
-    Returns
-    -------
-    callable
-        The recipe.
-    """
+    """Recipe that takes members of one ZIP archive, at most `limit` bytes unpacked."""
     return lambda served: read_members(served[0], names, limit)
 
 
+def read_members(archive: bytes, names: Sequence[str], limit: int) -> list[bytes]:
+    """Contents of the named members of a ZIP archive that may lie about itself.
+
+    Nothing is extracted to disk, so a member called ``../../somewhere`` does no harm,
+    and never more than `limit` bytes are unpacked; pooch's Unzip promises neither.
+    """
+    contents = []
+    left = limit
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            present = set(opened.namelist())
+            absent = [name for name in names if name not in present]
+            if absent:
+                raise ValueError(
+                    f"the archive has no {', '.join(map(repr, absent))}; it has "
+                    f"{', '.join(map(repr, sorted(present)[:10])) or 'nothing'}"
+                )
+            for name in names:
+                with opened.open(name) as member:
+                    contents.append(member.read(left + 1))
+                left -= len(contents[-1])
+                if left < 0:
+                    raise ValueError(
+                        f"the archive unpacks to more than {limit:,} bytes, which is "
+                        "more than was expected"
+                    )
+    # An unknown compression method, or a password, is a NotImplementedError or a
+    # RuntimeError of zipfile.
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise ValueError(f"it cannot be read as a ZIP archive ({error})") from error
+    return contents
+
+
 def konect_games(served: Sequence[bytes]) -> Sequence[bytes]:
-    """Make a table of games of KONECT's list of edges.
+    """Make a table of games from KONECT's list of edges.
 
     A line holds white, black, the result of white (1, 0 or -1) and a time. The times
     are months without a calendar, and are numbered from 1.
@@ -77,20 +105,10 @@ def konect_games(served: Sequence[bytes]) -> Sequence[bytes]:
 
 
 def arff_table(names: Sequence[str] = ()) -> Recipe:
-    """Make a table with a header of an ARFF file.
+    """Recipe that makes a table from an ARFF file; `names` replace wrong ones in it.
 
-    Rows in which a value is unknown (``?``) are left out. Comments, quotes around
-    names, spaces around values and a comma at the end of a row are dropped.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Names of all columns, where those of the file are wrong.
-
-    Returns
-    -------
-    callable
-        The recipe.
+    Rows with an unknown value (``?``) are left out. Comments, quotes around names,
+    spaces around values and a comma at the end of a row are dropped.
     """
 
     def make(served: Sequence[bytes]) -> Sequence[bytes]:
@@ -146,7 +164,7 @@ def tennis_years(served: Sequence[bytes]) -> Sequence[bytes]:
 
 
 def jester_matrix(served: Sequence[bytes]) -> Sequence[bytes]:
-    """Make one matrix of the three archives of ratings of jokes.
+    """Make one matrix from the three archives of ratings of jokes.
 
     In each workbook a row is a person: how many jokes were rated, then the ratings of
     100 jokes, 99 where there is none. The matrix holds hundredths.
@@ -173,7 +191,7 @@ def jester_matrix(served: Sequence[bytes]) -> Sequence[bytes]:
 
 
 def concrete_table(served: Sequence[bytes]) -> Sequence[bytes]:
-    """Make a table of UCI's workbook on concrete, in the precision of the workbook."""
+    """Make a table from UCI's workbook on concrete, in its full precision."""
     numbers = read_numbers(served[0])[1:]  # the first row holds the names
     if numbers.shape[1] != len(CONCRETE_COLUMNS) or np.isnan(numbers).any():
         raise ValueError("the workbook on concrete has other cells than expected")
@@ -183,3 +201,32 @@ def concrete_table(served: Sequence[bytes]) -> Sequence[bytes]:
         for row in numbers.tolist()
     ]
     return ["\n".join([",".join(CONCRETE_COLUMNS), *rows, ""]).encode()]
+
+
+WORKBOOK_RECIPES: tuple[Recipe, ...] = (jester_matrix, concrete_table)
+"""Recipes that need the extra ``excel``."""
+
+
+def read_numbers(content: bytes) -> NDArray[np.float64]:
+    """Numbers of the first sheet of a workbook (.xls), NaN where a cell holds none.
+
+    It has passed its SHA-256 before: calamine overlooks some kinds of damage.
+    """
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    # calamine reads other formats too, and an .xlsx is an archive of unknown size.
+    if not content.startswith(_XLS_SIGNATURE):
+        raise ValueError("it is no workbook in the format .xls")
+    try:
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        rows = workbook.get_sheet_by_index(0).to_python(skip_empty_area=False)
+    except CalamineError as error:
+        raise ValueError(f"the workbook (.xls) cannot be read ({error})") from error
+    # Text, dates, booleans and errors are no numbers; neither is a NaN.
+    numbers = np.array(
+        [[x if type(x) in (int, float) else np.nan for x in row] for row in rows],
+        dtype=np.float64,
+    )
+    if np.isnan(numbers).all():
+        raise ValueError("the first sheet of the workbook (.xls) holds no numbers")
+    return numbers

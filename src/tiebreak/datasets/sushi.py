@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparisons of sushi by 5000 people, from Kamishima's SUSHI preference data set.
+"""Sushi: what 5000 people prefer, from Kamishima's SUSHI preference data set.
 
 The set may be used for research but not be redistributed, so the files are read from
 the user's own copy: see `tiebreak.datasets.fetch`.
@@ -9,93 +9,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from tiebreak.data import Pairs
-from tiebreak.datasets.obtaining import obtain
+from tiebreak.data import Orders, Pairs
+from tiebreak.datasets.fetching import obtain
+from tiebreak.io import FileError, ReadOptions, read_file
 
 N_PEOPLE, N_SUSHI, N_RATED = 5000, 100, 10
 
-KIND_FEATURES = (
-    "style",
-    "major_group",
-    "minor_group",
-    "oiliness",
-    "eaten",
-    "price",
-    "sold",
-)
-"""Features of a kind of sushi."""
-
-FEATURE_NAMES = (
-    *KIND_FEATURES,
-    "gender",
-    "age",
-    "time",
-    "latitude_childhood",
-    "longitude_childhood",
-    "latitude_now",
-    "longitude_now",
-)
+_KIND_FEATURES = (
+    "style", "major_group", "minor_group", "oiliness", "eaten", "price", "sold",
+)  # fmt: skip
+_FEATURES = (
+    *_KIND_FEATURES, "gender", "age", "time", "latitude_childhood",
+    "longitude_childhood", "latitude_now", "longitude_now",
+)  # fmt: skip
 
 # Latitude and longitude, in degrees north and east, of the prefectural capitals (their
 # prefectural offices), public record, to two decimals. In the order of the data set's
 # own prefecture numbers 0 to 46, which are not the JIS X 0401 codes.
 _PREFECTURES = (
-    ("Hokkaido", 43.06, 141.35),
-    ("Aomori", 40.82, 140.74),
-    ("Iwate", 39.70, 141.15),
-    ("Akita", 39.72, 140.10),
-    ("Miyagi", 38.27, 140.87),
-    ("Yamagata", 38.24, 140.36),
-    ("Fukushima", 37.75, 140.47),
-    ("Niigata", 37.90, 139.02),
-    ("Ibaraki", 36.34, 140.45),
-    ("Tochigi", 36.57, 139.88),
-    ("Gunma", 36.39, 139.06),
-    ("Saitama", 35.86, 139.65),
-    ("Chiba", 35.60, 140.12),
-    ("Tokyo", 35.69, 139.69),
-    ("Kanagawa", 35.45, 139.64),
-    ("Yamanashi", 35.66, 138.57),
-    ("Shizuoka", 34.98, 138.38),
-    ("Nagano", 36.65, 138.18),
-    ("Aichi", 35.18, 136.91),
-    ("Gifu", 35.39, 136.72),
-    ("Toyama", 36.70, 137.21),
-    ("Ishikawa", 36.59, 136.63),
-    ("Fukui", 36.07, 136.22),
-    ("Shiga", 35.00, 135.87),
-    ("Mie", 34.73, 136.51),
-    ("Kyoto", 35.02, 135.76),
-    ("Osaka", 34.69, 135.52),
-    ("Nara", 34.69, 135.83),
-    ("Wakayama", 34.23, 135.17),
-    ("Hyogo", 34.69, 135.18),
-    ("Okayama", 34.66, 133.93),
-    ("Hiroshima", 34.40, 132.46),
-    ("Tottori", 35.50, 134.24),
-    ("Shimane", 35.47, 133.05),
-    ("Yamaguchi", 34.19, 131.47),
-    ("Ehime", 33.84, 132.77),
-    ("Kagawa", 34.34, 134.04),
-    ("Tokushima", 34.07, 134.56),
-    ("Kochi", 33.56, 133.53),
-    ("Fukuoka", 33.61, 130.42),
-    ("Nagasaki", 32.74, 129.87),
-    ("Saga", 33.25, 130.30),
-    ("Kumamoto", 32.79, 130.74),
-    ("Kagoshima", 31.56, 130.56),
-    ("Miyazaki", 31.91, 131.42),
-    ("Oita", 33.24, 131.61),
-    ("Okinawa", 26.21, 127.68),
-)
+    ("Hokkaido", 43.06, 141.35), ("Aomori", 40.82, 140.74), ("Iwate", 39.70, 141.15),
+    ("Akita", 39.72, 140.10), ("Miyagi", 38.27, 140.87), ("Yamagata", 38.24, 140.36),
+    ("Fukushima", 37.75, 140.47), ("Niigata", 37.90, 139.02),
+    ("Ibaraki", 36.34, 140.45), ("Tochigi", 36.57, 139.88), ("Gunma", 36.39, 139.06),
+    ("Saitama", 35.86, 139.65), ("Chiba", 35.60, 140.12), ("Tokyo", 35.69, 139.69),
+    ("Kanagawa", 35.45, 139.64), ("Yamanashi", 35.66, 138.57),
+    ("Shizuoka", 34.98, 138.38), ("Nagano", 36.65, 138.18), ("Aichi", 35.18, 136.91),
+    ("Gifu", 35.39, 136.72), ("Toyama", 36.70, 137.21), ("Ishikawa", 36.59, 136.63),
+    ("Fukui", 36.07, 136.22), ("Shiga", 35.00, 135.87), ("Mie", 34.73, 136.51),
+    ("Kyoto", 35.02, 135.76), ("Osaka", 34.69, 135.52), ("Nara", 34.69, 135.83),
+    ("Wakayama", 34.23, 135.17), ("Hyogo", 34.69, 135.18), ("Okayama", 34.66, 133.93),
+    ("Hiroshima", 34.40, 132.46), ("Tottori", 35.50, 134.24),
+    ("Shimane", 35.47, 133.05), ("Yamaguchi", 34.19, 131.47), ("Ehime", 33.84, 132.77),
+    ("Kagawa", 34.34, 134.04), ("Tokushima", 34.07, 134.56), ("Kochi", 33.56, 133.53),
+    ("Fukuoka", 33.61, 130.42), ("Nagasaki", 32.74, 129.87), ("Saga", 33.25, 130.30),
+    ("Kumamoto", 32.79, 130.74), ("Kagoshima", 31.56, 130.56),
+    ("Miyazaki", 31.91, 131.42), ("Oita", 33.24, 131.61), ("Okinawa", 26.21, 127.68),
+)  # fmt: skip
 # Number 47 stands for "foreign countries"; nobody in the published release has it.
 _ABROAD = 47
 
-_DESCRIPTION = """\
+_PAIRS = """\
 25,000 comparisons of sushi made from the scores (0 to 4) that each of 5000 people gave
 to ten of 100 kinds of sushi. A person's ten scores are sorted and paired off, first
 with second, third with fourth and so on; equal scores are a tie. An item is a kind of
@@ -135,7 +93,7 @@ class SushiPairs:
     y: np.ndarray = field(repr=False)
     person: np.ndarray = field(repr=False)
     sushi: np.ndarray = field(repr=False)
-    description: str = field(repr=False, default=_DESCRIPTION)
+    description: str = field(repr=False, default=_PAIRS)
 
 
 def load_sushi_pairs(
@@ -160,8 +118,8 @@ def load_sushi_pairs(
     swap : bool, default=True
         Whether to swap. Without it no outcome is -1, which a model can exploit.
     download : bool, default=True
-        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
-        downloaded; a warning says from where and on what terms.
+        Whether a missing file is downloaded; a warning says from where and on what
+        terms.
 
     Returns
     -------
@@ -180,7 +138,7 @@ def load_sushi_pairs(
     scores = _read_scores(obtain("sushi/sushi3b.5000.10.score", download=download))
     # Column 0 is the sushi's number and column 1, left out, its name.
     kinds_path = obtain("sushi/sushi3.idata", download=download)
-    kinds = read_sushi_table(kinds_path, N_SUSHI, 9, text=1)[:, 1:]
+    kinds = _read_table(kinds_path, N_SUSHI, 9, text=1)[:, 1:]
     people = _person_features(obtain("sushi/sushi3.udata", download=download))
 
     rated = np.nonzero(scores >= 0)[1].reshape(N_PEOPLE, N_RATED)
@@ -195,33 +153,17 @@ def load_sushi_pairs(
         y[swapped] *= -1
     items = np.hstack([kinds[rated.ravel()], np.repeat(people, N_RATED, axis=0)])
     return SushiPairs(
-        pairs=Pairs(pl.DataFrame(items, schema=FEATURE_NAMES), rows[:, 0], rows[:, 1]),
+        pairs=Pairs(pl.DataFrame(items, schema=_FEATURES), rows[:, 0], rows[:, 1]),
         y=y,
         person=np.repeat(np.arange(N_PEOPLE), N_RATED // 2),
         sushi=rated.ravel()[rows],
     )
 
 
-def read_sushi_table(
+def _read_table(
     path: Path, n_rows: int, n_columns: int, *, separator: str = "\t", text: int = -1
 ) -> np.ndarray:
-    """Read a headerless table of numbers.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    n_rows, n_columns : int
-        Its size in the release of 2016.
-    separator : str, default=tab
-        What stands between two values.
-    text : int, default=-1
-        Number of a column of words, which is left out.
-
-    Returns
-    -------
-    ndarray of float64
-    """
+    """Numbers of a headerless table of known size, without the column `text`."""
     try:
         table = pl.read_csv(
             path, has_header=False, separator=separator, infer_schema=False
@@ -248,7 +190,7 @@ def read_sushi_table(
 
 
 def _read_scores(path: Path) -> np.ndarray:
-    scores = read_sushi_table(path, N_PEOPLE, N_SUSHI, separator=" ")
+    scores = _read_table(path, N_PEOPLE, N_SUSHI, separator=" ")
     bad = np.argwhere(~np.isin(scores, np.arange(-1, 5)))
     if len(bad):
         row, column = bad[0]
@@ -274,7 +216,7 @@ def _read_scores(path: Path) -> np.ndarray:
 
 def _person_features(path: Path) -> np.ndarray:
     """Gender, age group, time, and coordinates of the two prefectures."""
-    table = read_sushi_table(path, N_PEOPLE, 11)
+    table = _read_table(path, N_PEOPLE, 11)
     coordinates = np.array([place[1:] for place in _PREFECTURES])
     places = []
     # Column 4 is the prefecture lived in until the age of 15, column 7 today's.
@@ -291,3 +233,106 @@ def _person_features(path: Path) -> np.ndarray:
             )
         places.append(coordinates[number.astype(np.intp)])
     return np.hstack([table[:, 1:4], *places])
+
+
+# Item set A, in the order of its own numbers, which are not those of item set B.
+_SET_A = (
+    "ebi", "anago", "maguro", "ika", "uni", "ikura", "tamago", "toro", "tekka_maki",
+    "kappa_maki",
+)  # fmt: skip
+
+_ORDERS = """\
+Orders of ten kinds of sushi, best first and without ties, one by each of 5000 people.
+Item set A is the same ten kinds for everyone; of item set B, which has 100 kinds,
+everyone saw ten. Kinds have names and seven features: style (0 a roll, 1 other), major
+group (0 seafood, 1 other), minor group (a number from 0 to 11 without an order), how
+oily it is (0 heavy to 4), how often it is eaten (0 to 3), price, and how often it is
+sold (0 to 1).
+
+Data: SUSHI Preference Data Set, release sushi3-2016, Toshihiro Kamishima,
+https://www.kamishima.net/sushi/. For research; not to be redistributed. Please cite
+Kamishima (2003), "Nantonac collaborative filtering", KDD."""
+
+
+@dataclass(frozen=True, eq=False)
+class SushiOrders:
+    """What `load_sushi_orders` returns.
+
+    Attributes
+    ----------
+    orders : Orders of length 5000
+        Lists of ten kinds, best first; list i is that of person i, the row of the file
+        of users. The 10 or 100 items have names and seven features.
+    description : str
+        What the data are, whose they are, and on what terms.
+    """
+
+    orders: Orders
+    description: str = field(repr=False, default=_ORDERS)
+
+
+def load_sushi_orders(
+    which: Literal["a", "b"] = "b", *, download: bool = True
+) -> SushiOrders:
+    """Load 5000 people's orders of ten kinds of sushi.
+
+    Features are raw: scale the numbers, and write the minor group as indicators,
+    before using a kernel or a penalty.
+
+    Parameters
+    ----------
+    which : {"a", "b"}, default="b"
+        Item set A, the same ten kinds for everyone, or B, ten of 100 kinds.
+    download : bool, default=True
+        Whether a missing file is downloaded; a warning says from where and on what
+        terms.
+
+    Returns
+    -------
+    SushiOrders
+        ``orders`` and ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the files ``sushi3.idata`` and ``sushi3a.5000.10.order`` or
+        ``sushi3b.5000.10.order`` are not on this machine and cannot be downloaded.
+    ValueError
+        If a file does not look like the 2016 release.
+    """
+    if which not in ("a", "b"):
+        raise ValueError(f"which must be 'a' or 'b', got {which!r}.")
+    path = obtain(f"sushi/sushi3{which}.5000.10.order", download=download)
+    kinds_path = obtain("sushi/sushi3.idata", download=download)
+    orders = read_file(path, ReadOptions(format="orders")).orders
+    assert orders is not None  # the only shape that this format has
+    n_items = len(_SET_A) if which == "a" else N_SUSHI
+    if orders.n_items != n_items or len(orders) != N_PEOPLE:
+        raise FileError(
+            path,
+            f"{len(orders):,} lists of {orders.n_items:,} items, expected {N_PEOPLE:,} "
+            f"of {n_items} as in the release sushi3-2016. Is the file complete?",
+        )
+    wrong = np.flatnonzero(orders.lengths != N_RATED)
+    if len(wrong):
+        raise FileError(
+            path,
+            f"line {wrong[0] + 2} lists {orders.lengths[wrong[0]]} items, expected "
+            f"{N_RATED}.",
+        )
+    kinds = _read_table(kinds_path, N_SUSHI, 9, text=1)
+    names = _names(kinds_path)
+    rows = np.arange(N_SUSHI)
+    if which == "a":
+        absent = [name for name in _SET_A if name not in names]
+        if absent:
+            raise FileError(kinds_path, f"there is no sushi called {absent[0]!r}.")
+        rows = np.array([names.index(name) for name in _SET_A])
+    items = pl.DataFrame(kinds[rows, 1:], schema=list(_KIND_FEATURES))
+    lists = orders.flat.reshape(N_PEOPLE, N_RATED)
+    return SushiOrders(Orders(items, lists, names=[names[row] for row in rows]))
+
+
+def _names(path: Path) -> list[str]:
+    table = pl.read_csv(path, has_header=False, separator="\t", infer_schema=False)
+    return table.to_series(1).to_list()

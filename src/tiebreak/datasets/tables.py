@@ -32,30 +32,10 @@ def read_results(
     optional: Sequence[str] = (),
     null_values: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Read the named columns of a CSV file with a header.
+    """Read the named columns of a CSV file with a header, then `LINE`.
 
-    Parameters
-    ----------
-    path : Path
-        The file, which may be compressed.
-    columns : mapping of str to polars type
-        The columns wanted, and what each holds: Int64, Float64, Date or String. Others
-        are not read.
-    optional : sequence of str, default=()
-        Columns in which a value may be missing.
-    null_values : sequence of str, default=()
-        Words that say, besides an empty field, that a value is missing.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns in the order asked for, then `LINE`.
-
-    Raises
-    ------
-    ValueError
-        If the file is no table, lacks a column, has no rows, or holds a value that is
-        missing or of another kind.
+    `columns` says what each holds: Int64, Float64, Date or String; others are not read.
+    In `optional` ones a value may be missing: an empty field or one of `null_values`.
     """
     try:
         table = pl.read_csv(path, infer_schema=False, null_values=list(null_values))
@@ -90,19 +70,7 @@ def read_results(
 
 
 def refuse(path: Path, rows: pl.DataFrame, column: str, expected: str) -> None:
-    """Raise an error about a column of some rows; no rows, no error.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    rows : polars.DataFrame
-        The rows that are wrong, with their `LINE`.
-    column : str
-        The column that is wrong.
-    expected : str
-        What should have been there.
-    """
+    """Raise an error about a column of the rows that are wrong, if there are any."""
     if rows.height == 0:
         return
     shown = ", ".join(
@@ -117,17 +85,7 @@ def refuse(path: Path, rows: pl.DataFrame, column: str, expected: str) -> None:
 
 
 def refuse_same(path: Path, table: pl.DataFrame, left: str, right: str) -> None:
-    """Raise an error if an item is compared with itself.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    table : polars.DataFrame
-        From `read_results`.
-    left, right : str
-        The columns of the two sides.
-    """
+    """Raise an error if an item is compared with itself."""
     rows = table.filter(pl.col(left) == pl.col(right))
     refuse(path, rows, right, f"another one than in column {left!r}")
 
@@ -135,23 +93,7 @@ def refuse_same(path: Path, table: pl.DataFrame, left: str, right: str) -> None:
 def outcomes_from_words(
     path: Path, table: pl.DataFrame, column: str, words: Mapping[Any, int]
 ) -> NDArray[np.int8]:
-    """Read outcomes that are written as words or scores.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    table : polars.DataFrame
-        From `read_results`.
-    column : str
-        The column of words.
-    words : mapping to int
-        What each word means: -1 left is better, 0 tie, +1 right is better.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n,)
-    """
+    """Outcomes (n,) of int8 from a column, by what each of its `words` means."""
     values = table[column]
     unknown = table.filter(~values.is_in(list(words)))
     refuse(path, unknown, column, f"one of {', '.join(map(str, words))}")

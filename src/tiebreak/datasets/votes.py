@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.data import Pairs
-from tiebreak.datasets.obtaining import obtain
+from tiebreak.datasets.fetching import obtain
 from tiebreak.datasets.tables import (
     outcomes_from_words,
     read_results,
@@ -18,17 +18,10 @@ from tiebreak.datasets.tables import (
 )
 
 _TAGS = (
-    "creative_writing",
-    "complexity",
-    "creativity",
-    "domain_knowledge",
-    "problem_solving",
-    "real_world",
-    "specificity",
-    "technical_accuracy",
-    "instruction_following",
-    "math",
-)
+    "creative_writing", "complexity", "creativity", "domain_knowledge",
+    "problem_solving", "real_world", "specificity", "technical_accuracy",
+    "instruction_following", "math",
+)  # fmt: skip
 
 _ARENA_DESCRIPTION = """\
 Votes of visitors of LMArena (2025) who saw the answers of two language models side by
@@ -128,10 +121,9 @@ def load_lm_arena(*, download: bool = True) -> ArenaVotes:
     Raises
     ------
     FileNotFoundError
-        If the file ``lm_arena_140k/battles.csv.gz`` is not in ``$TIEBREAK_DATA`` or in
-        the cache, and is not or cannot be downloaded. It has the columns ``model_a``,
-        ``model_b``, ``winner`` (``model_a``, ``model_b``, ``tie`` or ``both_bad``) and
-        ten tags of 0 and 1.
+        If the file ``lm_arena_140k/battles.csv.gz`` is not on this machine and cannot
+        be downloaded. It has the columns ``model_a``, ``model_b``, ``winner``
+        (``model_a``, ``model_b``, ``tie`` or ``both_bad``) and ten tags of 0 and 1.
     ValueError
         If the file is no such table; the message names the lines.
     """
@@ -163,8 +155,8 @@ def load_llmfao(*, download: bool = True) -> CrowdVotes:
     Parameters
     ----------
     download : bool, default=True
-        Whether a file that is neither in ``$TIEBREAK_DATA`` nor in the cache is
-        downloaded; a warning says from where and on what terms.
+        Whether a missing file is downloaded; a warning says from where and on what
+        terms.
 
     Returns
     -------
@@ -174,9 +166,9 @@ def load_llmfao(*, download: bool = True) -> CrowdVotes:
     Raises
     ------
     FileNotFoundError
-        If the file ``llmfao/llmfao.csv`` is not in ``$TIEBREAK_DATA`` or in the cache,
-        and is not or cannot be downloaded. It has the columns ``id``, ``prompt``,
-        ``worker``, ``left``, ``right`` and ``winner`` (``left``, ``right`` or ``tie``).
+        If the file ``llmfao/llmfao.csv`` is not on this machine and cannot be
+        downloaded. It has the columns ``id``, ``prompt``, ``worker``, ``left``,
+        ``right`` and ``winner`` (``left``, ``right`` or ``tie``).
     ValueError
         If the file is no such table; the message names the lines.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Find published data sets on disk.
+"""Where published sets are on this machine.
 
 Published data never ship with the package. A file is looked for in the folder named by
 the environment variable ``TIEBREAK_DATA``, then in the user's cache folder; the first
-hit wins. The layout below either folder is ``<set>/<file>``, for example
+one found is taken. The layout below either folder is ``<set>/<file>``, for example
 ``football/results.csv.gz``.
 """
 
@@ -16,10 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from tiebreak.datasets.catalog import DataFile, DataSet
-from tiebreak.datasets.registry import REGISTRY
-
-Place = Literal["bundled", "data folder", "cache", "in part", "not here"]
+from tiebreak.datasets.registry import REGISTRY, DataFile, DataSet
 
 VARIABLE = "TIEBREAK_DATA"
 
@@ -37,6 +34,7 @@ def cache_dir() -> Path:
     pathlib.Path
         An absolute path, which may not exist.
     """
+    # Not pooch.os_cache: it names another folder on Windows, and XDG only on Linux.
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         if sys.platform == "darwin":
@@ -50,37 +48,20 @@ def cache_dir() -> Path:
 
 
 def data_folder() -> Path | None:
-    """Return the user's own data folder, ``$TIEBREAK_DATA``.
-
-    Returns
-    -------
-    pathlib.Path or None
-        None if the variable is not set. The folder may not exist.
-    """
+    """``$TIEBREAK_DATA``, which may not exist; None if the variable is not set."""
     root = os.environ.get(VARIABLE)
     return Path(root).expanduser() if root else None
 
 
 def package_folder() -> Path:
-    """Return the folder of the sets that ship with this package."""
+    """Folder of the sets that ship with this package."""
     return Path(__file__).parent
 
 
 def own_files(dataset: DataSet, files: Sequence[DataFile]) -> tuple[Path, ...] | None:
-    """Return files of a set that are taken as they are.
+    """Files in the package or in the data folder, taken as they are; None if not all.
 
-    Parameters
-    ----------
-    dataset : DataSet
-        The set.
-    files : sequence of DataFile
-        Those of its files that are wanted.
-
-    Returns
-    -------
-    tuple of pathlib.Path or None
-        The files in the package or in the user's data folder. None if neither has all
-        of them.
+    `files` are those of the set that are wanted.
     """
     folder = package_folder() if dataset.bundled else data_folder()
     if folder is None or not _has_all(folder, files):
@@ -90,6 +71,11 @@ def own_files(dataset: DataSet, files: Sequence[DataFile]) -> tuple[Path, ...] |
 
 def _has_all(root: Path, files: Sequence[DataFile]) -> bool:
     return all((root / file.name).is_file() for file in files)
+
+
+def _roots() -> list[Path]:
+    folder = data_folder()
+    return [cache_dir()] if folder is None else [folder, cache_dir()]
 
 
 def data_path(name: str) -> Path:
@@ -116,41 +102,30 @@ def data_path(name: str) -> Path:
         If neither folder has it. The message lists where it was looked for and where
         the set is published.
     """
-    for path in _places(name):
+    for path in _candidates(name):
         if path.exists():
             return path
     raise missing_file(name)
 
 
-def _places(name: str) -> list[Path]:
-    """List where a file or folder may be, first choice first."""
+def _candidates(name: str) -> list[Path]:
+    """Where a file or folder may be, first choice first."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name:
         raise ValueError(
             f"name must be a path below the data folder, got {name!r}. Expected "
             "something like 'football/results.csv.gz', with forward slashes."
         )
-    folder = data_folder()
-    roots = [cache_dir()] if folder is None else [folder, cache_dir()]
-    return [root.joinpath(*parts) for root in roots]
+    return [root.joinpath(*parts) for root in _roots()]
 
 
 def missing_file(name: str, *, failure: str | None = None) -> FileNotFoundError:
     """Make the error that says where a file was looked for, and what to do.
 
-    Parameters
-    ----------
-    name : str
-        Path below the data folder.
-    failure : str, optional
-        Why it could not be downloaded, in full sentences; None if that was not tried.
-
-    Returns
-    -------
-    FileNotFoundError
+    `failure` says why it could not be downloaded; None if that was not tried.
     """
     lines = [f"{name!r} was not found. Looked for:"]
-    lines += [f"  {path}" for path in _places(name)]
+    lines += [f"  {path}" for path in _candidates(name)]
     folder = data_folder()
     if folder is None:
         lines.append(f"The environment variable {VARIABLE} is not set.")
@@ -177,32 +152,14 @@ def missing_file(name: str, *, failure: str | None = None) -> FileNotFoundError:
 
 @dataclass(frozen=True)
 class Location:
-    """Where a set is now.
+    """Where a set is now, and the folder that has all of its files, if one has."""
 
-    Attributes
-    ----------
-    place : {"bundled", "data folder", "cache", "in part", "not here"}
-        ``"in part"`` if only some of its files are in the data folder or the cache.
-    folder : Path or None
-        The folder that has all of its files.
-    """
-
-    place: Place
+    place: Literal["bundled", "data folder", "cache", "in part", "not here"]
     folder: Path | None = None
 
 
 def locate(dataset: DataSet) -> Location:
-    """Say where a set is, without a look into its files.
-
-    Parameters
-    ----------
-    dataset : DataSet
-        A set, of the registry or of your own.
-
-    Returns
-    -------
-    Location
-    """
+    """Say where a set is, without reading its files."""
     if dataset.bundled:
         return Location("bundled", package_folder())
     folder = data_folder()
@@ -210,7 +167,6 @@ def locate(dataset: DataSet) -> Location:
         return Location("data folder", folder / dataset.name)
     if _has_all(cache_dir(), dataset.files):
         return Location("cache", cache_dir() / dataset.name)
-    roots = [cache_dir()] if folder is None else [folder, cache_dir()]
-    if any((root / file.name).is_file() for root in roots for file in dataset.files):
+    if any((root / file.name).is_file() for root in _roots() for file in dataset.files):
         return Location("in part")
     return Location("not here")
