@@ -15,7 +15,7 @@ _HAVE_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunction
 
 
 def count_lines(text: str) -> Counter[str]:
-    """Count the lines of one module by kind; a blank line in a docstring is docstring."""
+    """Count the lines of one module by kind; docstrings include their blank lines."""
     docstring: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, _HAVE_DOCSTRINGS) and ast.get_docstring(node) is not None:
