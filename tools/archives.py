@@ -44,10 +44,11 @@ IN_WHEEL = [
     "tiebreak/__init__.py",
     "tiebreak/py.typed",
     f"tiebreak/{_BUNDLED}",
+    "tiebreak/datasets/registry.toml",
     "tiebreak/report/assets/report.css",
     "tiebreak/report/assets/report.js",
 ]
-_WHEEL_SUFFIXES = {".py", ".typed", ".css", ".js"}
+_WHEEL_SUFFIXES = {".py", ".typed", ".css", ".js", ".toml"}
 IN_SDIST = [
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile"),
     *("PKG-INFO", "README.md", "conftest.py", "pyproject.toml"),

@@ -14,6 +14,7 @@ WHEEL = "tiebreak-0.1.0-py3-none-any.whl"
 IN_WHEEL = [
     "tiebreak/__init__.py",
     "tiebreak/py.typed",
+    "tiebreak/datasets/registry.toml",
     "tiebreak/datasets/worldcup2022.csv",
     "tiebreak/report/assets/report.css",
     "tiebreak/report/assets/report.js",
