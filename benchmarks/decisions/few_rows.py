@@ -5,7 +5,7 @@
 kernel is not thin. The interior-point method on the whole matrix takes over once the
 rounds have cost as much as it would; compared with rounds alone, at most 800 of them,
 and with libsvm on the explicit pair kernel, every comparison mirrored, which stops
-after 10⁷ steps. Metadata the times is how far an objective is above ours.
+after 10⁷ steps. Beside the times is how far an objective is above ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 
 from tiebreak import Pairs, RankSVM
 from tiebreak.datasets import make_norms
-from tiebreak.solvers import dual
+from tiebreak.solvers.dual_qp import run
 
 GAMMA = 3.0
 COSTS = (1.0, 100.0, 1e4)
@@ -36,11 +36,11 @@ def main() -> None:
         pairs, y = _draw(n)
         for cost in COSTS:
             ours = _fit(pairs, y, cost)
-            few, dual._FEW = dual._FEW, 0
+            few, run._FEW = run._FEW, 0
             try:
                 alone = _fit(pairs, y, cost)
             finally:
-                dual._FEW = few
+                run._FEW = few
             others = [_show(fit, ours) for fit in (alone, _libsvm(pairs, y, cost))]
             table.add_row(f"{n}", f"{cost:g}", f"{ours.seconds:.2f} s", *others)
     Console().print(table)

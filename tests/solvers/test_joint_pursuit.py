@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles import pursuit as plain
 from tests.solvers.test_pursuit import Squares
 from tiebreak.kernels import MatrixDictionary
-from tiebreak.solvers import JointProblem, joint_search, pursue_jointly
+from tiebreak.solvers import JointProblem, joint_pursuit, pursue_jointly
 
 N, L = 7, 6  # rows of the target and of the agreement
 
@@ -87,7 +87,7 @@ def test_little_memory_changes_nothing(rng):
 def test_searching_by_turns_ends_where_no_single_column_is_better(rng, monkeypatch):
     _, _, _, _, problem = make(rng, 3, 6, 2.0)
     every = pursue(problem, 1, False, False)
-    monkeypatch.setattr(joint_search, "ENUMERATED", 0)
+    monkeypatch.setattr(joint_pursuit, "ENUMERATED", 0)
     turns = pursue(problem, 1, False, False)
     fall = every.objective[0] - every.objective[1]
     assert 0.5 * fall < turns.objective[0] - turns.objective[1] <= fall * (1 + 1e-12)

@@ -19,8 +19,8 @@ from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.base import check_positive
 from tiebreak.solvers import (
     BundleSolution,
+    NewtonSolution,
     StronglyConvex,
-    TruncatedSolution,
     minimize_bundle,
     minimize_truncated,
 )
@@ -237,7 +237,7 @@ def minimize_smooth(
     objective: StronglyConvex,
     start: Floats,
     watch: Callable[[Floats, float, float, int], None] | None = None,
-) -> TruncatedSolution:
+) -> NewtonSolution:
     """Minimize, with at least one step.
 
     Parameters
@@ -253,7 +253,7 @@ def minimize_smooth(
 
     Returns
     -------
-    TruncatedSolution
+    NewtonSolution
     """
     found = minimize_truncated(
         objective, start, tol=model.tol, max_iter=model.max_iter, watch=watch

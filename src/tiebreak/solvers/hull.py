@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which points of a set are the corners of its convex hull.
+"""Which points of a set are the vertices of its convex hull.
 
 Up to a few dimensions Qhull lists the facets. Their number explodes with the dimension,
 so from there on small linear programs decide (Clarkson 1994): a point is in the hull of
-the corners known so far, or a direction tells it from them, and the point that is
-furthest in that direction is a new corner. Both know only the space that the points
+the vertices known so far, or a direction tells it from them, and the point that is
+furthest in that direction is a new vertex. Both know only the space that the points
 span, so that flat sets are nothing special.
 """
 
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from tiebreak.solvers.linear_program import LinearProgram
 
+__all__ = ["hull_vertices"]
+
 Floats = NDArray[np.float64]
 
 # Beyond this dimension facets cost more than one linear program per point.
@@ -25,26 +27,10 @@ _TOLERANCE = 1e-9
 
 
 def hull_vertices(points: Floats, method: str = "choose") -> NDArray[np.int64]:
-    """Find the points that are not in the convex hull of the others.
+    """Find the points, all different, that are not in the convex hull of the others.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-        Points, all different.
-    method : {"choose", "qhull", "programs"}, default="choose"
-        How; ``"choose"`` takes Qhull up to six dimensions.
-
-    Returns
-    -------
-    ndarray of int
-        Row numbers of the corners, ascending.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> square = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1], [0.5, 0.3]])
-    >>> hull_vertices(square)
-    array([0, 1, 2, 3])
+    Gives row numbers, ascending; by Qhull up to six dimensions, unless ``method`` says
+    ``"qhull"`` or ``"programs"``.
     """
     n = len(points)
     flat = _span(points)
@@ -80,40 +66,40 @@ def _span(points: Floats) -> Floats:
 def _by_programs(points: Floats) -> NDArray[np.int64]:
     """Decide by linear programs over directions, which share one basis.
 
-    maximize z·(point - z₀)  subject to  z·corner ≤ z₀ for known corners, |z| ≤ 1.
+    maximize z·(point - z₀)  subject to  z·vertex ≤ z₀ for known vertices, |z| ≤ 1.
     """
     n, d = points.shape
-    corners = {_furthest(points, sign * e) for e in np.eye(d) for sign in (-1.0, 1.0)}
+    vertices = {_furthest(points, sign * e) for e in np.eye(d) for sign in (-1.0, 1.0)}
     known = np.zeros(n, dtype=bool)
-    known[list(corners)] = True
+    known[list(vertices)] = True
     rows = np.column_stack([points[known], -np.ones(known.sum())])
     box = np.append(np.ones(d), d + 1.0)
-    program = LinearProgram(
+    lp = LinearProgram(
         np.zeros(d + 1), rows, -np.inf, 0.0, col_lower=-box, col_upper=box
     )
     inside = np.zeros(n, dtype=bool)
     for i in range(n):
         while not (known[i] or inside[i]):
-            program.change_costs(np.append(-points[i], 1.0))
-            solution = program.solve("primal")
+            lp.change_costs(np.append(-points[i], 1.0))
+            solution = lp.solve("primal")
             if -solution.objective <= _TOLERANCE:
                 inside[i] = True
                 break
-            corner = _furthest(points, solution.x[:d])
-            if known[corner]:
+            vertex = _furthest(points, solution.x[:d])
+            if known[vertex]:
                 # Rounding hides by how little the point is outside.
                 known[i] = True
-                corner = i
-            known[corner] = True
-            program.add_rows(np.append(points[corner], -1.0)[None, :], -np.inf, 0.0)
+                vertex = i
+            known[vertex] = True
+            lp.add_rows(np.append(points[vertex], -1.0)[None, :], -np.inf, 0.0)
     return np.flatnonzero(known)
 
 
 def _furthest(points: Floats, direction: Floats) -> int:
-    """Find the corner furthest in a direction; of several the last in order.
+    """Find the vertex furthest in a direction; of several the last in order.
 
     Points of a face that is hit flat are compared by coordinates, and the largest in
-    such an order is a corner.
+    such an order is a vertex.
     """
     reached = points @ direction
     tied = np.flatnonzero(reached >= reached.max() - _TOLERANCE)

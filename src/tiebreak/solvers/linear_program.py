@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear programs that are solved again and again, in one HiGHS object.
+r"""Linear programs that are solved again and again, in one HiGHS object.
 
     minimize cost·x   subject to   lower ≤ A x ≤ upper,   bounds on x.
 
 Changed costs keep a basis primal feasible, and added rows or changed bounds keep it
 dual feasible, so that the next solution starts where the last one ended.
+
+One kind of them are penalized sums of nonsmooth terms,
+
+.. math:: \min_x\; \sum_{j<k} p_j |x_j| + R(x) \quad\text{with}\quad G x ≥ 0,
+
+where only the first k of the q variables are penalized, and R is convex, not negative
+and piecewise linear. Parts of R are written down as rows with slacks s ≥ 0,
+
+    R(x) ≥ a·x + b + min { cost·s : S s + D x ≥ offset, s ≥ 0 }   for all x.
+
+Multipliers λ ≥ 0 of the rows with Sᵀλ ≤ cost make one plane of them, and a plane
+R(x) ≥ a·x + b with |a_j| ≤ p_j and no slope along the other variables proves that the
+minimum is at least b.
 """
 
 from __future__ import annotations
@@ -16,6 +29,8 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["LinearProgram", "Plane", "ProgramSolution", "SlackRows", "lower_bound"]
 
 Floats = NDArray[np.float64]
 
@@ -33,53 +48,24 @@ _ENDED = {
 
 @dataclass(frozen=True, eq=False)
 class ProgramSolution:
-    """Where the solver stopped.
+    """Where the solver stopped."""
 
-    Attributes
-    ----------
-    x : ndarray of shape (n,)
-        Primal point. A variable that rests on a bound has exactly that value.
-    row_dual : ndarray of shape (m,)
-        Multipliers of the rows: not negative where a lower side holds.
-    col_dual : ndarray of shape (n,)
-        Reduced costs.
-    objective : float
-        cost·x.
-    dual_objective : float
-        What the multipliers prove that no point is below.
-    gap : float
-        ``(objective - dual_objective) / max(1, |objective|)``, not below 0.
-    status : str
-        ``"optimal"``, ``"time limit"``, ``"infeasible"``, ``"unbounded"`` or HiGHS's
-        own words.
-    n_iter : int
-        Simplex iterations.
-    """
-
+    # (n,): Primal point. A variable that rests on a bound has exactly that value.
     x: Floats
+    # (m,): Multipliers of the rows: not negative where a lower side holds.
     row_dual: Floats
-    col_dual: Floats
-    objective: float
-    dual_objective: float
-    gap: float
+    col_dual: Floats  # (n,): Reduced costs
+    objective: float  # cost·x
+    dual_objective: float  # What the multipliers prove that no point is below
+    gap: float  # ``(objective - dual_objective) / max(1, |objective|)``, not below 0
+    # ``"optimal"``, ``"time limit"``, ``"infeasible"``, ``"unbounded"`` or HiGHS's own
+    # words.
     status: str
-    n_iter: int
+    n_iter: int  # Simplex iterations
 
 
 class LinearProgram:
-    """A linear program and where it was last solved.
-
-    Parameters
-    ----------
-    cost : array-like of shape (n,)
-        Objective, to be minimized.
-    A : ndarray or sparse array of shape (m, n)
-        Rows.
-    lower, upper : array-like of shape (m,) or float
-        Bounds on the rows; infinite where there is none.
-    col_lower, col_upper : array-like of shape (n,) or float
-        Bounds on the variables.
-    """
+    """A linear program and where it was last solved."""
 
     def __init__(
         self,
@@ -119,15 +105,7 @@ class LinearProgram:
         self._solver.passModel(lp)
 
     def change_costs(self, cost: ArrayLike, columns: ArrayLike | None = None) -> None:
-        """Change the objective; the last basis stays primal feasible.
-
-        Parameters
-        ----------
-        cost : array-like of shape (k,)
-            New costs.
-        columns : array-like of int of shape (k,), optional
-            Of which variables; by default of all.
-        """
+        """Change the objective; the last basis stays primal feasible."""
         which = np.arange(self.n_columns) if columns is None else np.asarray(columns)
         values = np.asarray(cost, dtype=np.float64)
         self._cost[which] = values
@@ -136,30 +114,14 @@ class LinearProgram:
     def change_bounds(
         self, lower: ArrayLike, upper: ArrayLike, columns: ArrayLike
     ) -> None:
-        """Change bounds on variables; the last basis stays dual feasible.
-
-        Parameters
-        ----------
-        lower, upper : array-like of shape (k,)
-            New bounds.
-        columns : array-like of int of shape (k,)
-            Of which variables.
-        """
+        """Change bounds on variables; the last basis stays dual feasible."""
         which = np.asarray(columns)
         low, high = _side(lower, len(which)), _side(upper, len(which))
         self._bounds[0][which], self._bounds[1][which] = low, high
         self._solver.changeColsBounds(len(which), which.astype(np.int32), low, high)
 
     def add_rows(self, A: Any, lower: ArrayLike, upper: ArrayLike = np.inf) -> None:
-        """Add rows; the last basis stays dual feasible.
-
-        Parameters
-        ----------
-        A : ndarray or sparse array of shape (k, n)
-            Rows.
-        lower, upper : array-like of shape (k,) or float
-            Their bounds.
-        """
+        """Add rows; the last basis stays dual feasible."""
         matrix = sp.csr_array(A)
         k = matrix.shape[0]
         low, high = _side(lower, k), _side(upper, k)
@@ -177,17 +139,7 @@ class LinearProgram:
         self.n_rows += k
 
     def add_row(self, values: Floats, columns: ArrayLike, lower: float) -> None:
-        """Add one row with a lower side.
-
-        Parameters
-        ----------
-        values : ndarray of shape (k,)
-            Entries.
-        columns : array-like of int of shape (k,)
-            Their columns.
-        lower : float
-            Lower side.
-        """
+        """Add one row with a lower side."""
         which = np.asarray(columns, dtype=np.int32)
         self._sides[0] = np.append(self._sides[0], lower)
         self._sides[1] = np.append(self._sides[1], highspy.kHighsInf)
@@ -195,13 +147,7 @@ class LinearProgram:
         self.n_rows += 1
 
     def delete_rows(self, rows: ArrayLike) -> None:
-        """Take rows away.
-
-        Parameters
-        ----------
-        rows : array-like of int
-            Their numbers; those behind move up.
-        """
+        """Take rows away."""
         which = np.unique(np.asarray(rows, dtype=np.int32))
         self._solver.deleteRows(len(which), which)
         self._sides = [np.delete(side, which) for side in self._sides]
@@ -210,19 +156,7 @@ class LinearProgram:
     def solve(
         self, method: str = "choose", time_limit: float | None = None
     ) -> ProgramSolution:
-        """Solve, from the last basis if there is one.
-
-        Parameters
-        ----------
-        method : {"choose", "dual", "primal"}, default="choose"
-            Kind of simplex.
-        time_limit : float, optional
-            Seconds, after which the last point is given.
-
-        Returns
-        -------
-        ProgramSolution
-        """
+        """Solve, from the last basis if there is one."""
         solver = self._solver
         solver.setOptionValue("simplex_strategy", _SIMPLEX[method])
         # HiGHS counts the seconds of all calls of one object.
@@ -265,3 +199,61 @@ def _pushed(dual: Floats, sides: list[Floats], value: Floats) -> float:
     """
     side = np.where(dual > 0, sides[0], sides[1])
     return float(dual @ np.where(np.isfinite(side), side, value))
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A linear function a·x + b that is nowhere above R."""
+
+    a: Floats  # (q,): Slope
+    b: float  # Value at zero
+
+
+@dataclass(frozen=True, eq=False)
+class SlackRows:
+    """Part of R as rows with slacks, the rest as a plane."""
+
+    D: Any  # (m, q): Rows over x
+    S: Any  # (m, n_slacks): Rows over the slacks; not negative
+    offset: Floats  # (m,): Right sides
+    cost: Floats  # (n_slacks,): Costs of the slacks, above 0
+    rest: Plane | None = None  # What is not in the rows. None: the rows are all of R
+
+    def admit(self, multiplier: Floats, share: float = 1.0) -> Floats:
+        """Make multipliers admissible: λ ≥ 0 and Sᵀλ ≤ share · cost."""
+        kept = np.maximum(multiplier, 0.0)
+        used = self.S.T @ kept
+        allowed = share * self.cost
+        over = used > allowed
+        if over.any():
+            factor = np.ones(len(used))
+            factor[over] = allowed[over] / used[over]
+            # A row with several slacks obeys the tightest of them.
+            rows = sp.csr_array(self.S)
+            smallest = np.minimum.reduceat(factor[rows.indices], rows.indptr[:-1])
+            kept *= smallest
+        return kept
+
+    def plane(self, multiplier: Floats, share: float = 1.0) -> Plane:
+        """Combine rows and rest to one plane below share · R."""
+        a, b = -(self.D.T @ multiplier), float(multiplier @ self.offset)
+        if self.rest is not None:
+            a, b = a + share * self.rest.a, b + share * self.rest.b
+        return Plane(np.asarray(a), b)
+
+
+def lower_bound(
+    plane: Plane, penalty: Floats, G: Any, order: Floats, reach: float
+) -> tuple[float, Plane]:
+    """Give what a plane below R proves of the minimum."""
+    k = len(penalty)
+    a = plane.a - G.T @ np.maximum(order, 0.0)
+    steepest = np.abs(a[:k])
+    scale = 1.0
+    over = (steepest > penalty) & (penalty > 0.0)
+    if over.any():
+        # A smaller share of the plane is a plane below R too.
+        scale = float(np.min(penalty[over] / steepest[over]))
+    without = np.append(steepest[penalty == 0.0], np.abs(a[k:]))
+    b = plane.b - reach * float(without.sum())
+    return max(0.0, scale * b), Plane(scale * a, scale * b)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Newton's method for smooth convex functions.
+r"""Newton's method for smooth convex functions, by factors or by conjugate gradients.
 
-Minimizes f over x, given value, gradient and Hessian (or products with it). The
-solution proves itself by the Newton decrement
+Minimizes f over x, given value, gradient and Hessian, or only products with it. A step
+is halved until f falls by a share of what the gradient promises; f may be infinite
+outside its domain. There are two certificates:
 
-.. math:: λ^2 = ∇f^\top (∇^2 f)^{-1} ∇f,
-
-since λ²/2 is the distance to the minimum of the quadratic model at x, and so, near the
-solution, of f itself. A step is halved until f falls by a share of what the gradient
-promises; f may be infinite outside its domain.
+* the Newton decrement :math:`λ^2 = ∇f^\top (∇^2 f)^{-1} ∇f` of :func:`minimize_newton`:
+  λ²/2 is the distance to the minimum of the quadratic model at x, and so, near the
+  solution, of f itself;
+* strong convexity in :func:`minimize_truncated`: if f - ½μ‖x‖² is convex for a known
+  μ > 0, then :math:`f(x) - \min f ≤ ‖∇f(x)‖^2 / (2 μ)`, which is also the duality gap
+  of a support vector machine with a squared hinge at the dual point that belongs to x.
+  Newton's equation is then solved only as far as the step deserves it.
 """
 
 from __future__ import annotations
@@ -23,7 +26,15 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.solvers.conjugate_gradients import conjugate_gradients
+
+__all__ = [
+    "NewtonSolution",
+    "SmoothObjective",
+    "StronglyConvex",
+    "conjugate_gradients",
+    "minimize_newton",
+    "minimize_truncated",
+]
 
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
@@ -34,20 +45,24 @@ _MAX_HALVINGS = 60
 _ROUNDING = 1e-12
 # Above this many variables products with the Hessian are cheaper than its factor.
 DENSE_LIMIT = 1500
+# In a truncated step the residual of Newton's equation, relative to the gradient, is
+# at most this,
+_LOOSEST = 0.1
+# and the step aims this far below the gradient that would end the search.
+_AIM = 0.3
 
 
 @runtime_checkable
 class SmoothObjective(Protocol):
-    """What the solver needs of a function."""
+    """What :func:`minimize_newton` needs of a function."""
 
     n_variables: int
 
-    def value(self, x: Vector) -> float:
-        """Give f(x); infinite outside the domain."""
-        ...
-
     def expand(self, x: Vector) -> tuple[float, Vector]:
-        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        """Give f, infinite outside its domain, and its gradient at x.
+
+        The Hessian methods then speak of x.
+        """
         ...
 
     def hessian(self) -> Vector:
@@ -63,6 +78,30 @@ class SmoothObjective(Protocol):
         ...
 
 
+@runtime_checkable
+class StronglyConvex(Protocol):
+    """What :func:`minimize_truncated` needs of a function."""
+
+    n_variables: int
+    convexity: float
+    max_products: int
+
+    def expand(self, x: Vector) -> tuple[float, Vector]:
+        """Give f and its gradient at x; the Hessian methods then speak of x."""
+        ...
+
+    def hessian_product(self, v: Vector) -> Vector:
+        """Give the Hessian at the last expanded point times v."""
+        ...
+
+    def preconditioner(self, n_products: int) -> Operator:
+        """Give r to M⁻¹ r for an M near the Hessian at the last expanded point.
+
+        It is told how many products the step before needed, of `max_products`.
+        """
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class NewtonSolution:
     """Where the solver stopped.
@@ -74,11 +113,13 @@ class NewtonSolution:
     value : float
         f(x).
     gap : float
-        λ²/2 at x, relative to ``max(|f(x)|, tiny)``: how far f may still fall.
+        How far f may still fall, relative to ``max(|f(x)|, tiny)``.
     n_iter : int
         Number of Newton steps taken.
     converged : bool
-        Whether the gap is at most tol², or as small as rounding allows.
+        Whether the gap is small enough, or as small as rounding allows.
+    n_products : int
+        Number of products with the Hessian.
     """
 
     x: Vector
@@ -86,6 +127,7 @@ class NewtonSolution:
     gap: float
     n_iter: int
     converged: bool
+    n_products: int = 0
 
 
 def minimize_newton(
@@ -133,14 +175,25 @@ def minimize_newton(
         dense = objective.n_variables <= DENSE_LIMIT
     x = np.array(start, dtype=np.float64)
     value, gradient = objective.expand(x)
-    n_iter, gap_before = 0, math.inf
+    n_iter = n_products = used = 0
+    gap_before = math.inf
     while True:
         if dense:
             with one_blas_thread():  # see data.threads: more only wait
                 step = _solve_dense(objective.hessian(), -gradient)
         else:
             near = _by_diagonal(objective) if precondition is None else precondition()
-            step = _solve_by_products(objective, -gradient, near, tol)
+            # So accurate that the decrement is known to a few digits and convergence
+            # stays fast; the last Newton step then corrects what is left.
+            goal = max(1e-6, tol) ** 2 * float(gradient @ near(gradient))
+            step, used = conjugate_gradients(
+                objective.hessian_product,
+                -gradient,
+                near,
+                lambda residual, z, goal=goal: float(residual @ z) <= goal,  # type: ignore[misc]
+                10 * len(x),
+            )
+        n_products += used
         slope = float(gradient @ step)
         gap = max(0.0, -0.5 * slope) / max(abs(value), np.finfo(float).tiny)
         # Near the solution a step squares the gap; one that does not even quarter it
@@ -154,31 +207,170 @@ def minimize_newton(
         if solved and n_iter >= min_iter:
             break
         gap_before = gap
-        # Close to the solution the fall drowns in the rounding of f, and a full
-        # Newton step is then right.
-        allowed = value + 1e-13 * abs(value)
-        trial, trial_gradient = objective.expand(x + step)
-        if trial <= allowed + _ARMIJO * slope:
-            x, value, gradient = x + step, trial, trial_gradient
-        else:
-            length = _search(objective, x, step, allowed, slope)
-            if length == 0.0:
-                break
-            x = x + length * step
-            value, gradient = objective.expand(x)
+        found = _search(objective, x, value, step, slope)
+        if found is None:
+            break
+        x, value, gradient = found
         n_iter += 1
-    return NewtonSolution(x, value, gap, n_iter, bool(solved))
+    return NewtonSolution(x, value, gap, n_iter, bool(solved), n_products)
+
+
+def minimize_truncated(
+    objective: StronglyConvex,
+    start: Vector,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    watch: Watch | None = None,
+) -> NewtonSolution:
+    """Minimize a smooth, strongly convex function of many variables.
+
+    Parameters
+    ----------
+    objective : StronglyConvex
+        The function.
+    start : ndarray of shape (n_variables,)
+        Where to start.
+    tol : float, default=1e-3
+        Bound on the relative gap.
+    max_iter : int, default=100
+        Largest number of Newton steps.
+    watch : callable, optional
+        Is told x, f(x), the gap and the number of steps after each.
+
+    Returns
+    -------
+    NewtonSolution
+        The point that the objective expanded last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.solvers import minimize_truncated
+    >>> class Quadratic:  # ½‖x‖² + ½ (x₁ - 2)²
+    ...     n_variables, convexity, max_products = 2, 1.0, 10
+    ...     curvature = np.array([2.0, 1.0])
+    ...     def expand(self, x):
+    ...         value = 0.5 * x @ x + 0.5 * (x[0] - 2) ** 2
+    ...         return value, x + np.array([x[0] - 2, 0.0])
+    ...     def hessian_product(self, v):
+    ...         return self.curvature * v
+    ...     def preconditioner(self, n_products):
+    ...         return lambda r: r / self.curvature
+    >>> found = minimize_truncated(Quadratic(), np.ones(2))
+    >>> found.x, found.converged
+    (array([1., 0.]), True)
+    """
+    x = np.array(start, dtype=np.float64)
+    value, gradient = objective.expand(x)
+    first = length = float(np.linalg.norm(gradient))
+    n_iter = n_products = used = 0
+    while True:
+        size = max(abs(value), np.finfo(float).tiny)
+        gap = length**2 / (2.0 * objective.convexity * size)
+        if watch is not None:
+            watch(x, value, gap, n_iter)
+        if gap <= tol or n_iter == max_iter:
+            break
+        enough = _AIM * math.sqrt(2.0 * objective.convexity * size * tol)
+        goal = max(enough, min(_LOOSEST, math.sqrt(length / first)) * length)
+        step, used = conjugate_gradients(
+            objective.hessian_product,
+            -gradient,
+            objective.preconditioner(used),
+            lambda residual, z, goal=goal: float(np.linalg.norm(residual)) <= goal,  # type: ignore[misc]
+            objective.max_products,
+        )
+        n_products += used
+        found = _search(objective, x, value, step, float(gradient @ step))
+        trial_length = math.inf if found is None else float(np.linalg.norm(found[2]))
+        if found is None or (found[1] >= value and trial_length >= length):
+            objective.expand(x)  # rounding allows no more
+            break
+        x, value, gradient = found
+        length = trial_length
+        n_iter += 1
+    return NewtonSolution(x, value, gap, n_iter, bool(gap <= tol), n_products)
+
+
+def conjugate_gradients(
+    product: Operator,
+    right_side: Vector,
+    precondition: Operator,
+    is_solved: Callable[[Vector, Vector], bool],
+    max_iter: int,
+) -> tuple[Vector, int]:
+    """Solve H x = b from x = 0, for a symmetric positive definite H known by products.
+
+    Every iterate is a descent direction of the quadratic ½ xᵀHx - bᵀx, so stopping
+    early is safe. It stops too where H shows no curvature, which only rounding does.
+
+    Parameters
+    ----------
+    product : callable
+        v to H v.
+    right_side : ndarray of shape (q,)
+        b.
+    precondition : callable
+        r to M⁻¹ r, with M near H.
+    is_solved : callable
+        Is told the residual r = b - H x and M⁻¹ r.
+    max_iter : int
+        Largest number of products.
+
+    Returns
+    -------
+    x : ndarray of shape (q,)
+    n_products : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.solvers import conjugate_gradients
+    >>> H = np.array([[2.0, 1.0], [1.0, 2.0]])
+    >>> x, n_products = conjugate_gradients(
+    ...     lambda v: H @ v, np.array([3.0, 3.0]), lambda r: r, lambda r, z: False, 5
+    ... )
+    >>> x, n_products
+    (array([1., 1.]), 1)
+    """
+    x = np.zeros_like(right_side)
+    residual = right_side.copy()
+    direction = z = precondition(residual)
+    size = float(residual @ z)
+    n_products = 0
+    while n_products < max_iter and size > 0.0 and not is_solved(residual, z):
+        image = product(direction)
+        n_products += 1
+        curvature = float(direction @ image)
+        if curvature <= 0.0:
+            break
+        x += (size / curvature) * direction
+        residual -= (size / curvature) * image
+        z = precondition(residual)
+        size, before = float(residual @ z), size
+        direction = z + (size / before) * direction
+    return x, n_products
 
 
 def _search(
-    objective: SmoothObjective, x: Vector, step: Vector, allowed: float, slope: float
-) -> float:
-    """Halve a step that was too long until f falls enough; 0 if it never does."""
-    for halvings in range(1, _MAX_HALVINGS):
-        length = 0.5**halvings
-        if objective.value(x + length * step) <= allowed + _ARMIJO * length * slope:
-            return length
-    return 0.0
+    objective: SmoothObjective | StronglyConvex,
+    x: Vector,
+    value: float,
+    step: Vector,
+    slope: float,
+) -> tuple[Vector, float, Vector] | None:
+    """Halve a step until f falls enough; gives x, f and its gradient there, or None."""
+    # Close to the solution the fall drowns in the rounding of f, and a full Newton step
+    # is then right.
+    allowed = value + 1e-13 * max(abs(value), np.finfo(float).tiny)
+    for halvings in range(_MAX_HALVINGS):
+        share = 0.5**halvings
+        trial = x + share * step
+        trial_value, gradient = objective.expand(trial)
+        if trial_value <= allowed + _ARMIJO * share * slope:
+            return trial, trial_value, gradient
+    return None
 
 
 def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
@@ -204,20 +396,3 @@ def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
 def _by_diagonal(objective: SmoothObjective) -> Operator:
     inverse = 1.0 / np.maximum(objective.hessian_diagonal(), np.finfo(float).tiny)
     return lambda residual: inverse * residual
-
-
-def _solve_by_products(
-    objective: SmoothObjective, right_side: Vector, near: Operator, tol: float
-) -> Vector:
-    """Solve by preconditioned conjugate gradients."""
-    # Accurate enough that the decrement is known to a few digits and convergence
-    # stays fast; the last Newton step then corrects what is left.
-    goal = max(1e-6, tol) ** 2 * float(right_side @ near(right_side))
-    step, _ = conjugate_gradients(
-        objective.hessian_product,
-        right_side,
-        near,
-        lambda residual, z: float(residual @ z) <= goal,
-        10 * len(right_side),
-    )
-    return step

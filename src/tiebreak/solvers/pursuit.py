@@ -25,12 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+__all__ = [
+    "Dictionary",
+    "PursuitPath",
+    "QuadraticForm",
+    "first_best",
+    "measure_columns",
+    "pursue",
+]
+
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # kᵀLk relative to its size without cancellation: below it nothing but rounding is left.
 _CONSTANT = 1e-18
-# What is left of kᵀLk beside the columns taken before, relative to kᵀLk.
+# What is left of kᵀLk after the columns taken before, relative to kᵀLk.
 _DEPENDENT = 1e-10
 # A fall of J relative to its first value, below which f does not change visibly.
 _NOTHING = 1e-20
@@ -41,18 +50,7 @@ _EQUAL = 1e-10
 
 
 def first_best(gain: Floats) -> int:
-    """Find the first of the largest numbers, those equal up to rounding included.
-
-    Parameters
-    ----------
-    gain : ndarray of shape (m,)
-        Numbers, none of them NaN.
-
-    Returns
-    -------
-    int
-        Its place.
-    """
+    """Find the first of the largest numbers, those equal up to rounding included."""
     largest = gain.max()
     return int(np.argmax(gain >= largest - _EQUAL * abs(largest)))
 
@@ -79,19 +77,7 @@ class Dictionary(Protocol):
 def measure_columns(
     dictionary: Dictionary, measure: Callable[[Floats], Floats]
 ) -> Floats:
-    """Measure all columns, and refuse a dictionary with values that are no numbers.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-        The columns.
-    measure : callable
-        Takes columns in rows and gives numbers for each.
-
-    Returns
-    -------
-    ndarray of n_columns rows
-    """
+    """Measure all columns, and refuse a dictionary with values that are no numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
         measured = dictionary.measure(measure)
     if len(wrong := np.flatnonzero(~np.isfinite(measured).all(axis=1))):
@@ -121,27 +107,15 @@ class QuadraticForm(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PursuitPath:
-    """What a pursuit chose, and its coefficients after every step.
+    """What a pursuit chose, and its coefficients after every step."""
 
-    Attributes
-    ----------
-    columns : ndarray of int of shape (k,)
-        The columns taken, in the order in which they were taken first.
-    coefs : ndarray of shape (n_steps, k)
-        Their coefficients after every step.
-    n_taken : ndarray of int of shape (n_steps,)
-        How many of the columns were taken after every step.
-    objective : ndarray of shape (n_steps + 1,)
-        J before the first step and after every step.
-    exhausted : bool
-        Whether it ended before the steps that it was allowed, for want of a column
-        that makes J smaller.
-    """
-
+    # (k,): The columns taken, in the order in which they were taken first.
     columns: Indices
-    coefs: Floats
-    n_taken: Indices
-    objective: Floats
+    coefs: Floats  # (n_steps, k): Their coefficients after every step
+    n_taken: Indices  # (n_steps,): How many of the columns were taken after every step
+    objective: Floats  # (n_steps + 1,): J before the first step and after every step
+    # Whether it ended before the steps that it was allowed, for want of a column that
+    # makes J smaller.
     exhausted: bool
 
 
@@ -155,31 +129,7 @@ def pursue(
     backfit: bool = True,
     prefit: bool = False,
 ) -> PursuitPath:
-    """Minimize c - 2 b·f + fᵀLf greedily, one column of a dictionary after another.
-
-    Parameters
-    ----------
-    dictionary : Dictionary
-        The columns.
-    form : QuadraticForm
-        L.
-    b : ndarray of shape (n_rows,)
-        The linear term.
-    c : float
-        The constant term, J(0).
-    n_steps : int
-        Number of steps at most.
-    backfit : bool
-        Whether all coefficients are solved for again after every step. Without, a
-        column may be taken several times.
-    prefit : bool
-        Whether to choose the column that is best after back-fitting, rather than
-        before; only with ``backfit``.
-
-    Returns
-    -------
-    PursuitPath
-    """
+    """Minimize c - 2 b·f + fᵀLf greedily, one column of a dictionary after another."""
     state = _Pursuit(dictionary, form, b, c, min(n_steps, _most(dictionary, backfit)))
     exhausted = n_steps > state.n_steps
     step = _backfitted_step if backfit else _single_step

@@ -20,7 +20,9 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from tiebreak.solvers.conjugate_gradients import conjugate_gradients
+from tiebreak.solvers.newton import conjugate_gradients
+
+__all__ = ["RidgeSolution", "RidgeSystem", "solve_by_products", "thin_inverse"]
 
 Floats = NDArray[np.float64]
 Operator = Callable[[Floats], Floats]
@@ -31,44 +33,18 @@ _ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """What solves (H + α I) x = h.
+    """What solves (H + α I) x = h."""
 
-    Attributes
-    ----------
-    x : ndarray of shape (k,)
-        The solution.
-    residual : float
-        ‖h - (H + α I) x‖², of the equations that were not left out.
-    n_iter : int
-        Number of products with H; 1 for a factorization.
-    method : {"cholesky", "eigen", "cg"}
-        How it was found.
-    n_dropped : int
-        Number of directions that were left out because rounding hides them.
-    """
-
-    x: Floats
-    residual: float
-    n_iter: int
-    method: str
+    x: Floats  # (k,): The solution
+    residual: float  # ‖h - (H + α I) x‖², of the equations that were not left out
+    n_iter: int  # Number of products with H; 1 for a factorization
+    method: str  # How it was found
+    # Number of directions that were left out because rounding hides them.
     n_dropped: int = 0
 
 
 class RidgeSystem:
-    """(H + α I) x = h for a symmetric positive semidefinite H that is there.
-
-    Parameters
-    ----------
-    H : ndarray of shape (k, k)
-        Symmetric; finite.
-    h : ndarray of shape (k,)
-        Right side.
-
-    Attributes
-    ----------
-    floor : float
-        Values of α up to this are lost in the rounding of H.
-    """
+    """(H + α I) x = h for a symmetric positive semidefinite H that is there."""
 
     def __init__(self, H: Floats, h: Floats) -> None:
         self.H, self.h = H, h
@@ -80,17 +56,7 @@ class RidgeSystem:
         return np.maximum(values, 0.0), vectors, vectors.T @ self.h
 
     def solve(self, alpha: float) -> RidgeSolution:
-        """Solve for one α, by a Cholesky factor where rounding allows it.
-
-        Parameters
-        ----------
-        alpha : float
-            α > 0.
-
-        Returns
-        -------
-        RidgeSolution
-        """
+        """Solve for one α, by a Cholesky factor where rounding allows it."""
         if alpha <= self.floor:
             return self.solve_again(alpha)
         try:
@@ -102,42 +68,17 @@ class RidgeSystem:
         return RidgeSolution(x, float(residual @ residual), 1, "cholesky")
 
     def solve_again(self, alpha: float) -> RidgeSolution:
-        """Solve for one α of several, from an eigendecomposition that is made once.
-
-        Parameters
-        ----------
-        alpha : float
-            α > 0.
-
-        Returns
-        -------
-        RidgeSolution
-        """
+        """Solve for one α of several, from an eigendecomposition that is made once."""
         values, vectors, along = self._eigen
-        bend = values + alpha
-        known = bend > self.floor
-        x = vectors[:, known] @ (along[known] / bend[known])
+        curvature = values + alpha
+        known = curvature > self.floor
+        x = vectors[:, known] @ (along[known] / curvature[known])
         residual = vectors[:, known].T @ (self.h - self.H @ x - alpha * x)
-        n_dropped = len(bend) - int(known.sum())
+        n_dropped = len(curvature) - int(known.sum())
         return RidgeSolution(x, float(residual @ residual), 1, "eigen", n_dropped)
 
     def inverse(self, alpha: float) -> Floats:
-        """Give (H + α I)⁻¹.
-
-        Parameters
-        ----------
-        alpha : float
-            α > 0.
-
-        Returns
-        -------
-        ndarray of shape (k, k)
-
-        Raises
-        ------
-        LinAlgError
-            Where α is lost in the rounding of H.
-        """
+        """Give (H + α I)⁻¹."""
         if alpha <= self.floor:
             raise la.LinAlgError("the penalty is lost in rounding")
         lower = la.cholesky(self._shifted(alpha), lower=True, overwrite_a=True)
@@ -163,26 +104,6 @@ def solve_by_products(
 
     The residual that the iteration keeps up to date drifts from the true one, so it is
     computed anew whenever it seems small enough, and the iteration goes on from there.
-
-    Parameters
-    ----------
-    product : callable
-        v to H v.
-    h : ndarray of shape (k,)
-        Right side.
-    alpha : float
-        α > 0.
-    precondition : callable
-        r to M⁻¹ r, with M near H + α I.
-    allowed : callable
-        Is told x and its residual r = h - (H + α I) x, and gives the ‖r‖² that is small
-        enough there.
-    max_iter : int
-        Largest number of products.
-
-    Returns
-    -------
-    RidgeSolution
     """
 
     def shifted(v: Floats) -> Floats:
@@ -209,19 +130,7 @@ def solve_by_products(
 
 
 def thin_inverse(Z: Floats, alpha: float) -> Operator:
-    """Give r to (ZZᵀ + α I)⁻¹ r, for a thin Z.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (k, r)
-        Thin.
-    alpha : float
-        α > 0.
-
-    Returns
-    -------
-    callable
-    """
+    """Give r to (ZZᵀ + α I)⁻¹ r, for a thin Z."""
     inner = Z.T @ Z
     inner.flat[:: len(inner) + 1] += alpha + _ROUNDING * np.trace(inner)
     factor = la.cho_factor(inner, lower=True, overwrite_a=True)

@@ -37,8 +37,7 @@ from tiebreak.models.l1.problem import (
     read_comparisons,
 )
 from tiebreak.models.l1.risks import FixedRows, ItemRisk
-from tiebreak.solvers.linear_program import LinearProgram
-from tiebreak.solvers.slack_rows import SlackRows
+from tiebreak.solvers import LinearProgram, SlackRows
 
 
 class L1Utility(UtilityMixin):

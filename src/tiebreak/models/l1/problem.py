@@ -28,9 +28,7 @@ from tiebreak.models.l1.risks import (
     keep_corners,
     pair_incidence,
 )
-from tiebreak.solvers.lp_bundle import LPBundle
-from tiebreak.solvers.piecewise_risk import LPBundleSolution
-from tiebreak.solvers.slack_rows import SlackRows
+from tiebreak.solvers import LPBundle, LPBundleSolution, SlackRows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

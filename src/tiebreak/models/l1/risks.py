@@ -32,8 +32,7 @@ from tiebreak.data import Grades, ItemTable
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GradeHinge, GradeTree
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.solvers.hull import hull_vertices
-from tiebreak.solvers.slack_rows import Plane, SlackRows
+from tiebreak.solvers import Plane, SlackRows, hull_vertices
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -42,7 +42,7 @@ from tiebreak.models.base import OUTCOMES, ThresholdWarning, check_positive
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.svm.pair_problem import PairProblem
 from tiebreak.models.training_items import TrainingItems
-from tiebreak.solvers import maximize_lp, solve_box_qp
+from tiebreak.solvers import LinearProgram, solve_dual_qp
 
 Floats = NDArray[np.float64]
 
@@ -99,23 +99,23 @@ def solve_soft_lp(program: PairProblem, C: float) -> SoftLP:
     if balanced:
         A = sp.vstack([A, np.ones((1, A.shape[1]))], format="csr")
         bound = np.append(bound, 0.0)
-    lp = maximize_lp(
-        q.linear, A, bound, lower=-bound, col_lower=q.lower, col_upper=q.upper
-    )
+    lp = LinearProgram(
+        -q.linear, A, -bound, bound, col_lower=q.lower, col_upper=q.upper
+    ).solve()
     if lp.status != "optimal":
         raise ValueError(
             f"the linear program ended as {lp.status!r}, which should not happen with "
             "finite features; try scaling them to similar sizes, or another C."
         )
-    a = lp.row_dual[: len(size)] / size
-    intercept = float(lp.row_dual[-1]) + dual.shift if balanced else 0.0
+    a = -lp.row_dual[: len(size)] / size
+    intercept = dual.shift - float(lp.row_dual[-1]) if balanced else 0.0
     difference = D @ a
     label = np.where(q.upper > 0.0, 1.0, -1.0)
     slack = 1.0 - label * (intercept + q.sign * difference[q.row])
     cost = np.maximum(q.upper, -q.lower)
     objective = float(np.abs(a).sum() + cost @ np.maximum(slack, 0.0))
     # In a balanced program Σ s = 0, so that the shift of the labels is nothing.
-    reached = max(lp.objective + dual.shift * float(lp.x.sum()), 0.0)
+    reached = max(dual.shift * float(lp.x.sum()) - lp.objective, 0.0)
     gap = max(objective - reached, 0.0) / objective if objective > 0.0 else 0.0
     return SoftLP(a, intercept, difference, objective, gap)
 
@@ -415,15 +415,17 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             [np.ones(2 * ties.shape[0]), np.full(others.shape[0], no_ties - 1.0)]
         )
         bound = np.append(np.full(p, 1.0 if no_ties else np.inf), np.inf)
-        cost = np.append(np.zeros(p), 1.0)
-        lp = maximize_lp(cost, A, right, col_lower=-bound, col_upper=bound)
+        cost = np.append(np.zeros(p), -1.0)  # to be minimized
+        lp = LinearProgram(
+            cost, A, -np.inf, right, col_lower=-bound, col_upper=bound
+        ).solve()
         if lp.status != "optimal":
             raise ValueError(
                 f"the linear program ended as {lp.status!r}, which should not happen "
                 "with finite features; try scaling them to similar sizes."
             )
         # Margins at the accuracy of the solver are zero: touching is not apart.
-        margin = lp.objective if abs(lp.objective) > 1e-9 else 0.0
+        margin = -lp.objective if abs(lp.objective) > 1e-9 else 0.0
         self.coef_ = lp.x[:p] / size
         self.margin_ = self.objective_ = margin
         self.gap_ = lp.gap
@@ -442,7 +444,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         C = max(bound, 1e-300)
         no_ties = self.threshold_ == 0
         dual = problem.order(C, "ignore") if no_ties else problem.compare(C)
-        solution = solve_box_qp(
+        solution = solve_dual_qp(
             problem.rows, dual.problem, tol=self.tol, max_iter=self.max_iter
         )
         if not solution.converged:

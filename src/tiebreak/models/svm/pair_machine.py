@@ -20,7 +20,7 @@ from tiebreak.models.base import check_positive
 from tiebreak.models.kernel_utility import KernelUtility, expand_kernel
 from tiebreak.models.svm.pair_problem import PairDual, PairProblem
 from tiebreak.models.training_items import TrainingItems
-from tiebreak.solvers import BoxQP, DualSolution, solve_box_qp
+from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
 
 
 class DualMachine(KernelUtility):
@@ -171,9 +171,9 @@ class PairKernelMachine(DualMachine):
         self,
         problem: PairProblem,
         dual: PairDual,
-        last: tuple[BoxQP, DualSolution] | None = None,
+        last: tuple[DualQP, DualSolution] | None = None,
     ) -> DualSolution:
-        solution = solve_box_qp(
+        solution = solve_dual_qp(
             problem.rows,
             dual.problem,
             tol=self.tol,
@@ -260,7 +260,7 @@ def fit_path(
     template = clone(machine)
     problem = template._read(X, y, sample_weight)
     models, coefs = [], []
-    last: tuple[BoxQP, DualSolution] | None = None
+    last: tuple[DualQP, DualSolution] | None = None
     for C in Cs:
         model = copy.copy(template)
         model.C = C

@@ -7,7 +7,7 @@ added up per row. Hinge losses are sums, so nothing changes but the size, and a 
 weight two is a duplicated row by construction.
 
 Each row has up to four dual variables, in the notation of
-:class:`~tiebreak.solvers.BoxQP`: right better (sign +1), left better (sign -1), and
+:class:`~tiebreak.solvers.DualQP`: right better (sign +1), left better (sign -1), and
 for a tie both of its directions.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from tiebreak.data import Pairs
 from tiebreak.models.training_items import TrainingItems
-from tiebreak.solvers import BoxQP, DualSolution
+from tiebreak.solvers import DualQP, DualSolution
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PairDual:
 
     Parameters
     ----------
-    problem : BoxQP
+    problem : DualQP
         What the solver sees.
     outcome : ndarray of int, shape (m,)
         Outcome of the comparisons that each variable stands for.
@@ -37,7 +37,7 @@ class PairDual:
         What was taken from the linear term: intercept = level + shift.
     """
 
-    problem: BoxQP
+    problem: DualQP
     outcome: np.ndarray
     shift: float
 
@@ -171,7 +171,7 @@ def _dual(C: float, parts: list[_Part], shift: float, *, balanced: bool) -> Pair
     bound = C * np.concatenate(
         [part.weight[rows] for part, rows in zip(parts, used, strict=True)]
     )
-    problem = BoxQP(
+    problem = DualQP.box(
         linear=label - shift,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),

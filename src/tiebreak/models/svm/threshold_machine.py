@@ -33,7 +33,7 @@ from tiebreak.models.base import check_positive
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.svm.pair_machine import DualMachine
 from tiebreak.models.training_items import TrainingItems
-from tiebreak.solvers import BlockQP, DualSolution, solve_block_qp
+from tiebreak.solvers import DualQP, DualSolution, solve_dual_qp
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -59,7 +59,7 @@ class ThresholdProblem:
         +1 if the row is above a threshold, -1 below, 0 if it takes no part in it.
     loading : ndarray of shape (B, q)
         How much each threshold takes of each direction, the first of which is the
-        utility; see :class:`~tiebreak.solvers.BlockQP`.
+        utility; see :class:`~tiebreak.solvers.DualQP`.
     above, below : ndarray of shape (B, n_items)
         Weight of the rows of every item above and below every threshold.
     """
@@ -123,14 +123,14 @@ class ThresholdProblem:
         """
         return np.where(self.above.sum(axis=1) >= self.below.sum(axis=1), 1.0, -1.0)
 
-    def qp(self, C: float) -> BlockQP:
+    def qp(self, C: float) -> DualQP:
         """The dual program for a value of C."""
         # Of every block first the items above it, then those below: shape (B, 2, n).
         weight = np.stack([self.above, self.below], axis=1)
         block, lower_side, row = np.nonzero(weight)
         label = 1.0 - 2.0 * lower_side
         bound = C * weight[block, lower_side, row]
-        return BlockQP(
+        return DualQP.blocks(
             linear=label - self.shifts[block],
             lower=np.where(lower_side == 0, 0.0, -bound),
             upper=np.where(lower_side == 0, bound, 0.0),
@@ -151,7 +151,7 @@ class ThresholdProblem:
         # Much less than the margin of one; the bound on rounding may be far too large.
         return bool(np.ptp(utility) <= min(rounding, 1e-6))
 
-    def row_coef(self, qp: BlockQP, solution: DualSolution) -> Floats:
+    def row_coef(self, qp: DualQP, solution: DualSolution) -> Floats:
         """Coefficients of the rows, shape (n,): w = Σ coef Φ(x).
 
         What an item received on one side of a threshold is divided among its rows of
@@ -260,7 +260,7 @@ class ThresholdMachine(DualMachine):
 
     def _follow(self, problem: ThresholdProblem, Cs: list[float]) -> Iterator[Self]:
         """Fit copies of this model for one C after the other."""
-        last: tuple[BlockQP, DualSolution] | None = None
+        last: tuple[DualQP, DualSolution] | None = None
         for C in Cs:
             model = copy.copy(self)
             model.C = C
@@ -290,12 +290,12 @@ class ThresholdMachine(DualMachine):
     def _solve(
         self,
         problem: ThresholdProblem,
-        last: tuple[BlockQP, DualSolution] | None = None,
-    ) -> tuple[BlockQP, DualSolution]:
+        last: tuple[DualQP, DualSolution] | None = None,
+    ) -> tuple[DualQP, DualSolution]:
         """Solve for this C, keep the result, and say what a user should know of it."""
         qp = problem.qp(self.C)
         self._refuse_overflow(problem, qp)
-        solution = solve_block_qp(
+        solution = solve_dual_qp(
             problem.rows, qp, tol=self.tol, max_iter=self.max_iter, last=last
         )
         if problem.is_flat(solution):
@@ -311,7 +311,7 @@ class ThresholdMachine(DualMachine):
         self._unpack(problem, solution)
         return qp, solution
 
-    def _refuse_overflow(self, problem: ThresholdProblem, qp: BlockQP) -> None:
+    def _refuse_overflow(self, problem: ThresholdProblem, qp: DualQP) -> None:
         largest = float(problem.rows.diagonal().max())
         with np.errstate(over="ignore", invalid="ignore"):
             # What the directions may be multiplied with, twice, in the solver.

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tests.oracles.box_qp_dense import maximize_box, primal
 from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, make_rows
-from tiebreak.solvers import BoxQP, solve_box_qp
-from tiebreak.solvers.box_active_set import BoxActiveSet
-from tiebreak.solvers.dual_program import DualState
-from tiebreak.solvers.interior_point import interior_point
-from tiebreak.solvers.smo import WorkingSets
+from tiebreak.solvers import DualQP, solve_dual_qp
+from tiebreak.solvers.dual_qp.active_set import ActiveSet
+from tiebreak.solvers.dual_qp.interior_point import interior_point
+from tiebreak.solvers.dual_qp.problem import DualState
+from tiebreak.solvers.dual_qp.rounds import WorkingSets
 
 
 def random_problem(rng, n, *, p, C, balanced, share_rows=True):
@@ -32,7 +32,7 @@ def random_problem(rng, n, *, p, C, balanced, share_rows=True):
     bound = C * rng.uniform(0.5, 1.5, len(row))
     if not balanced:
         label = np.abs(label)
-    problem = BoxQP(
+    problem = DualQP.box(
         linear=label,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
@@ -60,7 +60,7 @@ def assert_feasible(q, s):
 @pytest.mark.parametrize("p", [2, 40])
 def test_equals_a_general_solver(rng, p, C, balanced):
     Z, q = random_problem(rng, 25, p=p, C=C, balanced=balanced)
-    solution = solve_box_qp(make_rows(DifferenceRows(Z)), q, tol=1e-8)
+    solution = solve_dual_qp(make_rows(DifferenceRows(Z)), q, tol=1e-8)
     K = dense(Z, q)
     _, best = maximize_box(K, q.linear, q.lower, q.upper, balanced)
     assert_feasible(q, solution.s)
@@ -88,7 +88,7 @@ def test_certified_on_small_and_degenerate_programs(seed, n, p, log_c, balanced)
     # Duplicated and zero rows make the matrix singular in every way.
     Z[rng.random(n) < 0.3] = Z[0]
     Z[rng.random(n) < 0.2] = 0.0
-    solution = solve_box_qp(make_rows(DifferenceRows(Z)), q, tol=1e-6)
+    solution = solve_dual_qp(make_rows(DifferenceRows(Z)), q, tol=1e-6)
     assert_feasible(q, solution.s)
     assert solution.converged, solution
     K = dense(Z, q)
@@ -112,17 +112,17 @@ def test_every_part_reaches_the_same_optimum(rng, p):
     def fresh():
         return DualState(q, np.zeros(q.size), np.zeros((1, n)), source.diagonal())
 
-    reference = solve_box_qp(rows, q, tol=1e-10).dual
+    reference = solve_dual_qp(rows, q, tol=1e-10).dual
     by_sets = fresh()
     WorkingSets(rows, by_sets).run(1e-9, 10**7, 10**5)
     by_barrier = fresh()
     interior_point(np.ascontiguousarray(Z.T), by_barrier, 1e-6)
     assert by_barrier.certificate()[2] == pytest.approx(reference, rel=1e-4)
-    assert BoxActiveSet(rows, by_barrier).settle(1e-9)
+    assert ActiveSet(rows, by_barrier).settle(1e-9)
     by_newton = fresh()
     WorkingSets(rows, by_newton).run(0.1, 10**7, 10**5)
     rough = by_newton.certificate()[2]
-    assert BoxActiveSet(rows, by_newton).settle(1e-9)
+    assert ActiveSet(rows, by_newton).settle(1e-9)
     for state in (by_sets, by_barrier, by_newton):
         assert_feasible(q, state.s)
         _, _, dual, gap = state.certificate()
@@ -138,7 +138,7 @@ def test_active_set_leaves_a_far_point_untouched(rng):
     state = DualState(q, np.zeros(q.size), np.zeros((1, 60)), source.diagonal())
     WorkingSets(rows, state).run(1.0, 50, 1)
     before = state.s.copy(), state.f.copy()
-    if not BoxActiveSet(rows, state).settle(1e-6, max_systems=2):
+    if not ActiveSet(rows, state).settle(1e-6, max_systems=2):
         np.testing.assert_array_equal(state.s, before[0])
         np.testing.assert_array_equal(state.f, before[1])
 
@@ -146,18 +146,18 @@ def test_active_set_leaves_a_far_point_untouched(rng):
 def test_small_working_sets_and_small_cache(rng):
     """A cache of 64 rows gives the same optimum as one that holds everything."""
     Z, q = random_problem(rng, 700, p=900, C=1.0, balanced=True)
-    large = solve_box_qp(CachedRows(DifferenceRows(Z), 1e9), q, tol=1e-4)
+    large = solve_dual_qp(CachedRows(DifferenceRows(Z), 1e9), q, tol=1e-4)
     tight = CachedRows(DifferenceRows(Z), 1.0)
     assert tight.capacity == 64
-    small = solve_box_qp(tight, q, tol=1e-4)
+    small = solve_dual_qp(tight, q, tol=1e-4)
     assert small.converged
     assert small.dual == pytest.approx(large.dual, rel=1e-4)
 
 
 def test_single_precision_rows_are_certified_in_double(rng):
     Z, q = random_problem(rng, 300, p=400, C=50.0, balanced=True)
-    exact = solve_box_qp(CachedRows(DifferenceRows(Z), 1e9, np.float64), q, tol=1e-7)
-    single = solve_box_qp(CachedRows(DifferenceRows(Z), 1e9, np.float32), q, tol=1e-5)
+    exact = solve_dual_qp(CachedRows(DifferenceRows(Z), 1e9, np.float64), q, tol=1e-7)
+    single = solve_dual_qp(CachedRows(DifferenceRows(Z), 1e9, np.float32), q, tol=1e-5)
     assert single.converged
     K = dense(Z, q)
     value = primal(K, q.linear, q.lower, q.upper, single.s, True)
@@ -168,8 +168,8 @@ def test_single_precision_rows_are_certified_in_double(rng):
 def test_warm_start_needs_fewer_iterations(rng):
     Z, q = random_problem(rng, 800, p=60, C=1.0, balanced=True)
     rows = make_rows(DifferenceRows(Z))
-    cold = solve_box_qp(rows, q, tol=1e-4)
-    again = solve_box_qp(rows, q, tol=1e-4, last=(q, cold))
+    cold = solve_dual_qp(rows, q, tol=1e-4)
+    again = solve_dual_qp(rows, q, tol=1e-4, last=(q, cold))
     assert cold.n_iter > 1
     assert again.n_iter <= 2
     assert again.dual >= cold.dual * (1 - 1e-12)
@@ -181,12 +181,12 @@ def test_warm_start_from_other_bounds(rng, p, factor):
     """Wherever it starts, the optimum is the same."""
     Z, q = random_problem(rng, 150, p=p, C=1.0, balanced=True)
     rows = make_rows(DifferenceRows(Z))
-    last = solve_box_qp(rows, q, tol=1e-6)
-    other = BoxQP(
+    last = solve_dual_qp(rows, q, tol=1e-6)
+    other = DualQP.box(
         q.linear, factor * q.lower, factor * q.upper, q.row, q.sign, balanced=True
     )
-    warm = solve_box_qp(rows, other, tol=1e-6, last=(q, last))
-    cold = solve_box_qp(rows, other, tol=1e-6)
+    warm = solve_dual_qp(rows, other, tol=1e-6, last=(q, last))
+    cold = solve_dual_qp(rows, other, tol=1e-6)
     assert warm.converged
     assert_feasible(other, warm.s)
     assert warm.dual == pytest.approx(cold.dual, rel=1e-6)
@@ -195,7 +195,7 @@ def test_warm_start_from_other_bounds(rng, p, factor):
 def test_gap_is_reported_when_iterations_run_out(rng):
     Z, q = random_problem(rng, 1500, p=30, C=1000.0, balanced=True)
     rows = CachedRows(DifferenceRows(Z), 1e8)
-    solution = solve_box_qp(rows, q, tol=1e-9, max_iter=1)
+    solution = solve_dual_qp(rows, q, tol=1e-9, max_iter=1)
     assert not solution.converged
     assert solution.gap > 1e-9
     assert_feasible(q, solution.s)
@@ -204,7 +204,7 @@ def test_gap_is_reported_when_iterations_run_out(rng):
 def test_level_is_the_midpoint_without_free_variables():
     """All variables at a bound: any level between 0 and 2 is optimal."""
     Z = np.array([[1.0], [0.0]])
-    q = BoxQP(
+    q = DualQP.box(
         linear=np.array([1.0, -1.0]),
         lower=np.array([0.0, -0.25]),
         upper=np.array([0.25, 0.0]),
@@ -212,7 +212,7 @@ def test_level_is_the_midpoint_without_free_variables():
         sign=np.ones(2),
         balanced=True,
     )
-    solution = solve_box_qp(make_rows(DifferenceRows(Z)), q)
+    solution = solve_dual_qp(make_rows(DifferenceRows(Z)), q)
     np.testing.assert_allclose(solution.s, [0.25, -0.25])
     # e = (1 - 0.25, -1): the loss is flat in between.
     assert solution.levels == pytest.approx([0.5 * (0.75 - 1.0)])
@@ -225,8 +225,8 @@ def test_tolerance_follows_tiny_bounds(rng):
     y = q.linear + np.sign(-q.lower.sum() - q.upper.sum())
     found = []
     for C in (1e-10, 1e-20):
-        scaled = BoxQP(y, C * q.lower, C * q.upper, q.row, q.sign, balanced=True)
-        solution = solve_box_qp(make_rows(DifferenceRows(Z)), scaled, tol=1e-9)
+        scaled = DualQP.box(y, C * q.lower, C * q.upper, q.row, q.sign, balanced=True)
+        solution = solve_dual_qp(make_rows(DifferenceRows(Z)), scaled, tol=1e-9)
         found.append(solution.fitted / C)
     np.testing.assert_allclose(found[1], found[0], rtol=1e-5, atol=1e-6)
     assert np.abs(found[0]).max() > 0.1
@@ -235,14 +235,14 @@ def test_tolerance_follows_tiny_bounds(rng):
 def test_bounds_must_contain_zero():
     one = np.ones(1)
     with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        BoxQP(one, one, 2 * one, np.zeros(1, dtype=int), one, balanced=False)
+        DualQP.box(one, one, 2 * one, np.zeros(1, dtype=int), one, balanced=False)
 
 
 def test_factor_rows_are_used_by_the_interior_point(rng):
     Z, q = random_problem(rng, 600, p=3, C=1e4, balanced=True)
     rows = make_rows(DifferenceRows(Z))
     assert isinstance(rows, FactorRows)
-    solution = solve_box_qp(rows, q, tol=1e-6)
+    solution = solve_dual_qp(rows, q, tol=1e-6)
     assert solution.converged
     assert "interior point" in solution.method
 
@@ -267,7 +267,7 @@ def test_another_program_on_the_same_rows_has_another_block(rng):
 def test_rounding_is_no_violation():
     """Features of 1e-9: gradients of 1 and of 1e-18 meet, and rounding is left over."""
     Z = 1e-9 * np.array([[1.0, -1.0, 2.0], [2.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
-    q = BoxQP(
+    q = DualQP.box(
         linear=np.array([1.0, -1.0, -1.0, -1.0, -1.0]),
         lower=np.array([0.0, -0.2, -0.1, -0.2, -0.1]),
         upper=np.array([0.9, 0.0, 0.0, 0.0, 0.0]),

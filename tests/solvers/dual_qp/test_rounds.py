@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
+"""Working sets and sweeps, against the same steps by whole arrays."""
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.solvers.test_block_dual import OWN, SHARED, fresh, random_problem
+from tests.oracles.sweep_pairs_plain import sweep_pairs_plain
+from tests.solvers.dual_qp.test_blocks import OWN, SHARED, fresh, random_problem
 from tiebreak.kernels import CachedRows, DifferenceRows, LinearRows
-from tiebreak.solvers import solve_block_qp
-from tiebreak.solvers.block_sweeps import BlockSweeps, _flat_table, sweep_pairs
-
-
-def sweep_pairs_plain(X, weights, s, bounds, y, row, loading, up, down):
-    """The naive twin: every step is exact for its two variables."""
-    for i, j in zip(up, down, strict=True):
-        e_i = y[i] - loading[i] @ weights @ X[row[i]]
-        e_j = y[j] - loading[j] @ weights @ X[row[j]]
-        room = min(bounds[1, i] - s[i], s[j] - bounds[0, j])
-        if e_i - e_j <= 0 or room <= 0:
-            continue
-        difference = X[row[i]] - X[row[j]]
-        curve = (loading[i] @ loading[i]) * (difference @ difference)
-        move = min(room, (e_i - e_j) / max(curve, 1e-12))
-        s[i] += move
-        s[j] -= move
-        weights += move * np.outer(loading[i], difference)
+from tiebreak.solvers import solve_dual_qp
+from tiebreak.solvers.dual_qp.rounds import (
+    Sweeps,
+    _flat_table,
+    find_partner,
+    find_violation,
+    sweep_pairs,
+)
 
 
 @pytest.mark.parametrize("kind", [SHARED, OWN])
@@ -54,7 +47,7 @@ def test_pairs_are_of_one_block_and_the_worst_violation_comes_first(rng):
     state = fresh(LinearRows(X), q)
     state.s[:] = np.where(rng.random(q.size) < 0.5, q.upper + q.lower, 0.0)
     e = rng.normal(size=q.size)
-    up, down = BlockSweeps(LinearRows(X), state)._pairs(e)
+    up, down = Sweeps(LinearRows(X), state)._pairs(e)
     assert len(np.unique(up)) == len(up)
     assert len(np.unique(down)) == len(down)
     assert_array_equal(q.block[up], q.block[down])
@@ -69,8 +62,8 @@ def test_pairs_are_of_one_block_and_the_worst_violation_comes_first(rng):
 def test_sweeps_reach_what_the_whole_solver_reaches(rng):
     X, q = random_problem(rng, 100, p=100, C=0.2, share=0.9)
     state = fresh(LinearRows(X), q)
-    assert BlockSweeps(LinearRows(X), state).run(1e-8, 10**9, 10**5) <= 1e-8
-    reference = solve_block_qp(CachedRows(DifferenceRows(X), 1e8), q, tol=1e-10)
+    assert Sweeps(LinearRows(X), state).run(1e-8, 10**9, 10**5) <= 1e-8
+    reference = solve_dual_qp(CachedRows(DifferenceRows(X), 1e8), q, tol=1e-10)
     levels, _, dual, gap = state.certificate()
     assert gap <= 1e-7
     assert dual == pytest.approx(reference.dual, rel=1e-8)
@@ -81,7 +74,7 @@ def test_sweeps_go_on_from_where_others_have_moved_the_point(rng):
     X, q = random_problem(rng, 80, p=60, C=0.3)
     rows = LinearRows(X)
     state = fresh(rows, q)
-    sweeps = BlockSweeps(rows, state)
+    sweeps = Sweeps(rows, state)
     sweeps.run(1e-9, 10**9, 2)
     assert sweeps.n_rounds == 2
     state.s *= 0.5
@@ -90,3 +83,34 @@ def test_sweeps_go_on_from_where_others_have_moved_the_point(rng):
     assert_allclose(state.f[0], X @ (X.T @ np.bincount(q.row, state.s)), atol=1e-9)
     assert_allclose(np.bincount(q.block, state.s), np.zeros(3), atol=1e-12)
     assert state.certificate()[3] <= 1e-5
+
+
+@pytest.fixture
+def case(rng):
+    """Twelve variables, a third of them at either bound."""
+    features = rng.normal(size=(12, 5))
+    s = np.repeat([-1.0, 0.0, 2.0], 4)
+    return features @ features.T, rng.normal(size=12), s, np.full(12, -1.0)
+
+
+def test_the_first_variable_violates_most(case):
+    _, e, s, lower = case
+    i, violation = find_violation(e, s, lower, np.full(12, 2.0))
+    assert i == np.where(s < 2.0, e, -np.inf).argmax()
+    assert violation == e[s < 2.0].max() - e[s > -1.0].min()
+
+
+def test_without_room_to_grow_there_is_no_first_variable(case):
+    _, e, s, lower = case
+    assert find_violation(e, s, lower, s)[0] == -1
+
+
+def test_the_second_variable_gains_most(case):
+    K, e, s, lower = case
+    i = int(e.argmax())
+    curve = K[i, i] + np.diag(K) - 2.0 * K[i]
+    curve[i] = 1.0
+    gain = np.where((s > lower) & (e < e[i]), (e[i] - e) ** 2 / curve, 0.0)
+    j = find_partner(K[i], np.diag(K).copy(), e, s, lower, K[i, i], e[i])
+    assert j == gain.argmax()
+    assert find_partner(K[i], np.diag(K).copy(), e, lower, lower, K[i, i], e[i]) == -1

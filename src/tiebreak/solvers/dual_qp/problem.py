@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What dual programs have in common: a point of one, its certificate, its solution.
+"""The concave quadratic problem that support vector machines have as their dual.
 
     maximize    yᵀs - ½ Σₖ cₖᵀ K cₖ
     subject to  lower ≤ s ≤ upper,  and  Σ s = 0 in every block if there is a balance,
 
-where ``c = collect(s)`` adds the variables up per direction and row of K. There are two
-such programs, :class:`~tiebreak.solvers.BoxQP` and :class:`~tiebreak.solvers.BlockQP`.
+with ``cₖ[j] = Σ {signᵢ loading[blockᵢ, k] sᵢ : rowᵢ = j}``. So between two variables
+the matrix of the problem is ``signᵢ signₗ F[blockᵢ, blockₗ] K[rowᵢ, rowₗ]`` with F =
+loading loadingᵀ. One column of ones is one direction that all blocks share; more
+columns, a multiple of the identity, give every block a direction of its own besides. A
+box is the case of one block and one direction, where signs let variables share a row.
 All sums are sums, never means. The primal is
 
     minimize over u, β   ½ Σₖ ‖uₖ‖² + Σᵢ upperᵢ (eᵢ - β_b)₊ - lowerᵢ (β_b - eᵢ)₊,
 
-where ``fₖ = K cₖ`` are the values of ``uₖ``, ``e = y - values(f)`` is the gradient of
-the dual, and β_b is the multiplier of the balance of block b, that of variable i, or 0
-if there is no balance. For a given u the best β is found exactly, by sorting, and the
-duality gap is a sum of terms that are each non-negative,
+where ``fₖ = K cₖ`` are the values of ``uₖ``, the gradient of the dual is ``eᵢ = yᵢ -
+signᵢ Σₖ loading[b, k] fₖ[rowᵢ]``, and β_b is the multiplier of the balance of the block
+b of variable i, or 0 if there is no balance. For a given u the best β is found exactly,
+by sorting, and the duality gap is a sum of terms that are each non-negative,
 
     gap = Σᵢ (upperᵢ - sᵢ)(eᵢ - β_b)₊ + (sᵢ - lowerᵢ)(β_b - eᵢ)₊,
 
@@ -25,139 +28,207 @@ close to zero, where differences of 1e-20 still count.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
 
 import numpy as np
 
 from tiebreak.kernels import MatrixRows
 
+__all__ = ["DualQP", "DualSolution", "DualState"]
+
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
-class DualProgram(Protocol):
-    """What the solvers ask of a program with m variables.
+@dataclass(frozen=True, eq=False)
+class DualQP:
+    """Data of the problem; arrays of shape (m,) unless another is given.
 
-    Arrays have shape (m,) unless another is given. The matrix of the program depends
-    on nothing but K, ``row`` and ``loads``.
+    Parameters
+    ----------
+    linear : ndarray
+        The vector y of the objective.
+    lower, upper : ndarray
+        Finite bounds with ``lower ≤ 0 ≤ upper``.
+    row : ndarray of int
+        Row of ``K`` that each variable uses; variables may share rows.
+    sign : ndarray
+        +1 or -1 per variable.
+    block : ndarray of int
+        Block of each variable, ascending, from 0 to B-1 without a gap.
+    loading : ndarray of shape (B, q)
+        How much each block takes of each of the q directions.
+    balanced : bool
+        Whether the variables of every block must sum to zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.kernels import FactorRows
+    >>> from tiebreak.solvers import DualQP, solve_dual_qp
+    >>> y, one = np.array([1.0, -1.0]), np.ones(2)
+    >>> problem = DualQP.box(y, -one, one, np.arange(2), one, balanced=True)
+    >>> solve_dual_qp(FactorRows(y[None]), problem, tol=1e-9).s
+    array([ 0.5, -0.5])
     """
 
-    @property
-    def linear(self) -> np.ndarray:
-        """The vector y of the objective."""
+    linear: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    row: np.ndarray
+    sign: np.ndarray
+    block: np.ndarray
+    loading: np.ndarray
+    balanced: bool
 
-    @property
-    def lower(self) -> np.ndarray:
-        """Bounds from below, not positive."""
+    @classmethod
+    def box(
+        cls,
+        linear: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        row: np.ndarray,
+        sign: np.ndarray,
+        balanced: bool,
+    ) -> DualQP:
+        """Make a problem of one block and one direction, balanced or not."""
+        block, loading = np.zeros(len(linear), dtype=np.int64), np.ones((1, 1))
+        return cls(linear, lower, upper, row, sign, block, loading, balanced)
 
-    @property
-    def upper(self) -> np.ndarray:
-        """Bounds from above, not negative."""
+    @classmethod
+    def blocks(
+        cls,
+        linear: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        row: np.ndarray,
+        block: np.ndarray,
+        loading: np.ndarray,
+    ) -> DualQP:
+        """Make the problem of several blocks, without signs and each with a balance."""
+        return cls(
+            linear, lower, upper, row, np.ones(len(linear)), block, loading, True
+        )
 
-    @property
-    def row(self) -> np.ndarray:
-        """Row of K that each variable uses."""
-
-    @property
-    def loads(self) -> np.ndarray:
-        """How much each variable takes of each direction, shape (m,) or (m, q)."""
-
-    @property
-    def block(self) -> np.ndarray:
-        """Block of each variable, ascending."""
-
-    @property
-    def starts(self) -> np.ndarray:
-        """First variable of every block, and m at the end; shape (B + 1,)."""
+    def __post_init__(self) -> None:
+        """Refuse bounds that exclude s = 0, and blocks that are not in order."""
+        if (self.lower > 0).any() or (self.upper < 0).any():
+            raise ValueError("a dual problem needs lower <= 0 <= upper")
+        steps = np.diff(self.block, prepend=-1, append=self.n_blocks)
+        if not np.isin(steps[:-1], (0, 1)).all() or steps[0] != 1 or steps[-1] != 1:
+            raise ValueError(
+                f"the blocks of the variables must ascend from 0 to "
+                f"{self.n_blocks - 1}, without a gap"
+            )
 
     @property
     def size(self) -> int:
         """Number of variables m."""
+        return len(self.linear)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks B."""
+        return len(self.loading)
 
     @property
     def n_directions(self) -> int:
         """Number of directions q."""
+        return self.loading.shape[1]
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """Whether any variable has the sign -1."""
+        return bool((self.sign < 0).any())
 
     @property
-    def balanced(self) -> bool:
-        """Whether the variables of every block must sum to zero."""
+    def is_box(self) -> bool:
+        """Whether there is one block, with signs or without a balance."""
+        return self.n_blocks == 1 and (self.is_signed or not self.balanced)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """First variable of every block, and m at the end; shape (B + 1,)."""
+        return np.searchsorted(self.block, np.arange(self.n_blocks + 1))
+
+    @cached_property
+    def squared_loading(self) -> np.ndarray:
+        """``F[b, b]`` of every block, shape (B,)."""
+        return np.einsum("bk,bk->b", self.loading, self.loading)
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """How much each variable takes of each direction, shape (m, q)."""
+        return self.sign[:, None] * self.loading[self.block]
 
     def diagonal(self, of_rows: np.ndarray) -> np.ndarray:
-        """Diagonal of the matrix of the program, given that of K; shape (m,)."""
+        """Diagonal of the matrix of the problem, given that of K; shape (m,)."""
+        return of_rows[self.row] * self.squared_loading[self.block]
 
     def collect(self, s: np.ndarray, n_rows: int) -> np.ndarray:
         """``c``: the variables added up per direction and row, shape (q, n_rows)."""
+        signed = self.sign * s if self.is_signed else s
+        place = self.block * n_rows + self.row
+        per_block = np.bincount(place, signed, self.n_blocks * n_rows)
+        return self.loading.T @ per_block.reshape(-1, n_rows)
 
     def values(self, f: np.ndarray) -> np.ndarray:
         """What every variable sees of the directions ``f``, shape (m,)."""
+        seen = (self.loading @ f)[self.block, self.row]
+        return self.sign * seen if self.is_signed else seen
 
     def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
-        """The matrix of the program between some of its variables."""
+        """The matrix of the problem between some of its variables."""
+        K = rows.block(self.row[which], self.sign[which], dtype)
+        mine = self.loading[self.block[which]]
+        if self.n_directions > 1 or not (mine == 1.0).all():
+            K *= (mine @ mine.T).astype(dtype, copy=False)
+        return K
 
     def add(
         self, rows: MatrixRows, which: np.ndarray, step: np.ndarray, f: np.ndarray
     ) -> None:
         """Add the effect of a step of some variables to ``f`` in place."""
+        if self.n_blocks == 1 == self.n_directions:
+            if len(which):
+                rows.add(self.row[which], self.loads[which, 0] * step, f[0])
+            return
+        moved = which[step != 0]
+        step = step[step != 0]
+        for k in range(self.n_directions):
+            part = self.loads[moved, k]
+            used = part != 0
+            # Several variables of a row are one coefficient of it.
+            row, code = np.unique(self.row[moved[used]], return_inverse=True)
+            if len(row):
+                rows.add(row, np.bincount(code, part[used] * step[used]), f[k])
 
 
 @dataclass(frozen=True)
 class DualSolution:
-    """What a solver hands back.
+    """What a solver hands back."""
 
-    Parameters
-    ----------
-    s : ndarray of shape (m,)
-        Dual variables.
-    coef : ndarray of shape (q, n_rows)
-        ``c``, the variables collected per direction and row.
-    fitted : ndarray of shape (q, n_rows)
-        ``f = K c``.
-    levels : ndarray of shape (B,)
-        β, the exact minimizer of the primal for this ``f``; the midpoint where a
-        whole interval is optimal.
-    primal, dual : float
-        The two objectives.
-    gap : float
-        ``(primal - dual) / primal``.
-    violation : float
-        Largest violation of the optimality conditions, in units of ``f``.
-    n_iter : int
-        Outer iterations.
-    converged : bool
-        Whether gap and violation are within the tolerance.
-    method : str
-        The solver's parts that were used, for reports.
-    """
-
-    s: np.ndarray
+    s: np.ndarray  # (m,): Dual variables
+    # (q, n_rows): ``c``, the variables collected per direction and row.
     coef: np.ndarray
-    fitted: np.ndarray
+    fitted: np.ndarray  # (q, n_rows): ``f = K c``
+    # (B,): β, the exact minimizer of the primal for this ``f``; the midpoint where a
+    # whole interval is optimal.
     levels: np.ndarray
-    primal: float
-    dual: float
-    gap: float
+    primal: float  # The two objectives
+    dual: float  # The two objectives
+    gap: float  # ``(primal - dual) / primal``
+    # Largest violation of the optimality conditions, in units of ``f``.
     violation: float
-    n_iter: int
-    converged: bool
-    method: str
+    n_iter: int  # Outer iterations
+    converged: bool  # Whether gap and violation are within the tolerance
+    method: str  # The solver's parts that were used, for reports
 
 
 class DualState:
-    """A feasible point with its gradient, updated in place by the solvers.
-
-    Parameters
-    ----------
-    problem : DualProgram
-        The program.
-    s : ndarray of shape (m,)
-        A feasible point.
-    f : ndarray of shape (q, n_rows)
-        ``K c`` at that point.
-    diagonal : ndarray of shape (n_rows,)
-        The diagonal of K.
-    """
+    """A feasible point with its gradient, updated in place by the solvers."""
 
     def __init__(
-        self, problem: DualProgram, s: np.ndarray, f: np.ndarray, diagonal: np.ndarray
+        self, problem: DualQP, s: np.ndarray, f: np.ndarray, diagonal: np.ndarray
     ) -> None:
         self.problem = problem
         self.s = s

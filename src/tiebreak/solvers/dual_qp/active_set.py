@@ -6,41 +6,33 @@ are one linear system,
 
     M_FF d + Eᵀβ = e_F,    E d = -(what the blocks are out of balance by),
 
-with M the matrix of the program, F the free variables and E summing them up per block.
+with M the matrix of the problem, F the free variables and E summing them up per block.
 Those that leave the box go to the bound they crossed, those at a bound that the
 gradient pulls inside become free, and the guess is right when nothing changes: usually
 after three to five systems once the working-set rounds have come near, where they alone
 would need millions of steps. On a matrix with fewer dimensions than free variables the
-guess can cycle; then the point is left untouched. How the system is solved depends on
-the program: :mod:`tiebreak.solvers.box_active_set` and
-:mod:`tiebreak.solvers.block_active_set`.
+guess can cycle; then the point is left untouched.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from tiebreak.kernels import MatrixRows
-from tiebreak.solvers.dual_program import DualState
+from tiebreak.solvers.dual_qp.problem import DualState
+
+__all__ = ["ActiveSet"]
 
 # Above this many variables the system is factored in the precision of the rows.
 _DOUBLE_LIMIT = 1500
 _RIDGE: dict[type, float] = {np.float64: 1e-11, np.float32: 3e-7}
 
 
-class ActiveSet(ABC):
-    """Newton steps on the free variables of a :class:`DualState`.
-
-    Parameters
-    ----------
-    rows : MatrixRows
-        Rows of the matrix.
-    state : DualState
-        Point to improve in place.
-    """
+class ActiveSet:
+    """Newton steps on the free variables of a :class:`DualState`."""
 
     def __init__(self, rows: MatrixRows, state: DualState) -> None:
         self.rows = rows
@@ -54,19 +46,8 @@ class ActiveSet(ABC):
     ) -> bool:
         """Find the optimal active set from a near-optimal point, in place.
 
-        Parameters
-        ----------
-        eps : float
-            A variable at a bound becomes free when its gradient violates by more.
-        max_systems : int
-            Linear systems to try.
-        max_free : int
-            Largest system to factor.
-
-        Returns
-        -------
-        bool
-            Whether a consistent active set was found; if not, nothing has changed.
+        A variable at a bound becomes free when its gradient violates by more than eps.
+        Says whether a consistent active set was found; if not, nothing has changed.
         """
         q, rows = self.state.problem, self.rows
         s, f = self.state.s.copy(), self.state.f.copy()
@@ -112,14 +93,76 @@ class ActiveSet(ABC):
         out, size = self.state.imbalance(s), self.state.imbalance(np.abs(s))
         return bool((np.abs(out) <= 1e-12 * size).all())
 
-    @abstractmethod
     def _solve(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Newton step of the free variables, with sums ``wanted``, and the levels.
 
-        None when the system cannot be solved.
+        None when the system cannot be solved; NaN for blocks without a free variable.
         """
+        q = self.state.problem
+        try:
+            if q.is_box or not q.balanced:
+                found = self._solve_box(free, e, wanted)
+            else:
+                found = self._solve_blocks(free, e, wanted)
+        except LinAlgError:
+            return None
+        return found if found and np.isfinite(found[0]).all() else None
+
+    def _solve_box(
+        self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Solve for one block by a system with an unknown per row.
+
+        Two free variables of one row, a tie and its mirror, have opposite signs there:
+        only their difference moves f, and their sum is free to restore the balance.
+        Optimality in the sum says what the level is, so it is no longer an unknown.
+        """
+        q = self.state.problem
+        _, first, code = np.unique(q.row[free], return_index=True, return_inverse=True)
+        second = np.setdiff1d(np.arange(len(free)), first)
+        if len(second) and not q.balanced:
+            return None
+        right = np.column_stack([e[first], np.ones(len(first))])
+        x = self._solve_for(free[first], right)
+        step = np.zeros(len(free))
+        mirrored = first[code[second]]
+        if not q.balanced:
+            level = 0.0
+        elif len(second) == 0:
+            level = (x[:, 0].sum() - wanted[0]) / x[:, 1].sum()
+        else:
+            level = np.mean(0.5 * (e[mirrored] + e[second]))
+        step[first] = x[:, 0] - level * x[:, 1]
+        if len(second):
+            half = 0.5 * step[mirrored]
+            spread = 0.5 * (wanted[0] - (step.sum() - 2.0 * half.sum())) / len(second)
+            step[mirrored], step[second] = spread + half, spread - half
+        return step, np.full(q.n_blocks, level)
+
+    def _solve_blocks(
+        self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Solve with an unknown per free variable, and one per block that has any.
+
+        M_FF alone is often singular (variables share rows, there are more of them than
+        it has dimensions) where the system is not: `_solve_for` adds a multiple of EᵀE,
+        which changes no solution. A small ridge decides what is left undetermined.
+        """
+        q = self.state.problem
+        block, code = np.unique(q.block[free], return_inverse=True)
+        scale = 1e-12 * self.state.imbalance(np.abs(self.state.s))
+        if (np.abs(np.delete(wanted, block)) > np.delete(scale, block)).any():
+            return None
+        E = np.zeros((len(free), len(block)))
+        E[np.arange(len(free)), code] = 1.0
+        x = self._solve_for(free, np.column_stack([e, E]), mend=True)
+        level = np.linalg.solve(E.T @ x[:, 1:], E.T @ x[:, 0] - wanted[block])
+        levels = np.full(len(wanted), np.nan)
+        # The added multiple of EᵀE took its share of the level.
+        levels[block] = level + self._added * wanted[block]
+        return x[:, 0] - x[:, 1:] @ level, levels
 
     def _complete(
         self, levels: np.ndarray, side: np.ndarray, e: np.ndarray
@@ -137,22 +180,24 @@ class ActiveSet(ABC):
         middle = np.where(np.isfinite(below), middle, above)
         return np.where(np.isnan(levels), middle, levels)
 
-    def _solve_for(self, which: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _solve_for(
+        self, which: np.ndarray, right: np.ndarray, *, mend: bool = False
+    ) -> np.ndarray:
         """Solve the matrix of some variables for several right sides."""
         if self._factor is None or not np.array_equal(which, self._factored_for):
             # The old factor goes first: both together would double the memory.
             self._factor = None
             n = len(which)
             dtype = np.float64 if n <= _DOUBLE_LIMIT else self.rows.dtype
-            M = self.state.problem.matrix(self.rows, which, dtype)
-            size = float(np.trace(M)) / n
-            M = self._mended(M, which, size)
+            q = self.state.problem
+            M = q.matrix(self.rows, which, dtype)
+            self._added = size = float(np.trace(M)) / n
+            for begin, end in pairwise(
+                np.searchsorted(which, q.starts) if mend else ()
+            ):
+                M[begin:end, begin:end] += M.dtype.type(size)
             M[np.diag_indices_from(M)] += _RIDGE[dtype] * size
             self._factor = cho_factor(M.T, overwrite_a=True, check_finite=False)
             self._factored_for = which
         right = right.astype(self._factor[0].dtype)
         return cho_solve(self._factor, right, check_finite=False).astype(np.float64)
-
-    def _mended(self, M: np.ndarray, which: np.ndarray, size: float) -> np.ndarray:
-        """The matrix to factor for some variables; a program may have to add to it."""
-        return M

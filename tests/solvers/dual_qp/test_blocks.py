@@ -10,12 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles import ordinal
 from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, LinearRows
-from tiebreak.solvers import BlockQP, solve_block_qp
-from tiebreak.solvers.block_active_set import BlockActiveSet
-from tiebreak.solvers.block_interior import block_interior_point
-from tiebreak.solvers.dual_program import DualState
-from tiebreak.solvers.smo import WorkingSets
-from tiebreak.solvers.working_set import solve_blocks
+from tiebreak.solvers import DualQP, solve_dual_qp
+from tiebreak.solvers.dual_qp.active_set import ActiveSet
+from tiebreak.solvers.dual_qp.interior_point import interior_point
+from tiebreak.solvers.dual_qp.problem import DualState
+from tiebreak.solvers.dual_qp.rounds import WorkingSets, solve_blocks
 
 SHARED = "one direction"
 OWN = "a direction per block besides"
@@ -39,7 +38,7 @@ def random_problem(rng, n, *, p, C, n_blocks=3, kind=SHARED, noise=0.5, share=1.
         label.append(np.where(u[used] > cut, 1.0, -1.0))
     label = np.concatenate(label)
     bound = C * rng.uniform(0.5, 1.5, len(label))
-    problem = BlockQP(
+    problem = DualQP.blocks(
         linear=label,
         lower=np.where(label > 0, 0.0, -bound),
         upper=np.where(label > 0, bound, 0.0),
@@ -88,7 +87,7 @@ def assert_certified(X, q, solution, tol):
 @pytest.mark.parametrize("p", [2, 12])
 def test_equals_a_general_solver(rng, p, C, kind):
     X, q = random_problem(rng, 14, p=p, C=C, kind=kind, share=0.8)
-    solution = solve_block_qp(LinearRows(X), q, tol=1e-9)
+    solution = solve_dual_qp(LinearRows(X), q, tol=1e-9)
     assert_certified(X, q, solution, 1e-9)
     w, _, best = ordinal.solve(*explicit(X, q))
     assert solution.primal == pytest.approx(best, rel=1e-6)
@@ -119,7 +118,7 @@ def test_certified_on_small_and_degenerate_programs(
     X[rng.random(n) < 0.2] = 0.0
     X[:, 0] = 1.0
     rows = FactorRows(X.T) if as_factor else CachedRows(DifferenceRows(X), 1e8)
-    solution = solve_block_qp(rows, q, tol=1e-6)
+    solution = solve_dual_qp(rows, q, tol=1e-6)
     assert_certified(X, q, solution, 1e-6)
 
 
@@ -127,15 +126,15 @@ def test_certified_on_small_and_degenerate_programs(
 def test_every_part_reaches_the_same_optimum(rng, kind):
     X, q = random_problem(rng, 150, p=6, C=2.0, kind=kind, share=0.9)
     rows = FactorRows(X.T)
-    reference = solve_block_qp(rows, q, tol=1e-11)
+    reference = solve_dual_qp(rows, q, tol=1e-11)
     assert reference.converged
     by_sets = fresh(rows, q)
     assert WorkingSets(rows, by_sets).run(1e-8, 10**7, 10**5) <= 1e-8
     by_barrier = fresh(rows, q)
-    assert 5 <= block_interior_point(rows.factor, by_barrier, 1e-7) <= 40
+    assert 5 <= interior_point(rows.factor, by_barrier, 1e-7) <= 40
     assert by_barrier.certificate()[3] <= 1e-4
     # Without the exact bounds the last digits are missing; Newton steps find them.
-    assert BlockActiveSet(rows, by_barrier).settle(1e-9)
+    assert ActiveSet(rows, by_barrier).settle(1e-9)
     for state in (by_sets, by_barrier):
         levels, _, dual, gap = state.certificate()
         assert gap <= 1e-7
@@ -148,10 +147,10 @@ def test_newton_steps_leave_a_point_untouched_that_they_cannot_settle(rng):
     X, q = random_problem(rng, 60, p=3, C=2.0)
     rows = FactorRows(X.T)
     state = fresh(rows, q)
-    assert not BlockActiveSet(rows, state).settle(1e-9)  # nothing is free
+    assert not ActiveSet(rows, state).settle(1e-9)  # nothing is free
     WorkingSets(rows, state).run(1e-9, 40, 1)
     before = state.s.copy(), state.f.copy()
-    assert not BlockActiveSet(rows, state).settle(1e-9, max_systems=1)
+    assert not ActiveSet(rows, state).settle(1e-9, max_systems=1)
     assert_array_equal(state.s, before[0])
     assert_array_equal(state.f, before[1])
 
@@ -167,7 +166,7 @@ def test_a_newton_system_restores_the_balance_and_finds_the_levels(rng, kind):
     free = np.sort(np.concatenate([first, first + np.array([3, 5, 7])]))
     features = explicit(X, q)[0][free]
     e, wanted = rng.normal(size=6), np.array([0.3, -0.2, 0.1])
-    step, levels = BlockActiveSet(rows, state)._solve(free, e, wanted)
+    step, levels = ActiveSet(rows, state)._solve(free, e, wanted)
     size = np.abs(step).max()
     assert_allclose(np.bincount(q.block[free], step), wanted, atol=1e-6 * size)
     seen = features @ (features.T @ step) + levels[q.block[free]]
@@ -176,7 +175,7 @@ def test_a_newton_system_restores_the_balance_and_finds_the_levels(rng, kind):
 
 def test_large_programs_with_few_features_go_through_the_barrier(rng):
     X, q = random_problem(rng, 500, p=4, C=0.1, n_blocks=4)
-    solution = solve_block_qp(FactorRows(X.T), q, tol=1e-6)
+    solution = solve_dual_qp(FactorRows(X.T), q, tol=1e-6)
     assert solution.method.startswith("interior point")
     assert solution.n_iter < 60
     assert_certified(X, q, solution, 1e-6)
@@ -184,7 +183,7 @@ def test_large_programs_with_few_features_go_through_the_barrier(rng):
         (CachedRows(DifferenceRows(X), 1e8), "working sets"),
         (LinearRows(X), "sweeps"),
     ):
-        other = solve_block_qp(rows, q, tol=1e-6)
+        other = solve_dual_qp(rows, q, tol=1e-6)
         assert other.method.startswith(method)
         assert_certified(X, q, other, 1e-6)
         assert other.primal == pytest.approx(solution.primal, rel=2e-6)
@@ -193,7 +192,7 @@ def test_large_programs_with_few_features_go_through_the_barrier(rng):
 def test_sweeps_of_few_steps_give_way_to_other_parts():
     """A program on which thousands of sweeps would take a handful of steps each."""
     X, q = random_problem(np.random.default_rng(16), 500, p=4, C=0.1, n_blocks=4)
-    solution = solve_block_qp(LinearRows(X), q, tol=1e-6)
+    solution = solve_dual_qp(LinearRows(X), q, tol=1e-6)
     assert solution.method.startswith("sweeps + ")
     assert 500 <= solution.n_iter < 1000
     assert_certified(X, q, solution, 1e-6)
@@ -216,8 +215,8 @@ def test_sweeps_of_few_steps_give_way_to_other_parts():
 def test_the_form_of_the_matrix_does_not_matter(rng, make, kind):
     X, q = random_problem(rng, 360, p=30, C=0.03, n_blocks=3, kind=kind)
     X *= rng.random(X.shape) < 0.5
-    reference = solve_block_qp(LinearRows(X), q, tol=1e-9)
-    solution = solve_block_qp(make(X), q, tol=1e-6)
+    reference = solve_dual_qp(LinearRows(X), q, tol=1e-9)
+    solution = solve_dual_qp(make(X), q, tol=1e-6)
     assert_certified(X, q, solution, 1e-6)
     assert solution.primal == pytest.approx(reference.primal, rel=2e-6)
 
@@ -226,13 +225,13 @@ def test_the_form_of_the_matrix_does_not_matter(rng, make, kind):
 @pytest.mark.parametrize("kind", [SHARED, OWN])
 def test_starting_from_other_bounds_ends_at_the_same_solution(rng, kind, ratio):
     X, q = random_problem(rng, 200, p=5, C=0.1, kind=kind)
-    other = BlockQP(
+    other = DualQP.blocks(
         q.linear, ratio * q.lower, ratio * q.upper, q.row, q.block, q.loading
     )
     rows = CachedRows(DifferenceRows(X), 1e8)
-    last = (q, solve_block_qp(rows, q, tol=1e-8))
-    warm = solve_block_qp(rows, other, tol=1e-8, last=last)
-    cold = solve_block_qp(rows, other, tol=1e-8)
+    last = (q, solve_dual_qp(rows, q, tol=1e-8))
+    warm = solve_dual_qp(rows, other, tol=1e-8, last=last)
+    cold = solve_dual_qp(rows, other, tol=1e-8)
     assert_certified(X, other, warm, 1e-8)
     assert warm.primal == pytest.approx(cold.primal, rel=1e-7)
     # The solution that was started from is not written to.
@@ -242,25 +241,25 @@ def test_starting_from_other_bounds_ends_at_the_same_solution(rng, kind, ratio):
 def test_the_solution_of_the_same_program_is_accepted_at_once(rng):
     X, q = random_problem(rng, 600, p=40, C=1.0)
     rows = CachedRows(DifferenceRows(X), 1e8)
-    first = solve_block_qp(rows, q, tol=1e-4)
-    again = solve_block_qp(rows, q, tol=1e-4, last=(q, first))
+    first = solve_dual_qp(rows, q, tol=1e-4)
+    again = solve_dual_qp(rows, q, tol=1e-4, last=(q, first))
     assert again.converged
     assert again.n_iter <= 2 < first.n_iter
 
 
 def test_a_budget_of_one_iteration_says_that_it_did_not_suffice(rng):
     X, q = random_problem(rng, 800, p=50, C=10.0)
-    solution = solve_block_qp(CachedRows(DifferenceRows(X), 1e8), q, max_iter=1)
+    solution = solve_dual_qp(CachedRows(DifferenceRows(X), 1e8), q, max_iter=1)
     assert not solution.converged
     assert solution.gap > 1e-3
     assert solution.n_iter <= 2
     primal = solution.primal
-    assert primal >= solve_block_qp(FactorRows(X.T), q, tol=1e-6).primal * (1 - 1e-6)
+    assert primal >= solve_dual_qp(FactorRows(X.T), q, tol=1e-6).primal * (1 - 1e-6)
 
 
 def test_what_rounding_does_not_allow_ends_without_a_long_search(rng):
     X, q = random_problem(rng, 500, p=3, C=1e7, noise=2.0)
-    solution = solve_block_qp(FactorRows(X.T), q, tol=1e-12)
+    solution = solve_dual_qp(FactorRows(X.T), q, tol=1e-12)
     # A few passes of some hundred rounds without progress, and not all of max_iter.
     assert solution.n_iter < 5000
     assert solution.gap < 1e-6
@@ -270,15 +269,15 @@ def test_what_rounding_does_not_allow_ends_without_a_long_search(rng):
 def test_blocks_that_are_not_in_order_are_refused(order):
     one = np.ones(3)
     with pytest.raises(ValueError, match=r"ascend from 0 to 2, without a gap"):
-        BlockQP(one, -one, one, np.arange(3), np.array(order), np.ones((3, 1)))
+        DualQP.blocks(one, -one, one, np.arange(3), np.array(order), np.ones((3, 1)))
 
 
 def test_bounds_that_exclude_zero_are_refused():
     one, place = np.ones(2), np.zeros(2, dtype=int)
     with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        BlockQP(one, 0.5 * one, one, place, place, np.ones((1, 1)))
+        DualQP.blocks(one, 0.5 * one, one, place, place, np.ones((1, 1)))
     with pytest.raises(ValueError, match="lower <= 0 <= upper"):
-        BlockQP(one, -one, -0.5 * one, place, place, np.ones((1, 1)))
+        DualQP.blocks(one, -one, -0.5 * one, place, place, np.ones((1, 1)))
 
 
 @given(st.data())
@@ -290,7 +289,7 @@ def test_levels_are_the_middle_of_what_is_best(data):
     e = np.array(data.draw(st.lists(number, min_size=m, max_size=m)), dtype=float)
     sign = np.array(data.draw(st.lists(st.sampled_from([-1, 1]), min_size=m)))[:m]
     bound = np.array(data.draw(st.lists(st.integers(1, 3), min_size=m)))[:m]
-    q = BlockQP(
+    q = DualQP.blocks(
         linear=e,
         lower=np.where(sign > 0, 0.0, -bound),
         upper=np.where(sign > 0, bound, 0.0),
@@ -337,7 +336,7 @@ def test_pair_steps_keep_every_block_in_balance(rng):
 def test_no_warning_leaves_the_solver(rng):
     """Blocks of one side, weights of all sizes, and items that are all zero."""
     X = np.zeros((4, 2))
-    q = BlockQP(
+    q = DualQP.blocks(
         linear=np.array([1.0, 1.0, 1.0, -1.0]),
         lower=np.array([0.0, 0.0, 0.0, -1e-200]),
         upper=np.array([1e-200, 5.0, 1e-308, 0.0]),
@@ -348,8 +347,8 @@ def test_no_warning_leaves_the_solver(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for rows in (FactorRows(X.T), LinearRows(X)):
-            solution = solve_block_qp(rows, q)
+            solution = solve_dual_qp(rows, q)
             assert solution.converged
             state = fresh(rows, q)
-            block_interior_point(X.T, state, 1e-6)
+            interior_point(X.T, state, 1e-6)
             assert np.isfinite(state.s).all()

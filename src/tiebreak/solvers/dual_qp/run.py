@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Combine the parts of a dual solver, and certify what they return.
+"""Combine the parts of the dual solver, and certify what they return.
 
-1. Rounds of cheap steps come first (:mod:`tiebreak.solvers.smo`, or
-   :mod:`tiebreak.solvers.block_sweeps`), unless the interior-point method is known to
-   be cheaper; with small and moderate bounds they are all that is needed.
+1. Rounds of cheap steps come first (:mod:`tiebreak.solvers.dual_qp.rounds`), unless the
+   interior-point method is known to be cheaper, as for many variables in blocks on a
+   thin matrix; with small and moderate bounds they are all that is needed.
 2. When they have spent their budget of steps, Newton steps on the free variables try to
    settle the active set. Where they cannot and the interior-point method can be used,
    it starts afresh and they try again; else the rounds go on.
@@ -15,16 +15,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels import MatrixRows, pivoted_cholesky
-from tiebreak.solvers.active_set import ActiveSet
-from tiebreak.solvers.dual_program import DualProgram, DualSolution, DualState
-from tiebreak.solvers.rounds import Rounds
+from tiebreak.kernels import LinearRows, MatrixRows, pivoted_cholesky
+from tiebreak.solvers.dual_qp.active_set import ActiveSet
+from tiebreak.solvers.dual_qp.interior_point import interior_point
+from tiebreak.solvers.dual_qp.problem import DualQP, DualSolution, DualState
+from tiebreak.solvers.dual_qp.rounds import Rounds, Sweeps, WorkingSets
+
+__all__ = ["solve_dual_qp"]
 
 # Systems up to this size are cheap enough to solve after every fit.
 _SMALL = 1500
@@ -34,35 +36,54 @@ _NEAR = 0.5
 _MANY_ROUNDS = 500
 # Calls of four rounds that may pass without the violation falling by a tenth.
 _PATIENCE = 50
+# In a box, up to so many rows the interior-point method can do without a thin factor,
+_FEW = 3000
+# where it costs as much as so many rounds for a thousand rows, squared for more.
+_ROUNDS = 30
+# In blocks, a barrier system is formed and factored only up to this size,
+_MAX_SYSTEM = 1000
+# and goes first if forming it takes at most as many multiplications,
+_CHEAP_SYSTEM = 1e9
+# in problems of more variables than a working set can be.
+_LARGE = 1024
 
 
-class DualRun(ABC):
-    """One program on its way to a certified solution.
-
-    A subclass says which parts it is made of: how the active set is settled, which
-    rounds there are, and when and how the interior-point method is used.
+def solve_dual_qp(
+    rows: MatrixRows,
+    problem: DualQP,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 10_000,
+    last: tuple[DualQP, DualSolution] | None = None,
+) -> DualSolution:
+    """Maximize the dual problem to a certified relative duality gap.
 
     Parameters
     ----------
     rows : MatrixRows
         The matrix K.
-    problem : DualProgram
-        The program.
+    problem : DualQP
+        The problem.
     tol : float
         Bound on the relative duality gap and on the violation of the optimality
-        conditions.
+        conditions (in units of f, and relative to f where f is tiny).
     max_iter : int
-        Outer iterations at most.
-    """
+        Outer iterations at most: working-set rounds, and passes of the other parts.
+    last : (DualQP, DualSolution), optional
+        The solution of the same problem with other bounds, to start from.
 
-    rounds: Rounds
-    newton: ActiveSet
-    barrier_first = False
-    # The largest system of free variables that is worth a try.
-    max_free = 6000
+    Returns
+    -------
+    DualSolution
+    """
+    return _Run(rows, problem, tol, max_iter).solve(last)
+
+
+class _Run:
+    """One problem on its way to a certified solution."""
 
     def __init__(
-        self, rows: MatrixRows, problem: DualProgram, tol: float, max_iter: int
+        self, rows: MatrixRows, problem: DualQP, tol: float, max_iter: int
     ) -> None:
         self.rows = rows
         f = np.zeros((problem.n_directions, rows.n_rows))
@@ -70,15 +91,35 @@ class DualRun(ABC):
         self.tol, self.max_iter = tol, max_iter
         self.extra = 0
         self.used: list[str] = []
+        self.newton = ActiveSet(rows, self.state)
+        self.rounds: Rounds
+        if isinstance(rows, LinearRows) and not problem.is_box:
+            self.rounds = Sweeps(rows, self.state)
+        else:
+            self.rounds = WorkingSets(rows, self.state)
+        # A few rows are a factor of themselves.
+        r = rows.n_rows if rows.factor is None else len(rows.factor)
+        self._unknowns = r * problem.n_directions
+        # The largest system of free variables that is worth a try.
+        self.barrier_first, self.max_free = False, 6000
+        if rows.factor is not None and not problem.is_box:
+            cheap = rows.n_rows * self._unknowns**2 <= _CHEAP_SYSTEM
+            self.barrier_first = cheap and problem.size > _LARGE
+            # On a thin matrix so many free variables are degenerate; others will do.
+            self.max_free = 2000
 
     @property
-    @abstractmethod
     def has_barrier(self) -> bool:
-        """Whether the interior-point method can be used, and is worth its cost."""
+        """Whether the interior-point method can be used, and is worth its cost.
 
-    @abstractmethod
-    def barrier(self, eps: float) -> int:
-        """Start afresh with the interior-point method; returns its steps."""
+        In a box: with a thin factor, or with few rows after many rounds. In blocks: if
+        a system of all rows, or of a thin factor of them, is small.
+        """
+        if not self.state.problem.is_box:
+            return self._unknowns <= _MAX_SYSTEM
+        n = self.rows.n_rows
+        many = self.rounds.n_rounds >= _ROUNDS * (n / 1000) ** 2
+        return self.rows.factor is not None or (n <= _FEW and many)
 
     @cached_property
     def factor(self) -> np.ndarray:
@@ -97,7 +138,7 @@ class DualRun(ABC):
         """Outer iterations so far."""
         return self.rounds.n_rounds + self.extra
 
-    def _start_from(self, old: DualProgram, last: DualSolution) -> None:
+    def _start_from(self, old: DualQP, last: DualSolution) -> None:
         """Begin at the solution for other bounds.
 
         First it is assumed that the same variables are at a bound as before and Newton
@@ -124,9 +165,7 @@ class DualRun(ABC):
         state.s[:] = np.clip(stretch * last.s, q.lower, q.upper)
         state.f[:] = stretch * last.fitted
 
-    def solve(
-        self, last: tuple[DualProgram, DualSolution] | None = None
-    ) -> DualSolution:
+    def solve(self, last: tuple[DualQP, DualSolution] | None = None) -> DualSolution:
         """Work until the certificate is good enough or a limit is reached."""
         # The products here are many and small; a BLAS that wakes threads for each of
         # them loses more than it gains, and badly when other processes want the cores.
@@ -213,7 +252,11 @@ class DualRun(ABC):
 
     def _interior(self, eps: float) -> None:
         self._used("interior point")
-        self.extra += self.barrier(eps)
+        # The point may be zero yet, and with it the scale of f: that of the bounds.
+        q = self.state.problem
+        share = np.maximum(q.upper, -q.lower) * self.state.diagonal
+        tol = 0.01 * eps * min(1.0, float(share.max()))
+        self.extra += interior_point(self.factor, self.state, tol)
 
     def _settle(self, eps: float) -> bool:
         self.extra += 1

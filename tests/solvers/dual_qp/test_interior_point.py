@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tiebreak.solvers import block_barrier as passes
+from tiebreak.solvers.dual_qp import interior_point as passes
 
 N_ROWS = 7
 SIZES = (5, 9, 1)

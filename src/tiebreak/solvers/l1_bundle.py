@@ -11,7 +11,7 @@ Planes alone describe a curved function badly. So the terms of R whose kink is c
 the best point are written down as rows with slacks of their own, as many as `max_rows`,
 and only the sum of the others is a plane: the model is then exact around that point,
 and once the minimum is there, the method ends. If all terms fit, this is the whole
-program, solved at once.
+problem, solved at once.
 
 From far away the minimum of a model says little, so it is looked for in a box around
 the best point; the box grows where that helped and shrinks where it did not, and is in
@@ -22,15 +22,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.solvers.linear_program import LinearProgram
-from tiebreak.solvers.piecewise_risk import LPBundleSolution, PiecewiseRisk
-from tiebreak.solvers.slack_rows import Plane, SlackRows, lower_bound
+from tiebreak.solvers.linear_program import (
+    LinearProgram,
+    Plane,
+    SlackRows,
+    lower_bound,
+)
+
+__all__ = ["LPBundle", "LPBundleSolution", "PiecewiseRisk"]
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +51,46 @@ _MOST_UNITS = 1e9
 _ROUNDING = 1e-13
 
 
+class PiecewiseRisk(Protocol):
+    """What the solver needs of R. Entries of its design are at most 1 in size."""
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables q."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that all terms make."""
+        ...
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give R and a subgradient at x."""
+        ...
+
+    def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
+        """Write down the terms whose kinks are closest to x, about so many."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LPBundleSolution:
+    """Where the solver stopped."""
+
+    x: Floats  # (q,): The best point, a vertex of the last model if converged
+    value: float  # Objective there
+    risk: float  # R there
+    lower_bound: float  # What no point can be below
+    gap: float  # (value - lower_bound) / value
+    n_iter: int  # Models that were solved
+    n_rows: int  # Rows of the last linear program
+    converged: bool  # Whether the gap is within the tolerance
+    status: str  # ``"optimal"``, ``"time limit"`` or ``"iterations"``
+    # The plane that proves the bound: nowhere above R, and its slope is nowhere above
+    # the penalty.
+    plane: Plane
+
+
 @dataclass(eq=False)
 class _Cut:
     """A plane, and for how long nothing rested on it."""
@@ -55,19 +100,7 @@ class _Cut:
 
 
 class LPBundle:
-    """What is known of R, and the linear program made of it.
-
-    Parameters
-    ----------
-    risk : PiecewiseRisk
-        R.
-    n_penalized : int
-        k: the first so many variables are penalized.
-    G : csr_array of shape (r, q), optional
-        Rows G x ≥ 0.
-    max_rows : int, default=3000
-        Terms to write down at a time.
-    """
+    """What is known of R, and the linear program made of it."""
 
     def __init__(
         self,
@@ -96,23 +129,7 @@ class LPBundle:
         max_iter: int = 1000,
         time_limit: float | None = None,
     ) -> LPBundleSolution:
-        """Minimize for one penalty, from what is known of R.
-
-        Parameters
-        ----------
-        penalty : ndarray of shape (k,)
-            p, not negative.
-        tol : float
-            Bound on the gap, relative to the value.
-        max_iter : int, default=1000
-            Models to solve at most.
-        time_limit : float, optional
-            Seconds.
-
-        Returns
-        -------
-        LPBundleSolution
-        """
+        """Minimize for one penalty, from what is known of R."""
         end = np.inf if time_limit is None else time.monotonic() + time_limit
         self._penalty = np.asarray(penalty, dtype=np.float64)
         best = self._value(self.best, self.best_risk)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from tests.solvers.absolute_errors import AbsoluteErrors
 from tiebreak.solvers import LPBundle, Plane, SlackRows
-from tiebreak.solvers.slack_rows import lower_bound
+from tiebreak.solvers.linear_program import lower_bound
 
 
 def make(rng, n=80, q=4):

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rounds of cheap steps: working sets for any matrix, sweeps for a linear kernel.
+
+*Working sets* are sequential minimal optimization, many at a time. Each round takes the
+variables that violate optimality most (half of them from either side) together with the
+ones of the round before, solves that subproblem by compiled pair steps on a part of the
+matrix that fits the processor's cache, and then updates the values of all rows once.
+Variables at rest cost nothing but the selection, which is what shrinking is for. A
+violation is measured against the own block, and of every block that violates at all the
+worst variable of either side is taken, so that nothing waits for a partner.
+
+*Sweeps* need no row of the matrix: the directions are kept as weights of the features,
+and a pair step costs as much as the features of two items. Every sweep sorts the
+variables of each block by their gradient, pairs the one that wants to grow most with
+the one that wants to shrink most, the second with the second and so on, and takes all
+these steps, the largest violation first, each at the weights that those before it left.
+
+Boundary conventions: a variable exactly at a bound cannot move past it; two
+candidates of equal gain are resolved to the lower index; a curvature at or below
+1e-12 (duplicated comparisons) is treated as 1e-12, so that the step runs to a bound.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from tiebreak.kernels import LinearRows, MatrixRows
+from tiebreak.kernels.functions import Table, exp_in_place
+from tiebreak.kernels.rows import add_rows, gather_block, subtract_sides
+from tiebreak.solvers.dual_qp.problem import DualState
+
+__all__ = ["Rounds", "Sweeps", "WorkingSets", "compile_kernels"]
+
+_LOGGER = logging.getLogger("tiebreak")
+# The size of a working set; problems up to the second size are one.
+_SIZE, _WHOLE = 512, 1024
+_STEPS_PER_VARIABLE = 20
+# The least curvature.
+_FLAT = 1e-12
+
+
+class Rounds(ABC):
+    """Rounds of steps on a :class:`DualState`."""
+
+    name = ""
+    # Steps per variable after which other methods are worth a try.
+    patience = 2
+
+    def __init__(self, state: DualState) -> None:
+        self.state = state
+        self.n_steps = 0
+        self.n_rounds = 0
+
+    def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
+        """Work until the violation is at most ``eps`` or a budget is spent."""
+        stop_steps = self.n_steps + max_steps
+        stop_rounds = self.n_rounds + max_rounds
+        while True:
+            e = self.state.gradient
+            violation = self.state.violation(e)
+            if (
+                violation <= eps
+                or self.n_steps >= stop_steps
+                or self.n_rounds >= stop_rounds
+            ):
+                return violation
+            self.n_steps += self._round(e, eps, violation)
+            self.n_rounds += 1
+
+    @abstractmethod
+    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+        """Improve the point once, from its gradient; returns the steps taken."""
+
+
+class WorkingSets(Rounds):
+    """Rounds of working-set steps on a :class:`DualState`."""
+
+    name = "working sets"
+
+    def __init__(self, rows: MatrixRows, state: DualState) -> None:
+        super().__init__(state)
+        compile_kernels(rows.dtype)
+        self.rows = rows
+        size = state.problem.size
+        wanted = size if size <= _WHOLE else _SIZE
+        # A working set may use every slot of the cache, and not one more. Variables
+        # share rows, so with all rows in the cache any working set fits.
+        fits = rows.capacity == rows.n_rows
+        self._size = int(wanted if fits else min(wanted, rows.capacity))
+        self._last = np.empty(0, dtype=np.int64)
+
+    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+        q, s = self.state.problem, self.state.s
+        chosen = self._select(e, eps)
+        local_e, local_s = e[chosen], s[chosen]
+        local = self._matrix(chosen), local_e, local_s, q.lower[chosen], q.upper[chosen]
+        limits = max(0.5 * eps, 0.1 * violation), _STEPS_PER_VARIABLE * self._size
+        if q.balanced:
+            n_steps = solve_blocks(*local, np.searchsorted(chosen, q.starts), *limits)
+        else:
+            n_steps = solve_box(*local, *limits)
+        q.add(self.rows, chosen, local_s - s[chosen], self.state.f)
+        s[chosen] = local_s
+        return n_steps
+
+    def _matrix(self, chosen: np.ndarray) -> np.ndarray:
+        """Form the matrix of a working set; that of all variables only once."""
+        q = self.state.problem
+        if len(chosen) < q.size:
+            return q.matrix(self.rows, chosen, np.float64)
+        kept = self.rows.whole_block
+        if (
+            kept is None
+            or not np.array_equal(kept[0], q.row)
+            or not np.array_equal(kept[1], q.loads)
+        ):
+            kept = (q.row, q.loads, q.matrix(self.rows, chosen, np.float64))
+            self.rows.whole_block = kept
+        return kept[2]
+
+    def _select(self, e: np.ndarray, eps: float) -> np.ndarray:
+        """The worst violators of either side, then the last set, free ones first."""
+        q, s = self.state.problem, self.state.s
+        if self._size == q.size:
+            return np.arange(q.size)
+        growing, shrinking = self.state.sides(e)
+        first = q.starts[:-1]
+        top = np.maximum.reduceat(growing, first)
+        bottom = np.minimum.reduceat(shrinking, first)
+        if not q.balanced:
+            top = bottom = np.zeros(1)
+        above, below = growing - bottom[q.block], top[q.block] - shrinking
+        quarter = max(self._size // 4, 1)
+        up = np.argpartition(-above, quarter - 1)[:quarter]
+        down = np.argpartition(-below, quarter - 1)[:quarter]
+        worst = np.concatenate([up[above[up] > 0], down[below[down] > 0]])
+        for b in np.flatnonzero(top - bottom > eps):
+            mine = slice(q.starts[b], q.starts[b + 1])
+            pair = [growing[mine].argmax(), shrinking[mine].argmin()]
+            worst = np.append(worst, q.starts[b] + np.array(pair))
+        chosen = np.unique(worst)
+        rest = self._last[~np.isin(self._last, chosen)]
+        free = (s[rest] > q.lower[rest]) & (s[rest] < q.upper[rest])
+        rest = rest[np.argsort(~free, kind="stable")]
+        room = max(self._size - len(chosen), 0)
+        # The latest violators come first in the next round too.
+        self._last = np.concatenate([chosen, rest[:room]])
+        return np.sort(self._last)
+
+
+class Sweeps(Rounds):
+    """Sweeps of pair steps on blocks over a linear kernel."""
+
+    name = "sweeps"
+    patience = 20
+
+    def __init__(self, rows: LinearRows, state: DualState) -> None:
+        super().__init__(state)
+        self.rows = rows
+        self._table = _flat_table(rows.X)
+        self._bounds = np.stack([state.problem.lower, state.problem.upper])
+
+    def run(self, eps: float, max_steps: int, max_rounds: int) -> float:
+        """Work as :meth:`Rounds.run` does, from wherever others moved the point."""
+        coef = self.state.problem.collect(self.state.s, self.rows.n_rows)
+        self._weights = np.stack([self.rows.X.T @ c for c in coef])
+        return super().run(eps, max_steps, max_rounds)
+
+    def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
+        q, state = self.state.problem, self.state
+        n_steps = sweep_pairs(
+            self._table,
+            self._weights,
+            state.s,
+            self._bounds,
+            q.linear,
+            q.row,
+            q.loads,
+            *self._pairs(e),
+        )
+        for k, w in enumerate(self._weights):
+            state.f[k] = self.rows.X @ w
+        return n_steps
+
+    def _pairs(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Variables to grow and to shrink, pair by pair, the worst violation first."""
+        q = self.state.problem
+        growing, shrinking = self.state.sides(e)
+        up, down = [], []
+        for b in range(len(q.starts) - 1):
+            mine = slice(q.starts[b], q.starts[b + 1])
+            high = np.argsort(-growing[mine], kind="stable")
+            low = np.argsort(shrinking[mine], kind="stable")
+            useful = growing[mine][high] > shrinking[mine][low]
+            up.append(q.starts[b] + high[useful])
+            down.append(q.starts[b] + low[useful])
+        first, second = np.concatenate(up), np.concatenate(down)
+        order = np.argsort(e[second] - e[first], kind="stable")
+        return first[order], second[order]
+
+
+def _flat_table(X: Table) -> tuple[np.ndarray, ...]:
+    """Values, feature numbers, where rows begin, and where their numbers do.
+
+    Row r has the values ``values[t]`` of the features ``number[t - shift[r]]`` for t
+    from ``starts[r]`` to ``starts[r + 1]``; rows of a dense table share the numbers.
+    """
+    n, p = X.shape
+    if sp.issparse(X):
+        starts = X.indptr.astype(np.int64)
+        return X.data, X.indices.astype(np.int64), starts, np.zeros(n, dtype=np.int64)
+    starts = np.arange(n + 1, dtype=np.int64) * p
+    return np.ascontiguousarray(X).ravel(), np.arange(p), starts, starts[:-1]
+
+
+@njit(cache=True, nogil=True)
+def find_violation(e, s, lower, upper):  # type: ignore[no-untyped-def]
+    """Find the variable that gains most by growing, and how much a pair violates."""
+    i = -1
+    highest = -np.inf
+    lowest = np.inf
+    for k in range(len(e)):
+        if s[k] < upper[k] and e[k] > highest:
+            highest = e[k]
+            i = k
+        if s[k] > lower[k] and e[k] < lowest:
+            lowest = e[k]
+    return i, highest - lowest
+
+
+@njit(cache=True, nogil=True)
+def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-untyped-def]
+    """Find the variable whose shrinking gains most (second order), or -1."""
+    j = -1
+    best = 0.0
+    for k in range(len(e)):
+        if s[k] > lower[k] and e[k] < highest:
+            curve = max(own + diagonal[k] - 2.0 * row[k], _FLAT)
+            gain = (highest - e[k]) * (highest - e[k]) / curve
+            if gain > best:
+                best = gain
+                j = k
+    return j
+
+
+@njit(cache=True, nogil=True)
+def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore[no-untyped-def]
+    """Move pairs inside blocks until no block violates optimality by more than eps.
+
+    On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and the
+    sum of every block is what it was. The pair is taken from the block that violates
+    most: its first variable violates most, the second gains most. Returns the number
+    of steps.
+    """
+    diagonal = np.diag(K).copy()
+    for step in range(max_steps):
+        i = -1
+        begin = end = 0
+        worst = eps
+        for b in range(len(starts) - 1):
+            # Loops over slices know that no index is negative, and are faster for it.
+            mine = slice(starts[b], starts[b + 1])
+            high, violation = find_violation(e[mine], s[mine], lower[mine], upper[mine])
+            if high >= 0 and violation > worst:
+                worst = violation
+                begin, end = starts[b], starts[b + 1]
+                i = begin + high
+        if i < 0:
+            return step
+        mine = slice(begin, end)
+        j = find_partner(
+            K[i, mine], diagonal[mine], e[mine], s[mine], lower[mine], K[i, i], e[i]
+        )
+        if j < 0:
+            return step
+        j += begin
+        curve = max(K[i, i] + K[j, j] - 2.0 * K[i, j], _FLAT)
+        move = (e[i] - e[j]) / curve
+        room_i = upper[i] - s[i]
+        room_j = s[j] - lower[j]
+        if room_i <= move and room_i <= room_j:
+            move = room_i
+        elif room_j <= move:
+            move = room_j
+        s[i] = upper[i] if move == room_i else s[i] + move
+        s[j] = lower[j] if move == room_j else s[j] - move
+        for k in range(len(e)):
+            e[k] -= move * (K[i, k] - K[j, k])
+    return max_steps
+
+
+@njit(cache=True, nogil=True)
+def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped-def]
+    """Move single variables, the largest gain first, until no gradient exceeds eps.
+
+    On entry ``e`` is the gradient at ``s``; on exit both are updated in place.
+    Returns the number of steps.
+    """
+    for step in range(max_steps):
+        best = 0.0
+        i = -1
+        worst = 0.0
+        for k in range(len(e)):
+            if (e[k] > 0.0 and s[k] < upper[k]) or (e[k] < 0.0 and s[k] > lower[k]):
+                worst = max(worst, abs(e[k]))
+                curve = max(K[k, k], _FLAT)
+                move = min(max(s[k] + e[k] / curve, lower[k]), upper[k]) - s[k]
+                gain = move * (e[k] - 0.5 * curve * move)
+                if gain > best:
+                    best = gain
+                    i = k
+        if i < 0 or worst <= eps:
+            return step
+        target = s[i] + e[i] / max(K[i, i], _FLAT)
+        target = min(max(target, lower[i]), upper[i])
+        move = target - s[i]
+        s[i] = target
+        for k in range(len(e)):
+            e[k] -= move * K[i, k]
+    return max_steps
+
+
+@njit(cache=True, nogil=True)
+def weighted_row(table, r, loading, weights):  # type: ignore[no-untyped-def]
+    """What row r sees of the directions, with the loading of its block."""
+    values, number, starts, shift = table
+    total = 0.0
+    for k in range(len(loading)):
+        if loading[k] != 0.0:
+            for t in range(starts[r], starts[r + 1]):
+                total += loading[k] * values[t] * weights[k, number[t - shift[r]]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(table, r, o):  # type: ignore[no-untyped-def]
+    """Squared distance of the features of rows r and o, whose numbers ascend."""
+    values, number, starts, shift = table
+    total = 0.0
+    a, b = starts[r], starts[o]
+    while a < starts[r + 1] or b < starts[o + 1]:
+        left = number[a - shift[r]] if a < starts[r + 1] else np.iinfo(np.int64).max
+        right = number[b - shift[o]] if b < starts[o + 1] else np.iinfo(np.int64).max
+        difference = 0.0
+        if left <= right:
+            difference = values[a]
+            a += 1
+        if right <= left:
+            difference -= values[b]
+            b += 1
+        total += difference * difference
+    return total
+
+
+@njit(cache=True, nogil=True)
+def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
+    """Add ``step`` times row r to the directions, with the loading of its block."""
+    values, number, starts, shift = table
+    for k in range(len(loading)):
+        if loading[k] != 0.0:
+            for t in range(starts[r], starts[r + 1]):
+                weights[k, number[t - shift[r]]] += step * loading[k] * values[t]
+
+
+@njit(cache=True, nogil=True)
+def sweep_pairs(table, weights, s, bounds, y, row, loading, up, down):  # type: ignore[no-untyped-def]
+    """Take one step for every pair of variables, along ``s[up] + s[down]`` = const.
+
+    ``weights`` and ``s`` are updated in place; ``loading`` is that of the variables.
+    Returns the number of steps of pairs that still gained.
+    """
+    steps = 0
+    for k in range(len(up)):
+        i, j = up[k], down[k]
+        gain = y[i] - weighted_row(table, row[i], loading[i], weights)
+        gain -= y[j] - weighted_row(table, row[j], loading[j], weights)
+        room_i = bounds[1, i] - s[i]
+        room_j = s[j] - bounds[0, j]
+        if gain <= 0.0 or room_i <= 0.0 or room_j <= 0.0:
+            continue
+        size = 0.0
+        for c in loading[i]:
+            size += c * c
+        move = gain / max(size * squared_distance(table, row[i], row[j]), _FLAT)
+        if room_i <= move and room_i <= room_j:
+            move = room_i
+        elif room_j <= move:
+            move = room_j
+        s[i] = bounds[1, i] if move == room_i else s[i] + move
+        s[j] = bounds[0, j] if move == room_j else s[j] - move
+        add_row(table, row[i], loading[i], move, weights)
+        add_row(table, row[j], loading[j], -move, weights)
+        steps += 1
+    return steps
+
+
+_compiled: set[type] = set()
+
+
+def compile_kernels(dtype: type) -> None:
+    """Compile every loop for one precision of the rows, or load it from the cache.
+
+    A line is logged when it takes longer than a moment, because the first fit on a
+    machine has to wait for it. Call it before starting worker processes.
+    """
+    if dtype in _compiled:
+        return
+    notice = threading.Timer(
+        1.0,
+        _LOGGER.warning,
+        ["compiling the solver, once on this machine (a few seconds) ..."],
+    )
+    notice.daemon = True
+    notice.start()
+    try:
+        one = np.ones(1)
+        where = np.zeros(1, dtype=np.int64)
+        table: np.ndarray = np.ones((1, 1), dtype=dtype)
+        square, start = np.ones((1, 1)), (np.zeros(1), np.zeros(1))
+        solve_box(square, *start, -one, one, 1e-3, 1)
+        solve_blocks(square, *start, -one, one, np.arange(2), 1e-3, 1)
+        for out in (np.ones((1, 1)), np.ones((1, 1), dtype=dtype)):
+            gather_block(table, where, one, where, one, out)
+        add_rows(table, where, one, np.zeros(1))
+        subtract_sides(table, where, where, table.copy(), where)
+        exp_in_place(table)
+    finally:
+        notice.cancel()
+    _compiled.add(dtype)
