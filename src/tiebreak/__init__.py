@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tiebreak import datasets, metrics, ratings, report, selection
     from tiebreak.data import OnItems, Orders, Outcome, Pairs
     from tiebreak.kernels import NystroemMap
     from tiebreak.models import (
@@ -49,85 +50,23 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0.dev0"
 
-__all__ = [
-    "BradleyTerry",
-    "CoRankingPursuit",
-    "Elo",
-    "ExpectedRankRegression",
-    "Glicko",
-    "Glicko2",
-    "HedgeOrder",
-    "L1Ranker",
-    "L1RankerCV",
-    "Leaderboard",
-    "LogisticCompare",
-    "MajorityCompare",
-    "MatchingPursuit",
-    "MaxMarginCompare",
-    "NystroemMap",
-    "OnItems",
-    "OrderSVM",
-    "Orders",
-    "OrdinalSVM",
-    "Outcome",
-    "Pairs",
-    "PlackettLuce",
-    "RankBoost",
-    "RankRLS",
-    "RankSVM",
-    "RankingPursuit",
-    "SVMCompare",
-    "SwapSVM",
-    "ThresholdCompare",
-    "__version__",
-    "check_pairs",
-    "datasets",
-    "l1_path",
-    "load",
-    "metrics",
-    "ratings",
-    "report",
-    "save",
-    "selection",
-    "tune",
-]
-
 _SUBPACKAGES = ("datasets", "metrics", "ratings", "report", "selection")
 _HOMES = {
-    "data": ("OnItems", "Orders", "Outcome", "Pairs"),
-    "kernels": ("NystroemMap",),
+    "data": "OnItems Orders Outcome Pairs",
+    "kernels": "NystroemMap",
     "models": (
-        "CoRankingPursuit",
-        "ExpectedRankRegression",
-        "HedgeOrder",
-        "L1Ranker",
-        "LogisticCompare",
-        "MajorityCompare",
-        "MatchingPursuit",
-        "MaxMarginCompare",
-        "OrderSVM",
-        "OrdinalSVM",
-        "RankBoost",
-        "RankRLS",
-        "RankSVM",
-        "RankingPursuit",
-        "SVMCompare",
-        "SwapSVM",
-        "ThresholdCompare",
+        "CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
+        "LogisticCompare MajorityCompare MatchingPursuit MaxMarginCompare "
+        "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
+        "SVMCompare SwapSVM ThresholdCompare"
     ),
-    "persistence": ("load", "save"),
-    "ratings": (
-        "BradleyTerry",
-        "Elo",
-        "Glicko",
-        "Glicko2",
-        "Leaderboard",
-        "PlackettLuce",
-        "check_pairs",
-    ),
-    "selection": ("L1RankerCV", "l1_path", "tune"),
+    "persistence": "load save",
+    "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",
+    "selection": "L1RankerCV l1_path tune",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(["__version__", *_SUBPACKAGES, *_HOME_OF])
 
 
 def __getattr__(name: str) -> Any:

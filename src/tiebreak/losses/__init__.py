@@ -24,30 +24,3 @@ from tiebreak.losses.laplacian import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import LinearObjective, UtilityLoss
 from tiebreak.losses.orders import Choices, OrderLikelihood
 from tiebreak.losses.pair_potentials import GradePotentials, ListedPotentials
-
-__all__ = [
-    "LINKS",
-    "Choices",
-    "ComparisonObjective",
-    "CovariateDesign",
-    "Cumulative",
-    "Davidson",
-    "Design",
-    "FeatureDesign",
-    "GradeExponential",
-    "GradeHinge",
-    "GradePotentials",
-    "GradeSquaredHinge",
-    "GradeTree",
-    "GroupLaplacian",
-    "ItemDesign",
-    "JointDesign",
-    "Laplacian",
-    "LinearObjective",
-    "ListedPotentials",
-    "ListedSquaredHinge",
-    "OrderLikelihood",
-    "OutcomeLink",
-    "PairLaplacian",
-    "UtilityLoss",
-]

@@ -61,43 +61,33 @@ class OutcomeLink(Protocol):
 
     def probabilities(self, d: Vector, t: float) -> Vector:
         """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
-        ...
 
     def log_probabilities(self, d: Vector, t: float) -> Vector:
         """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
-        ...
 
     def value(self, d: Vector, t: float, counts: Vector) -> float:
         """Give -Σ n ln p; infinite where t is outside its domain."""
-        ...
 
     def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
         """Give the value and its first and second derivatives."""
-        ...
 
     def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
         """Give the first derivatives only, in d and in t."""
-        ...
 
     def scores(self, d: Vector, t: float) -> tuple[Vector, Vector]:
         """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
-        ...
 
     def threshold(self, t: float) -> float:
         """Give the largest ``|d|`` for which a tie is the most probable outcome."""
-        ...
 
     def start(self, tie_share: float) -> float:
         """Give the t at which equal items tie with this probability."""
-        ...
 
     def to_parameter(self, t: float) -> float:
         """Give the parameter of the literature: ν, or θ."""
-        ...
 
     def from_parameter(self, value: float) -> float:
         """Give t for the parameter of the literature."""
-        ...
 
 
 class Davidson:
@@ -375,23 +365,18 @@ class Design(Protocol):
 
     def apply(self, beta: Vector) -> Vector:
         """Give D β."""
-        ...
 
     def back(self, g: Vector) -> Vector:
         """Give Dᵀ g."""
-        ...
 
     def gram(self, h: Vector) -> Vector:
         """Give Dᵀ diag(h) D."""
-        ...
 
     def diagonal(self, h: Vector) -> Vector:
         """Give the diagonal of Dᵀ diag(h) D."""
-        ...
 
     def weighted(self, h: Vector) -> Vector:
         """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
-        ...
 
 
 class ItemDesign:

@@ -41,23 +41,18 @@ class Laplacian(Protocol):
 
     def product(self, V: Floats) -> Floats:
         """Give L V."""
-        ...
 
     def quadratic(self, V: Any) -> Any:
         """Give VᵀLV."""
-        ...
 
     def diagonal(self) -> Floats:
         """Give the diagonal of L."""
-        ...
 
     def root(self, V: Floats) -> Floats:
         """Give B V."""
-        ...
 
     def root_transpose(self, R: Floats) -> Floats:
         """Give Bᵀ R."""
-        ...
 
 
 class GroupLaplacian:

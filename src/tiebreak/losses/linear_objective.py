@@ -38,19 +38,15 @@ class UtilityLoss(Protocol):
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Give the loss and its gradient; the Hessian then speaks of u."""
-        ...
 
     def hessian_product(self, v: Floats) -> Floats:
         """Give the Hessian at the last expanded point times v."""
-        ...
 
     def hessian_diagonal(self) -> Floats:
         """Give the diagonal of the Hessian at the last expanded point."""
-        ...
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
         """Estimate AᵀHA at the last expanded point from about `n_rows` rows."""
-        ...
 
 
 class LinearObjective:

@@ -26,33 +26,3 @@ from tiebreak.solvers.newton import (
 )
 from tiebreak.solvers.pursuit import Dictionary, PursuitPath, QuadraticForm, pursue
 from tiebreak.solvers.threshold import best_threshold
-
-__all__ = [
-    "BundleSolution",
-    "Dictionary",
-    "DualQP",
-    "DualSolution",
-    "JointPath",
-    "JointProblem",
-    "LPBundle",
-    "LPBundleSolution",
-    "LinearProgram",
-    "NewtonSolution",
-    "PiecewiseRisk",
-    "Plane",
-    "ProgramSolution",
-    "PursuitPath",
-    "QuadraticForm",
-    "SlackRows",
-    "StronglyConvex",
-    "best_threshold",
-    "compile_kernels",
-    "conjugate_gradients",
-    "hull_vertices",
-    "minimize_bundle",
-    "minimize_newton",
-    "minimize_truncated",
-    "pursue",
-    "pursue_jointly",
-    "solve_dual_qp",
-]

@@ -76,7 +76,6 @@ class ConvexRisk(Protocol):
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Give R and a subgradient at u."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,7 +110,6 @@ class Search(Protocol):
 
     def best(self, e: Floats) -> tuple[Indices, Floats, float] | None:
         """Give columns, multiples and the fall of J; None if there is no candidate."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

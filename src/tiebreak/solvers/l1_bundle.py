@@ -57,20 +57,16 @@ class PiecewiseRisk(Protocol):
     @property
     def n_variables(self) -> int:
         """Number of variables q."""
-        ...
 
     @property
     def n_rows(self) -> int:
         """Number of rows that all terms make."""
-        ...
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
         """Give R and a subgradient at x."""
-        ...
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """Write down the terms whose kinks are closest to x, about so many."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,19 +63,15 @@ class SmoothObjective(Protocol):
 
         The Hessian methods then speak of x.
         """
-        ...
 
     def hessian(self) -> Vector:
         """Give the Hessian at the last expanded point."""
-        ...
 
     def hessian_product(self, v: Vector) -> Vector:
         """Give the Hessian at the last expanded point times v."""
-        ...
 
     def hessian_diagonal(self) -> Vector:
         """Give the diagonal of the Hessian at the last expanded point."""
-        ...
 
 
 @runtime_checkable
@@ -88,18 +84,15 @@ class StronglyConvex(Protocol):
 
     def expand(self, x: Vector) -> tuple[float, Vector]:
         """Give f and its gradient at x; the Hessian methods then speak of x."""
-        ...
 
     def hessian_product(self, v: Vector) -> Vector:
         """Give the Hessian at the last expanded point times v."""
-        ...
 
     def preconditioner(self, n_products: int) -> Operator:
         """Give r to M⁻¹ r for an M near the Hessian at the last expanded point.
 
         It is told how many products the step before needed, of `max_products`.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)

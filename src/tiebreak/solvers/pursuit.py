@@ -63,15 +63,12 @@ class Dictionary(Protocol):
 
     def columns(self, index: Indices | slice) -> Floats:
         """Give columns, one in each row."""
-        ...
 
     def products(self, q: Floats) -> Floats:
         """Give the inner products of all columns with vectors."""
-        ...
 
     def measure(self, function: Callable[[Floats], Floats]) -> Floats:
         """Apply a function of columns, given as rows, to all columns."""
-        ...
 
 
 def measure_columns(
@@ -94,15 +91,12 @@ class QuadraticForm(Protocol):
 
     def product(self, v: Floats) -> Floats:
         """Give L v."""
-        ...
 
     def measure(self, block: Floats) -> Floats:
         """Give kᵀLk, and its size without cancellation, of columns in rows."""
-        ...
 
     def reduce(self, k: Floats) -> Floats:
         """Take from k what L does not see, if that is simple, to keep digits."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
