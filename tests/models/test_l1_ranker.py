@@ -15,7 +15,7 @@ from tests.models.inputs import refused
 from tests.oracles import l1_ranking as plain
 from tiebreak import L1Ranker, Orders, Pairs, RankSVM
 from tiebreak.metrics import kendall_tau_b
-from tiebreak.models.l1 import problem as l1_program
+from tiebreak.models.l1 import problem as l1_problem
 
 SLACKS = ["pair", "item", "item-weighted"]
 # Pairs of all grades have a slack each, so that "adjacent" is for the others.
@@ -64,8 +64,8 @@ def test_equals_the_program_with_every_pair_a_row(
 
 @pytest.mark.parametrize("slack", ["pair", "item-weighted"])
 def test_many_terms_are_solved_in_parts_to_the_same_optimum(slack, monkeypatch):
-    monkeypatch.setattr(l1_program, "_WHOLE_ROWS", 10)
-    monkeypatch.setattr(l1_program, "_ROWS_AT_A_TIME", 20)
+    monkeypatch.setattr(l1_problem, "_WHOLE_ROWS", 10)
+    monkeypatch.setattr(l1_problem, "_ROWS_AT_A_TIME", 20)
     X, y, rng = make(60, 4)
     weight = rng.uniform(0.5, 2.0, len(y))
     for alpha in (0.5, 5.0):
@@ -81,8 +81,8 @@ def test_many_terms_are_solved_in_parts_to_the_same_optimum(slack, monkeypatch):
 @pytest.mark.parametrize("parts", [False, True])
 def test_comparisons_are_rows_as_listed(slack, parts, monkeypatch):
     if parts:
-        monkeypatch.setattr(l1_program, "_WHOLE_ROWS", 5)
-        monkeypatch.setattr(l1_program, "_ROWS_AT_A_TIME", 10)
+        monkeypatch.setattr(l1_problem, "_WHOLE_ROWS", 5)
+        monkeypatch.setattr(l1_problem, "_ROWS_AT_A_TIME", 10)
     X, _, rng = make(15)
     left, right = rng.integers(0, 15, (2, 50))
     keep = left != right
@@ -116,7 +116,7 @@ def test_comparisons_are_rows_as_listed(slack, parts, monkeypatch):
 @pytest.mark.parametrize("climb", [False, True])
 def test_alpha_max_is_exact_from_both_sides(slack, adjacent, climb, monkeypatch):
     if climb:
-        monkeypatch.setattr("tiebreak.models.l1.l1_ranker._MOST_ROWS", 0)
+        monkeypatch.setattr("tiebreak.models.l1.problem._QUICK_ROWS", 0)
     X, y, rng = make(30, n_grades=3)
     X = X * [1.0, 7.0, 0.3]
     weight = rng.uniform(0.5, 2.0, len(y))
@@ -386,7 +386,7 @@ def test_bad_data_is_refused():
 
 
 def test_too_many_listed_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr(l1_program, "_MOST_ROWS", 100)
+    monkeypatch.setattr(l1_problem, "_MOST_ROWS", 100)
     X, y, _ = make()
     model = L1Ranker(slack="item", reduction=None)
     refused(ValueError, ["216 of them", "reduction='threshold'"], model.fit, X, y)

@@ -107,3 +107,14 @@ def majority(orders, n_items):
                     above[a, b] += 1.0 if at_a < at_b else 0.5 * (at_a == at_b)
     P = np.divide(above, both, out=np.zeros_like(above), where=both > 0)
     return np.maximum(2 * P - 1, 0)
+
+
+def best_step_naive(order, step, potential, equal):
+    """Do what ``best_step`` does with a sum for every place."""
+    found, place, edge = 0, -1, 0.0
+    for feature in range(len(order)):
+        for k in np.flatnonzero(step[feature]):
+            total = float(potential[order[feature, k + 1 :]].sum())
+            if place < 0 or abs(total) > abs(edge) + equal:
+                found, place, edge = feature, int(k), total
+    return found, place, edge

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models with scikit-learn's interface, one per file."""
+"""Models with scikit-learn's interface: one file each, families as folders."""
 
 from tiebreak.models.base import ThresholdWarning
 from tiebreak.models.boosting import RankBoost
@@ -10,12 +10,11 @@ from tiebreak.models.least_squares.rank_rls import RankRLS
 from tiebreak.models.logistic.logistic_compare import LogisticCompare
 from tiebreak.models.majority import MajorityCompare
 from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
-from tiebreak.models.pursuit.matching_pursuit import MatchingPursuit
-from tiebreak.models.pursuit.ranking_pursuit import RankingPursuit
+from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
+from tiebreak.models.svm.machine import PathFit, fit_path
 from tiebreak.models.svm.max_margin_compare import MaxMarginCompare
 from tiebreak.models.svm.order_svm import OrderSVM
 from tiebreak.models.svm.ordinal_svm import OrdinalSVM
-from tiebreak.models.svm.pair_machine import PathFit, fit_path
 from tiebreak.models.svm.rank_svm import RankSVM
 from tiebreak.models.svm.svm_compare import SVMCompare
 from tiebreak.models.svm.swap_svm import SwapSVM

@@ -21,12 +21,13 @@ from tiebreak.data import (
     Pairs,
     as_items,
     as_pairs,
+    check_comparisons,
     check_grades,
     check_weights,
     is_pairs,
 )
 from tiebreak.data.partitioned import as_partitions
-from tiebreak.data.validation import check_features
+from tiebreak.data.validation import check_features, remember_features
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import outcome_vector
 
@@ -41,19 +42,7 @@ class ThresholdWarning(UserWarning):
 
 
 def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
-    """Turn differences of utilities into outcomes -1, 0, +1.
-
-    Parameters
-    ----------
-    difference : ndarray of shape (n,)
-        r(right) - r(left).
-    threshold : float
-        Differences of at most this size are ties.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n,)
-    """
+    """Turn differences r(right) - r(left), shape (n,), into outcomes -1, 0, +1."""
     tied = np.abs(difference) <= threshold
     return np.where(tied, 0, np.sign(difference)).astype(np.int8)
 
@@ -84,6 +73,12 @@ class UtilityMixin:
     def _by_name(self) -> bool:
         """Whether items are known by name, for want of features."""
         return hasattr(self, "items_")
+
+    @property
+    def _is_precomputed(self) -> bool:
+        """Whether the item table holds kernel values instead of features."""
+        kernel = getattr(self, "kernel", None)
+        return isinstance(kernel, str) and kernel == "precomputed"
 
     def utility(self, X: Any) -> NDArray[np.float64]:
         """Utility r(x) of items; higher is better.
@@ -146,29 +141,27 @@ class UtilityMixin:
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        pairs = as_pairs(X).compact()
-        if len(pairs) == 0:
-            raise ValueError(
-                "There are no comparisons: 0 sample(s) while a minimum of 1 is "
-                "required."
-            )
+        pairs = some_pairs(X).compact()
         utility = self._utility_of_items(pairs)
         return utility[pairs.right] - utility[pairs.left]
 
     def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
         if self._by_name:
             return self._utility_of_names(self._names_of(pairs))
-        if pairs.items is None:
-            raise TypeError(
-                f"{type(self).__name__} was fitted on items with features; these Pairs "
-                "have none (items=None)."
-            )
-        return self._utility_of_table(pairs.items)
+        return self._utility_of_table(self._table_of(pairs))
 
     def _utility_of_entries(self, orders: Orders) -> NDArray[np.float64]:
         if self._by_name:
             return self.utility(self._names_of(orders)[orders.flat])
         return self.utility(orders.values)[orders.flat]
+
+    def _table_of(self, pairs: Pairs) -> ItemTable:
+        if pairs.items is None:
+            raise TypeError(
+                f"{type(self).__name__} was fitted on items with features; these Pairs "
+                "have none (items=None)."
+            )
+        return pairs.items
 
     def _names_of(self, data: Pairs | Orders) -> NDArray[Any]:
         if data.names is None:
@@ -252,9 +245,9 @@ class UtilityMixin:
             Between 0 and 1, higher is better.
         """
         check_is_fitted(self)
-        if (parts := as_partitions(X)) is not None:
+        if (partitions := as_partitions(X)) is not None:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
-            return parts.score_model(self, **columns)
+            return partitions.score_model(self, **columns)
         if is_pairs(X):
             pairs = as_pairs(X)
             if y is None:
@@ -289,8 +282,7 @@ class UtilityMixin:
         tags.input_tags.sparse = True
         # Of such input scikit-learn takes rows and columns when it splits. Comparisons
         # keep their whole item table, so models that fit both cannot ask for it.
-        precomputed = getattr(self, "kernel", None) == "precomputed"
-        tags.input_tags.pairwise = precomputed and not self._fits_pairs
+        tags.input_tags.pairwise = self._is_precomputed and not self._fits_pairs
         tags.target_tags.required = True
         return tags
 
@@ -310,32 +302,46 @@ class UtilityMixin:
             delattr(self, name)
         return self
 
+    def _start_fit(self, table: ItemTable, *, with_qid: bool) -> None:
+        """Drop what an earlier fit left; keep the features and whether there is qid."""
+        self._forget()
+        remember_features(self, table)
+        self.fitted_with_qid_ = with_qid
+
+
+def some_pairs(X: Any) -> Pairs:
+    """Check comparisons without their outcomes: at least one."""
+    pairs = as_pairs(X)
+    if len(pairs) == 0:
+        raise ValueError(
+            "There are no comparisons: 0 sample(s) while a minimum of 1 is required."
+        )
+    return pairs
+
+
+def read_comparisons(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], NDArray[np.intp]]:
+    """Check comparisons; return those of positive weight, and their row numbers."""
+    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) < len(weight):
+        pairs, outcome, weight = pairs[rows], outcome[rows], weight[rows]
+    return pairs, outcome, weight, rows
+
 
 def accuracy(
     y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
 ) -> float:
-    """Weighted share of outcomes that were predicted.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Outcomes. Unlike in fit, a few rows without a left winner are nothing unusual.
-    predicted : ndarray of shape (n,)
-        Predicted outcomes.
-    sample_weight : array-like of shape (n,) or None
-        Weights.
-
-    Returns
-    -------
-    float
-    """
+    """Return the weighted share of outcomes that were predicted."""
+    # Unlike in fit, a few rows without a left winner are nothing unusual.
     outcome = outcome_vector(y, "y", len(predicted))
     weight = check_weights(sample_weight, len(predicted))
     return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
 
 
 def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
-    """Say that comparisons without a winner hold no order."""
+    """Raise the error of comparisons that are all ties."""
     raise ValueError(
         f"all {n_rows} comparisons are ties, so there is no order for "
         f"{type(model).__name__} to learn: ties alone say that items are equal. Check "

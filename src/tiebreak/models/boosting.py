@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RankBoost on comparisons, graded items and orders.
 
-Weak rankers of boosting: functions of one feature with values from 0 to 1.
-
-Both kinds are asked for the ranker h with the largest edge |r|, where
-r = Σ_i potential_i h(x_i). Edges that differ by less than 1e-10 count as equal, so
-that rounding does not choose: the first feature wins, and of it the lowest cut.
+Weak rankers h are functions of one feature with values from 0 to 1. Each round chooses
+the one with the largest edge |r|, where r = Σ_i potential_i h(x_i). Edges that differ
+by less than 1e-10 count as equal, so that rounding does not choose: the first feature
+wins, and of it the lowest cut.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +27,7 @@ from tiebreak.data import (
     Grades,
     ItemTable,
     Orders,
+    Pairs,
     as_items,
     check_comparisons,
     is_pairs,
@@ -45,8 +45,16 @@ from tiebreak.models.base import UtilityMixin, refuse_only_ties
 from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 EQUAL = 1e-10
+# Below this no weak ranker has an edge that is more than rounding.
+NO_EDGE = 1e-12
+# An edge this close to one may be that of a ranker that puts every pair in order. If it
+# is not, because the other pairs weigh next to nothing, it counts as this far from one.
+PERFECT = 1e-10
+# Beyond so many pairs a majority of lists is not written down.
+MOST_PAIRS = 20_000_000
 
 
 class WeakRanker(NamedTuple):
@@ -57,34 +65,11 @@ class WeakRanker(NamedTuple):
     edge: float
 
 
-class WeakRankers(Protocol):
-    """All weak rankers of one kind on the training items."""
-
-    def choose(self, potential: Floats) -> WeakRanker:
-        """Find the ranker with the largest |r|."""
-
-    def values(self, ranker: WeakRanker) -> Floats:
-        """Give h of the training items."""
-
-    def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of other items, rows of an array or a CSC array."""
-
-
 class FeatureRankers:
     """The features themselves, scaled to [0, 1] on the training items.
 
     Items that were not in training may lie outside: values are not clipped, so that a
     sum of such rankers is linear. A feature without variance is 0 and has no edge.
-
-    Parameters
-    ----------
-    table : ItemTable
-        The training items.
-
-    Attributes
-    ----------
-    lower, span : ndarray of shape (p,)
-        Smallest value of each feature, and the distance to the largest.
     """
 
     def __init__(self, table: ItemTable) -> None:
@@ -108,28 +93,17 @@ class FeatureRankers:
         self._varies = self.span > 0.0
         self._divisor = np.where(self._varies, self.span, 1.0)
         self._sparse = table.is_sparse
-        # Scaling would fill a sparse table, so there it is done column by column.
-        self._X: Any = sp.csc_array(X) if table.is_sparse else self._scale(X)
-
-    def _scale(self, X: Floats) -> Floats:
-        # Column by column in memory: a round reads all of it, and then one column.
-        scaled: Floats = np.asfortranarray(X - self.lower)
-        scaled /= self._divisor
-        return scaled
+        self._X: Any
+        if self._sparse:
+            # Scaling would fill a sparse table, so there it is done column by column.
+            self._X = sp.csc_array(X)
+        else:
+            # Column by column in memory: a round reads all of it, and then one column.
+            self._X = np.asfortranarray(X - self.lower)
+            self._X /= self._divisor
 
     def choose(self, potential: Floats) -> WeakRanker:
-        """Find the feature with the largest |r|.
-
-        Parameters
-        ----------
-        potential : ndarray of shape (N,)
-            Potentials of the training items; their sum is zero, so that r does not
-            depend on where the scale begins.
-
-        Returns
-        -------
-        WeakRanker
-        """
+        """Find the feature with the largest |r|."""
         edge = potential @ self._X
         if self._sparse:
             edge = np.where(self._varies, edge / self._divisor, 0.0)
@@ -138,35 +112,13 @@ class FeatureRankers:
         return WeakRanker(feature, np.nan, float(edge[feature]))
 
     def values(self, ranker: WeakRanker) -> Floats:
-        """Give h of the training items.
-
-        Parameters
-        ----------
-        ranker : WeakRanker
-            A feature.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-        """
+        """Give h of the training items, shape (N,)."""
         if self._sparse:
             return self.values_of(self._X, ranker)
         return column_of(self._X, ranker.feature)
 
     def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of any items.
-
-        Parameters
-        ----------
-        table : ndarray or csc_array of shape (n, p)
-            Items.
-        ranker : WeakRanker
-            A feature.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Give h of any items, shape (n,)."""
         f = ranker.feature
         if not self._varies[f]:
             return np.zeros(table.shape[0])
@@ -178,11 +130,6 @@ class StumpRankers:
 
     Cuts lie in the middle between neighboring values of the training items. Every
     feature is sorted once; all cuts of a feature are then tried in O(N).
-
-    Parameters
-    ----------
-    table : ItemTable
-        The training items; a sparse table is made dense.
     """
 
     def __init__(self, table: ItemTable) -> None:
@@ -196,17 +143,7 @@ class StumpRankers:
         self._step[:, :-1] = self._sorted[:, :-1] < self._sorted[:, 1:]
 
     def choose(self, potential: Floats) -> WeakRanker:
-        """Find the cut with the largest |r|.
-
-        Parameters
-        ----------
-        potential : ndarray of shape (N,)
-            Potentials of the training items; their sum is zero.
-
-        Returns
-        -------
-        WeakRanker
-        """
+        """Find the cut with the largest |r|."""
         feature, place, edge = best_step(self._order, self._step, potential, EQUAL)
         if place < 0:
             return WeakRanker(0, np.inf, 0.0)
@@ -218,50 +155,19 @@ class StumpRankers:
         return WeakRanker(int(feature), float(cut), float(edge))
 
     def values(self, ranker: WeakRanker) -> Floats:
-        """Give h of the training items.
-
-        Parameters
-        ----------
-        ranker : WeakRanker
-            A feature and its cut.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-        """
+        """Give h of the training items, shape (N,)."""
         return self.values_of(self._X, ranker)
 
     def values_of(self, table: Any, ranker: WeakRanker) -> Floats:
-        """Give h of any items.
-
-        Parameters
-        ----------
-        table : ndarray or csc_array of shape (n, p)
-            Items.
-        ranker : WeakRanker
-            A feature and its cut.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Give h of any items, shape (n,)."""
         return (column_of(table, ranker.feature) > ranker.cut).astype(np.float64)
 
 
+WeakRankers = FeatureRankers | StumpRankers
+
+
 def column_of(table: Any, feature: int) -> Floats:
-    """Give one feature of an array or a CSC array.
-
-    Parameters
-    ----------
-    table : ndarray or csc_array of shape (n, p)
-        Items.
-    feature : int
-        Column number.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Give one feature of an array or a CSC array, shape (n,)."""
     if sp.issparse(table):
         return table[:, [feature]].toarray().ravel()
     return table[:, feature]
@@ -271,25 +177,10 @@ def column_of(table: Any, feature: int) -> Floats:
 def best_step(
     order: NDArray[np.int32], step: NDArray[np.bool_], potential: Floats, equal: float
 ) -> tuple[int, int, float]:
-    """Find the feature and the place in its order above which potentials sum to most.
+    """Find the feature, and the place in its order, above which potentials sum to most.
 
-    Parameters
-    ----------
-    order : ndarray of int32 of shape (p, N)
-        Items in ascending order of each feature.
-    step : ndarray of bool of shape (p, N)
-        Whether the next item in this order has a larger value.
-    potential : ndarray of shape (N,)
-        Potentials, of sum zero.
-    equal : float
-        A later place must be better by more than this.
-
-    Returns
-    -------
-    feature, place : int
-        The sum is over the items after `place`; -1 if no feature has a step.
-    edge : float
-        The sum.
+    `step` says where the next item has a larger value; without any the place is -1. A
+    later place must be better by more than `equal`.
     """
     found, place, edge = 0, -1, 0.0
     for feature in range(len(order)):
@@ -301,73 +192,17 @@ def best_step(
     return found, place, edge
 
 
-def best_step_naive(
-    order: NDArray[np.int32], step: NDArray[np.bool_], potential: Floats, equal: float
-) -> tuple[int, int, float]:
-    """Do what ``best_step`` does with a sum for every place."""
-    found, place, edge = 0, -1, 0.0
-    for feature in range(len(order)):
-        for k in np.flatnonzero(step[feature]):
-            total = float(potential[order[feature, k + 1 :]].sum())
-            if place < 0 or abs(total) > abs(edge) + equal:
-                found, place, edge = feature, int(k), total
-    return found, place, edge
-
-
-Codes = NDArray[np.int64]
-
-# Below this no weak ranker has an edge that is more than rounding.
-NO_EDGE = 1e-12
-# An edge this close to one may be that of a ranker that puts every pair in order. If it
-# is not, because the other pairs weigh next to nothing, it counts as this far from one.
-PERFECT = 1e-10
-# Beyond so many pairs a majority of lists is not written down.
-MOST_PAIRS = 20_000_000
-
-
 @dataclass(frozen=True, eq=False)
 class BoostingProblem:
-    """Distinct training items and the pairs of them.
+    """Distinct training items and the pairs of them."""
 
-    Attributes
-    ----------
-    table : ItemTable
-        Items that are in a pair, each once however often it occurs.
-    pairs : GradePotentials or ListedPotentials
-        The pairs, by numbers of these items.
-    n_pairs : int
-        How many pairs there are.
-    """
-
-    table: ItemTable
-    pairs: GradePotentials | ListedPotentials
-    n_pairs: int
+    table: ItemTable  # items that are in a pair, each once however often it occurs
+    pairs: GradePotentials | ListedPotentials  # the pairs, by numbers of these items
+    n_pairs: int  # how many pairs there are
 
     @classmethod
-    def read(
-        cls,
-        model: Any,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> BoostingProblem:
-        """Check what ``fit`` was given.
-
-        Parameters
-        ----------
-        model : RankBoost
-            Is being fitted; remembers the features.
-        X, y, qid, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        BoostingProblem
-        """
-        if is_pairs(X):
-            return cls._of_comparisons(model, X, y, qid, sample_weight)
-        grades, weight = read_grades(model, X, y, qid, sample_weight)
+    def of_grades(cls, model: Any, grades: Grades, weight: Floats) -> BoostingProblem:
+        """Take all pairs of different grades, or those with a majority."""
         tree = plant_tree(model, grades, weight, "sum")
         rows = np.sort(tree.rows)
         table, code = grades.items.take(rows).unique()
@@ -378,25 +213,13 @@ class BoostingProblem:
         return cls(table, GradePotentials(tree, item, table.n_items), tree.n_pairs)
 
     @classmethod
-    def _of_comparisons(
-        cls, model: Any, X: Any, y: Any, qid: Any, sample_weight: Any
+    def of_comparisons(
+        cls, model: Any, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats
     ) -> BoostingProblem:
-        if qid is not None:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        if pairs.items is None:
-            raise TypeError(
-                "RankBoost needs features of the items; these Pairs have none "
-                "(items=None). Try BradleyTerry, which knows items by name."
-            )
+        """Take comparisons with a winner, or those with a majority."""
         used = weight > 0
         if model.feedback == "lists":
             used &= outcome != 0
-        model._forget()
-        remember_features(model, pairs.table)
         if not outcome[used].any():
             refuse_only_ties(model, int((weight > 0).sum()))
         pairs, outcome, weight = pairs[used].compact(), outcome[used], weight[used]
@@ -461,24 +284,12 @@ def _row_pairs(
 
 @dataclass(frozen=True)
 class BoostRound:
-    """One round of boosting.
+    """One round of boosting."""
 
-    Attributes
-    ----------
-    ranker : WeakRanker
-        What was chosen.
-    alpha : float
-        Its weight.
-    normalizer : float
-        Z, what the loss was multiplied by.
-    loss : float
-        Weighted mean of exp(-(H(b) - H(c))) over the pairs after this round.
-    """
-
-    ranker: WeakRanker
-    alpha: float
-    normalizer: float
-    loss: float
+    ranker: WeakRanker  # what was chosen
+    alpha: float  # its weight
+    normalizer: float  # Z, what the loss was multiplied by
+    loss: float  # weighted mean of exp(-(H(b) - H(c))) over the pairs after this round
 
 
 def boost(
@@ -487,25 +298,7 @@ def boost(
     n_rounds: int,
     smoothing: float | None = None,
 ) -> Iterator[BoostRound]:
-    """Add weak rankers one by one, each where the loss is now.
-
-    Parameters
-    ----------
-    program : BoostingProblem
-        Items and pairs.
-    rankers : WeakRankers
-        What to choose from.
-    n_rounds : int
-        Rounds at most. It ends before if no ranker has an edge, or with one that puts
-        every pair in order.
-    smoothing : float, optional
-        If given, rankers are 0 or 1 and α = ½ ln(W₊ / W₋), shares below `smoothing`
-        counting as that. Else α = ½ ln((1 + r) / (1 - r)).
-
-    Yields
-    ------
-    BoostRound
-    """
+    """Add weak rankers one by one, each where the loss is now."""
     utility = np.zeros(problem.table.n_items)
     log_loss, potential = problem.pairs.expand(utility)
     first = log_loss
@@ -538,15 +331,7 @@ def boost(
 
 
 class ValidationSet:
-    """Items held out, and how many of their pairs are swapped, round after round.
-
-    Parameters
-    ----------
-    model : RankBoost
-        Remembers the features of the training items.
-    given : tuple
-        (X, y) or (X, y, qid), as for :func:`tiebreak.tune`; y is None for Orders.
-    """
+    """Items held out, and how many of their pairs are swapped, round after round."""
 
     def __init__(self, model: Any, given: tuple[Any, ...]) -> None:
         if not isinstance(given, tuple | list) or len(given) not in (2, 3):
@@ -587,20 +372,7 @@ class ValidationSet:
         self._error(self._utility)
 
     def add(self, rankers: WeakRankers, done: BoostRound) -> float:
-        """Add a weak ranker.
-
-        Parameters
-        ----------
-        rankers : WeakRankers
-            Where it is from.
-        done : BoostRound
-            The round.
-
-        Returns
-        -------
-        float
-            Fraction of pairs that are now swapped or tied.
-        """
+        """Add a weak ranker."""
         self._utility += done.alpha * rankers.values_of(self._values, done.ranker)
         return self._error(self._utility)
 
@@ -759,39 +531,48 @@ class RankBoost(UtilityMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters()
-        problem = BoostingProblem.read(self, X, y, qid, sample_weight)
+        problem = self._read(X, y, qid, sample_weight)
         watch = None if validation is None else ValidationSet(self, validation)
-        rankers = (FeatureRankers if self.weak == "feature" else StumpRankers)(
-            problem.table
-        )
-        with one_blas_thread():  # products too small for more than one
-            rounds, errors = self._run(problem, rankers, watch)
-        self._unpack(problem, rankers, rounds, errors)
-        return self
-
-    def _run(
-        self, problem: BoostingProblem, rankers: Any, watch: ValidationSet | None
-    ) -> tuple[list[BoostRound], list[float]]:
+        by_feature = self.weak == "feature"
+        kind = FeatureRankers if by_feature else StumpRankers
+        rankers: WeakRankers = kind(problem.table)
+        smoothing = None if by_feature else self.smoothing
         rounds: list[BoostRound] = []
         errors: list[float] = []
-        smoothing = self.smoothing if self.weak == "stump" else None
-        for done in boost(problem, rankers, int(self.n_rounds), smoothing):
-            rounds.append(done)
-            if watch is None:
-                continue
-            errors.append(watch.add(rankers, done))
-            if len(errors) - 1 - int(np.argmin(errors)) >= self.n_iter_no_change:
-                break
-        return rounds, errors
+        with one_blas_thread():  # products too small for more than one
+            for done in boost(problem, rankers, int(self.n_rounds), smoothing):
+                rounds.append(done)
+                if watch is None:
+                    continue
+                errors.append(watch.add(rankers, done))
+                if len(errors) - 1 - int(np.argmin(errors)) >= self.n_iter_no_change:
+                    break
+        self.n_pairs_ = problem.n_pairs
+        self._unpack(rankers, rounds, errors)
+        return self
+
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> BoostingProblem:
+        if not is_pairs(X):
+            grades, weight = read_grades(self, X, y, qid, sample_weight)
+            return BoostingProblem.of_grades(self, grades, weight)
+        if qid is not None:
+            raise ValueError(
+                "qid groups graded items; comparisons say themselves what is compared. "
+                "Leave qid out."
+            )
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        if pairs.items is None:
+            raise TypeError(
+                "RankBoost needs features of the items; these Pairs have none "
+                "(items=None). Try BradleyTerry, which knows items by name."
+            )
+        self._forget()
+        remember_features(self, pairs.table)
+        return BoostingProblem.of_comparisons(self, pairs, outcome, weight)
 
     def _unpack(
-        self,
-        problem: BoostingProblem,
-        rankers: FeatureRankers | StumpRankers,
-        rounds: list[BoostRound],
-        errors: list[float],
+        self, rankers: WeakRankers, rounds: list[BoostRound], errors: list[float]
     ) -> None:
-        self.n_pairs_ = problem.n_pairs
         self.loss_curve_ = np.array([done.loss for done in rounds])
         kept = rounds
         if errors:
@@ -801,18 +582,15 @@ class RankBoost(UtilityMixin, BaseEstimator):
         self.features_ = np.array([r.ranker.feature for r in kept], dtype=np.int64)
         self.edges_ = np.array([r.ranker.edge for r in kept])
         self.normalizers_ = np.array([r.normalizer for r in kept])
+        self.alphas_ = np.array([r.alpha for r in kept])
         if isinstance(rankers, FeatureRankers):
-            self.lower_ = rankers.lower
-            share = np.array([r.alpha for r in kept])
-            total = np.bincount(self.features_, share, len(rankers.span))
-            varies = rankers.span > 0.0
-            self.coef_ = np.divide(
-                total, rankers.span, out=np.zeros(len(total)), where=varies
-            )
-            self.span_ = rankers.span
+            self.lower_, self.span_ = rankers.lower, rankers.span
+            total = np.bincount(self.features_, self.alphas_, len(self.span_))
+            zeros = np.zeros(len(total))
+            varies = self.span_ > 0.0
+            self.coef_ = np.divide(total, self.span_, out=zeros, where=varies)
         else:
             self.cuts_ = np.array([r.ranker.cut for r in kept])
-        self.alphas_ = np.array([r.alpha for r in kept])
         if not rounds:
             warn_user(
                 "RankBoost gives all items the same utility: no weak ranker orders the "
@@ -854,13 +632,10 @@ class RankBoost(UtilityMixin, BaseEstimator):
             yield utility
 
     def _utility(self, table: ItemTable) -> Floats:
-        if hasattr(self, "cuts_"):
-            return self._utility_of_stumps(table)
-        if table.is_sparse:
-            return table.values @ self.coef_ - self.lower_ @ self.coef_
-        return (table.values - self.lower_) @ self.coef_
-
-    def _utility_of_stumps(self, table: ItemTable) -> Floats:
+        if not hasattr(self, "cuts_"):
+            if table.is_sparse:
+                return table.values @ self.coef_ - self.lower_ @ self.coef_
+            return (table.values - self.lower_) @ self.coef_
         values = sp.csc_array(table.values) if table.is_sparse else table.values
         utility = np.zeros(table.n_items)
         for feature in np.unique(self.features_):

@@ -167,17 +167,7 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
 def expected_ranks(tree: GradeTree, weight: Floats | None = None) -> Floats:
     """Give position / (length + 1) of each slot in its group, ties at their mean.
 
-    Parameters
-    ----------
-    tree : GradeTree
-        Groups, their rows in ascending order of grade.
-    weight : ndarray of shape (m,), optional
-        How many rows each slot stands for; by default the weights of the tree.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Between 0 and 1, less for better items.
+    `weight` says how many rows each slot stands for; by default that of the tree.
     """
     weight = tree.weight if weight is None else weight
     sizes = np.diff(tree.starts)

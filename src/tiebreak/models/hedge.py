@@ -9,6 +9,7 @@ side; a preference of exactly one half is a tie; items whose claims to be next a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn, Self
@@ -36,36 +37,12 @@ def voter_losses(values: Floats, tree: GradeTree) -> Floats:
 
     The loss of a pair is 1 if the worse item has more of the attribute, ½ if both have
     as much, else 0. O(n log n) for an attribute of n rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, p)
-        Attributes of the rows.
-    tree : GradeTree
-        Their pairs.
-
-    Returns
-    -------
-    ndarray of shape (p,)
     """
     return np.array([_mean_loss(c.sum(axis=0)) for c in _vote_counts(values, tree)])
 
 
 def voter_losses_by_group(values: Floats, tree: GradeTree) -> Floats:
-    """Give the mean loss of each attribute over the pairs of each group.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, p)
-        Attributes of the rows.
-    tree : GradeTree
-        Their pairs.
-
-    Returns
-    -------
-    ndarray of shape (G, p)
-        Groups without a pair are left out.
-    """
+    """Give the mean loss of each attribute over the pairs of each group: (G, p)."""
     return np.stack([_mean_loss(c.T) for c in _vote_counts(values, tree)], axis=1)
 
 
@@ -85,17 +62,7 @@ def _mean_loss(counts: Floats) -> Floats:
 
 
 def normalized_weights(log_weight: Floats) -> Floats:
-    """Give weights of sum one from their logarithms.
-
-    Parameters
-    ----------
-    log_weight : ndarray
-        Any numbers, -inf for none.
-
-    Returns
-    -------
-    ndarray of the same shape
-    """
+    """Give weights of sum one from their logarithms."""
     weight = np.exp(log_weight - log_weight.max())
     return weight / weight.sum()
 
@@ -108,21 +75,7 @@ def fill_greedy_order(
     net_weight: Floats,
     equal: float,
 ) -> None:
-    """Write the greedy order of items, in place; O(n² p).
-
-    Parameters
-    ----------
-    order : ndarray of int64 of shape (n,)
-        Row numbers, best first; written.
-    claim : ndarray of shape (n,)
-        Scratch: what speaks for each item minus what speaks against it.
-    values : ndarray of shape (n, p)
-        Attributes.
-    net_weight : ndarray of shape (p,)
-        Weight of each attribute minus that of its negation.
-    equal : float
-        A later row must have a larger claim by more than this.
-    """
+    """Write the greedy order of items, in place; O(n² p)."""
     n, p = values.shape
     for i in range(n):
         claim[i] = 0.0
@@ -157,175 +110,20 @@ def _net_vote(a: Floats, b: Floats, net_weight: Floats, p: int) -> float:
 EQUAL = 1e-12
 
 
-class RelativeOrder(UtilityMixin):
-    """Predictions, orders and scores of a model whose order is relative.
-
-    A subclass implements ``decision_function(pairs)``, the preference for the right
-    item minus that for the left one, and ``_order_together(table)``, the order of items
-    as one set.
-    """
-
-    fitted_with_qid_: bool
-
-    def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
-        raise NotImplementedError
-
-    def utility(self, X: Any) -> NoReturn:
-        """Refuse: there is no utility.
-
-        Parameters
-        ----------
-        X : items
-            Whatever they are.
-
-        Raises
-        ------
-        TypeError
-            Always, if the model is fitted.
-        """
-        check_is_fitted(self)
-        raise TypeError(
-            f"{type(self).__name__} has no utility: its order is relative, so which of "
-            "two items comes first may depend on what else is ordered with them, and "
-            "no number per item can say that. Use order(X) for an order, "
-            "decision_function(pairs) or predict(pairs) for two items; or RankBoost, "
-            "which has a utility."
-        )
-
-    def predict(self, X: Any) -> NDArray[np.int8]:
-        """Outcomes of comparisons by the preference; items have no utility.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            -1 (left), 0 (tie) or +1 (right).
-        """
-        check_is_fitted(self)
-        if not is_pairs(X):
-            self.utility(X)
-        return to_outcomes(self.decision_function(X), EQUAL)
-
-    def order(
-        self, X: Any, qid: ArrayLike | None = None
-    ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
-        """Row numbers of items best first, ordered as one set.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen.
-        qid : array-like of shape (n,), optional
-            Group of each item; each group is ordered by itself.
-
-        Returns
-        -------
-        ndarray of int of shape (n,), or a list of such
-            One array without ``qid``; with it one per group, groups in order of first
-            appearance.
-        """
-        check_is_fitted(self)
-        if is_pairs(X):
-            raise TypeError(
-                "order takes items, got comparisons; for these use "
-                "decision_function(pairs) or predict(pairs)."
-            )
-        table = as_items(X, name="X")
-        check_features(self, table)
-        if qid is None:
-            return self._order_together(table)
-        group = check_grades(table, np.zeros(table.n_items), qid).group
-        parts = np.split(
-            np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1]
-        )
-        return [rows[self._order_together(table.take(rows))] for rows in parts]
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Accuracy on comparisons; 1 - swapped-pair fraction of the orders.
-
-        Parameters
-        ----------
-        X : Pairs, array-like of shape (n, 2, n_features), Orders or items
-            Test data.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons or grades of items; not for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; required when the model was fitted with groups.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Between 0 and 1, higher is better.
-        """
-        check_is_fitted(self)
-        of_items = not is_pairs(X) and not isinstance(X, Orders)
-        if of_items and qid is None and self.fitted_with_qid_:
-            raise ValueError(
-                f"{type(self).__name__} was fitted with qid; score needs qid too, "
-                "or items of different groups would be compared."
-            )
-        if isinstance(X, Orders):
-            X, y, qid = X.grades()
-        if y is None:
-            raise ValueError(
-                "score needs grades of items or outcomes of comparisons: this method "
-                "requires y to be passed, but the target y is None."
-            )
-        if is_pairs(X):
-            return accuracy(y, self.predict(X), sample_weight)
-        table = as_items(X, name="X")
-        orders = self.order(table, qid)
-        place = np.empty(table.n_items)
-        for order in orders if isinstance(orders, list) else [orders]:
-            place[order] = np.arange(len(order))
-        return 1.0 - swapped_pairs(y, -place, qid=qid, sample_weight=sample_weight)
-
-
 @dataclass(frozen=True, eq=False)
 class SideStatistics:
     """What naive Bayes knows of both sides of the pairs.
 
-    Attributes
-    ----------
-    weight : float
-        Total weight of the pairs.
-    means, variances : ndarray of shape (2, p)
-        Over the better items, and over the worse ones; an item counts as often as it
-        is in a pair.
+    An item counts as often as it is in a pair.
     """
 
-    weight: float
-    means: Floats
-    variances: Floats
+    weight: float  # total weight of the pairs
+    means: Floats  # (2, p), over the better items and over the worse ones
+    variances: Floats  # (2, p)
 
     @classmethod
     def of_pairs(cls, values: Floats, tree: GradeTree) -> SideStatistics:
-        """Count all pairs of different grades, in O(n p).
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, p)
-            Features of the rows.
-        tree : GradeTree
-            Their pairs.
-
-        Returns
-        -------
-        SideStatistics
-        """
+        """Count all pairs of different grades, in O(n p)."""
         n = len(values)
         pairs = GradePotentials(tree, np.arange(n), n)
         _, *shares = pairs.shares(np.zeros(n))
@@ -347,17 +145,7 @@ class SideStatistics:
         return found
 
     def merged(self, other: SideStatistics) -> SideStatistics:
-        """Pool the pairs of both.
-
-        Parameters
-        ----------
-        other : SideStatistics
-            Of other pairs.
-
-        Returns
-        -------
-        SideStatistics
-        """
+        """Pool the pairs of both."""
         weight = self.weight + other.weight
         share = other.weight / weight
         step = other.means - self.means
@@ -375,15 +163,6 @@ class SideStatistics:
         A side counts one more observation at its mean with the variance of both sides
         together, so that no variance is zero. Features without any variance are left
         out.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, p)
-            Features of items.
-
-        Returns
-        -------
-        ndarray of shape (n,)
         """
         whole = self.whole_variance()
         used = whole > 0.0
@@ -399,12 +178,7 @@ class SideStatistics:
         return odds.sum(axis=1)
 
     def whole_variance(self) -> Floats:
-        """Give the variance of each feature over both sides together.
-
-        Returns
-        -------
-        ndarray of shape (p,)
-        """
+        """Give the variance of each feature over both sides together, shape (p,)."""
         apart = self.means - self.means.mean(axis=0)
         return (self.variances + apart**2).mean(axis=0)
 
@@ -418,7 +192,7 @@ def _refuse_size(fits: np.bool_ | bool) -> None:
         )
 
 
-class HedgeOrder(RelativeOrder, BaseEstimator):
+class HedgeOrder(UtilityMixin, BaseEstimator):
     """Order items by preferences between two of them, learned by Hedge.
 
     Every attribute f and its negation is a voter: R_f(a, b) is 1 if a has more of it, 0
@@ -504,6 +278,7 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
 
     weights_: Floats
     loss_curve_: Floats
+    fitted_with_qid_: bool
 
     def __init__(
         self,
@@ -550,7 +325,8 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
         tree = plant_tree(self, grades, weight, "sum")
         values = grades.items.dense()
         self.losses_ = voter_losses(values, tree)
-        self._repeat_rounds()
+        start, rounds = np.zeros((2, len(self.losses_))), range(int(self.n_rounds))
+        self._run_rounds(start, [(self.losses_, 1.0) for _ in rounds], [], self.tol)
         if self.preference == "naive_bayes":
             self._take(SideStatistics.of_pairs(values, tree))
         if not np.ptp(values[tree.rows], axis=0).any():
@@ -559,20 +335,6 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
                 "items tie. Nothing was learned."
             )
         return self
-
-    def _repeat_rounds(self) -> None:
-        both = np.stack([self.losses_, 1.0 - self.losses_])
-        log_weight = np.zeros(both.shape)
-        curve: list[float] = []
-        for _ in range(int(self.n_rounds)):
-            curve.append(float(np.sum(normalized_weights(log_weight) * both)))
-            log_weight += math.log(self.beta) * both
-            change = abs(curve[-1] - curve[-2]) if len(curve) > 1 else math.inf
-            if self.tol is not None and change < self.tol:
-                break
-        self.loss_curve_ = np.array(curve)
-        self.n_iter_ = len(curve)
-        self.weights_ = normalized_weights(log_weight)
 
     def partial_fit(
         self,
@@ -613,26 +375,32 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
         known = getattr(self, "fitted_with_qid_", False)
         self.fitted_with_qid_ = known or lists is not None or qid is not None
         values = grades.items.dense()
-        # The rows of a list carry its weight, and their mean knows nothing of it.
+        # The rows of a list carry its weight, which their mean does not contain.
         losses = voter_losses_by_group(values, tree)
-        self._follow(losses, tree.group_weight)
+        p = losses.shape[1]
+        with np.errstate(divide="ignore"):  # a weight that has become zero stays so
+            start = np.log(getattr(self, "weights_", np.full((2, p), 0.5 / p)))
+        rounds = zip(losses, tree.group_weight, strict=True)
+        self._run_rounds(start, rounds, list(getattr(self, "loss_curve_", [])))
         if self.preference == "naive_bayes":
-            new = SideStatistics.of_pairs(values, tree)
-            old = self._statistics()
+            new, old = SideStatistics.of_pairs(values, tree), self._statistics()
             self._take(new if old is None else old.merged(new))
         return self
 
-    def _follow(self, losses: Floats, weight: Floats) -> None:
-        """Make one round of each order."""
-        p = losses.shape[1]
-        start = getattr(self, "weights_", np.full((2, p), 0.5 / p))
-        with np.errstate(divide="ignore"):  # a weight that has become zero stays so
-            log_weight = np.log(start)
-        curve = list(getattr(self, "loss_curve_", []))
-        for order, own in enumerate(losses):
+    def _run_rounds(
+        self,
+        log_weight: Floats,
+        rounds: Iterable[tuple[Floats, float]],
+        curve: list[float],
+        tol: float | None = None,
+    ) -> None:
+        """Move the weights by the losses and the weight of each round."""
+        for own, weight in rounds:
             both = np.stack([own, 1.0 - own])
             curve.append(float(np.sum(normalized_weights(log_weight) * both)))
-            log_weight += weight[order] * math.log(self.beta) * both
+            log_weight += weight * math.log(self.beta) * both
+            if tol is not None and len(curve) > 1 and abs(curve[-1] - curve[-2]) < tol:
+                break
         self.loss_curve_ = np.array(curve)
         self.n_iter_ = len(curve)
         self.weights_ = normalized_weights(log_weight)
@@ -673,6 +441,128 @@ class HedgeOrder(RelativeOrder, BaseEstimator):
         left, right = values[pairs.left], values[pairs.right]
         votes = (right > left).astype(np.float64) - (right < left)
         return (votes * self._net_weights()).sum(axis=1)
+
+    def utility(self, X: Any) -> NoReturn:
+        """Refuse: there is no utility.
+
+        Parameters
+        ----------
+        X : items
+            Whatever they are.
+
+        Raises
+        ------
+        TypeError
+            Always, if the model is fitted.
+        """
+        check_is_fitted(self)
+        raise TypeError(
+            "HedgeOrder has no utility: its order is relative, so which of two items "
+            "comes first may depend on what else is ordered with them, and no number "
+            "per item can say that. Use order(X) for an order, "
+            "decision_function(pairs) or predict(pairs) for two items; or RankBoost, "
+            "which has a utility."
+        )
+
+    def predict(self, X: Any) -> NDArray[np.int8]:
+        """Outcomes of comparisons by the preference; items have no utility.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            -1 (left), 0 (tie) or +1 (right).
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            self.utility(X)
+        return to_outcomes(self.decision_function(X), EQUAL)
+
+    def order(
+        self, X: Any, qid: ArrayLike | None = None
+    ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
+        """Row numbers of items best first, ordered as one set.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
+            Items, seen or unseen.
+        qid : array-like of shape (n,), optional
+            Group of each item; each group is ordered by itself.
+
+        Returns
+        -------
+        ndarray of int of shape (n,), or a list of such
+            One array without ``qid``; with it one per group, groups in order of first
+            appearance.
+        """
+        check_is_fitted(self)
+        if is_pairs(X):
+            raise TypeError(
+                "order takes items, got comparisons; for these use "
+                "decision_function(pairs) or predict(pairs)."
+            )
+        table = as_items(X, name="X")
+        check_features(self, table)
+        if qid is None:
+            return self._order_together(table)
+        group = check_grades(table, np.zeros(table.n_items), qid).group
+        by_group = np.argsort(group, kind="stable")
+        groups = np.split(by_group, np.cumsum(np.bincount(group))[:-1])
+        return [rows[self._order_together(table.take(rows))] for rows in groups]
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on comparisons; 1 - swapped-pair fraction of the orders.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), Orders or items
+            Test data.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons or grades of items; not for Orders.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; required when the model was fitted with groups.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, higher is better.
+        """
+        check_is_fitted(self)
+        of_items = not is_pairs(X) and not isinstance(X, Orders)
+        if of_items and qid is None and self.fitted_with_qid_:
+            raise ValueError(
+                "HedgeOrder was fitted with qid; score needs qid too, or items of "
+                "different groups would be compared."
+            )
+        if isinstance(X, Orders):
+            X, y, qid = X.grades()
+        if y is None:
+            raise ValueError(
+                "score needs grades of items or outcomes of comparisons: this method "
+                "requires y to be passed, but the target y is None."
+            )
+        if is_pairs(X):
+            return accuracy(y, self.predict(X), sample_weight)
+        table = as_items(X, name="X")
+        orders = self.order(table, qid)
+        place = np.empty(table.n_items)
+        for order in orders if isinstance(orders, list) else [orders]:
+            place[order] = np.arange(len(order))
+        return 1.0 - swapped_pairs(y, -place, qid=qid, sample_weight=sample_weight)
 
     def _order_together(self, table: ItemTable) -> NDArray[np.int64]:
         values = np.ascontiguousarray(table.dense())

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A utility that is linear in features, or a sum of kernel functions at items.
 
-Kernels become features.
-
-The Gram matrix of the distinct items has a pivoted Cholesky factor, K = G Gᵀ, and a
-linear utility G β on its rows has the norm of the utility in the space of the kernel,
-‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for a triangular T, so the utility of
-any item is k(x, items P) a with Tᵀ a = β.
+Kernels become features: the Gram matrix of the distinct items has a pivoted Cholesky
+factor, K = G Gᵀ, and a linear utility G β on its rows has the norm of the utility in
+the space of the kernel, ‖w‖² = ‖β‖². With the pivots P, G = K[:, P] T⁻ᵀ for a
+triangular T, so the utility of any item is k(x, items P) a with Tᵀ a = β.
 """
 
 from __future__ import annotations
@@ -24,12 +22,20 @@ from scipy.linalg.lapack import dpstrf
 from tiebreak.data import ItemTable
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.data.validation import check_features
-from tiebreak.kernels import FunctionKernel, KernelFunction, pivoted_cholesky
+from tiebreak.kernels import KernelFunction, pivoted_cholesky
 from tiebreak.models.base import UtilityMixin
 from tiebreak.models.training_items import TrainingItems
 
+Vector = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
 _CHUNK = 2048
 _ALL = [slice(None)]
+
+# Largest entry of K - G Gᵀ, relative to the largest entry of K.
+FACTOR_TOL = 1e-10
+# Up to this many items the Gram matrix is formed; beyond, so many pivots must do.
+MAX_PIVOTS = 4096
 
 
 class KernelUtility(UtilityMixin):
@@ -43,21 +49,14 @@ class KernelUtility(UtilityMixin):
     gamma: float | str
     degree: int
     coef0: float
+    gamma_: float
+    item_coef_: Vector
+    support_items_: Any
 
     def _keep_expansion(self, items: TrainingItems, a: np.ndarray) -> None:
-        """Keep the coefficients of the distinct training items."""
-        if items.gram is not None:
-            self.item_coef_ = a
-        elif items.is_linear:
-            self.coef_ = items.linear_coef(a)
-        else:
-            assert items.table is not None and items.function is not None
-            needed = np.flatnonzero(a)
-            self.item_coef_ = a[needed]
-            self.support_items_ = items.table.values[needed]
-            self.gamma_ = items.function.gamma
+        vars(self).update(expansion(items, a))
 
-    def _utility_of_table(self, table: ItemTable) -> NDArray[np.float64]:
+    def _utility_of_table(self, table: ItemTable) -> Vector:
         if not hasattr(self, "coef_"):
             return super()._utility_of_table(table)
         # Row by row, identical items get the identical utility without being merged.
@@ -70,32 +69,44 @@ class KernelUtility(UtilityMixin):
             return weigh_features(values, self.coef_)
         if not hasattr(self, "support_items_"):
             return np.asarray(values @ self.item_coef_).ravel()
-        if callable(self.kernel):
-            function = KernelFunction(self.kernel)
-        else:
-            function = KernelFunction(self.kernel, self.gamma_, self.degree, self.coef0)
+        function = fitted_kernel(self)
         return expand_kernel(function, values, self.support_items_, self.item_coef_)
 
 
-def weigh_features(values: Any, coef: np.ndarray) -> NDArray[np.float64]:
-    """``values @ coef``, in which equal rows give equal results to the last bit.
+def expansion(items: TrainingItems, a: np.ndarray) -> dict[str, Any]:
+    """Return the attributes of Σ a_j k(item j, x), for a on the distinct items."""
+    if items.gram is not None:
+        return {"item_coef_": a}
+    if items.is_linear:
+        return {"coef_": items.linear_coef(a)}
+    assert items.table is not None and items.function is not None
+    needed = np.flatnonzero(a)
+    return {
+        "item_coef_": a[needed],
+        "support_items_": items.table.values[needed],
+        "gamma_": items.function.gamma,
+    }
 
-    A product of the linear algebra library would not: how it sums a row may depend on
-    where in the table the row stands.
 
-    Parameters
-    ----------
-    values : ndarray or csr_array of shape (n, p)
-        Items.
-    coef : ndarray of shape (p,)
-        Weights of the features.
+def support(given: Codes, coef: np.ndarray) -> dict[str, Any]:
+    """Return the coefficients that are not zero, and their places in ``given``."""
+    used = np.flatnonzero(coef)
+    return {"support_": given[used], "dual_coef_": coef[used]}
 
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+
+def fitted_kernel(model: Any) -> KernelFunction:
+    """Return the kernel function of a fitted model, with its ``gamma_``."""
+    if callable(model.kernel):
+        return KernelFunction(model.kernel)
+    return KernelFunction(model.kernel, model.gamma_, model.degree, model.coef0)
+
+
+def weigh_features(values: Any, coef: np.ndarray) -> Vector:
+    """``values @ coef``, in which equal rows give equal results to the last bit."""
     if sp.issparse(values):
         return np.asarray(values @ coef).ravel()
+    # A product of the linear algebra library would not: how it sums a row may depend
+    # on where in the table the row stands.
     out = np.empty(len(values))
     coef = np.ascontiguousarray(coef, dtype=np.float64)
 
@@ -107,9 +118,7 @@ def weigh_features(values: Any, coef: np.ndarray) -> NDArray[np.float64]:
 
 
 @njit(cache=True, nogil=True)
-def weigh_rows(
-    values: NDArray[np.float64], coef: NDArray[np.float64], out: NDArray[np.float64]
-) -> None:
+def weigh_rows(values: Vector, coef: Vector, out: Vector) -> None:
     """Write the weighted sum of every row to ``out``."""
     for i in range(len(values)):
         total = 0.0
@@ -131,26 +140,9 @@ def expand_kernel(
     return np.concatenate(in_threads(chunk, range(0, values.shape[0], _CHUNK)))
 
 
-Vector = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
-# Largest entry of K - G Gᵀ, relative to the largest entry of K.
-FACTOR_TOL = 1e-10
-# Up to this many items the Gram matrix is formed; beyond, so many pivots must do.
-MAX_PIVOTS = 4096
-
-
 @dataclass(frozen=True, eq=False)
 class KernelFactor:
-    """K = G Gᵀ, of items that are few enough or alike enough.
-
-    Attributes
-    ----------
-    values : ndarray of shape (N, r)
-        G, lower triangular in the rows of the pivots.
-    pivots : ndarray of int of shape (r,)
-        The items that the others are expressed by.
-    """
+    """K = G Gᵀ; G of shape (N, r) is lower triangular in the rows of the pivots."""
 
     values: Vector
     pivots: NDArray[np.intp]
@@ -161,25 +153,35 @@ class KernelFactor:
         return np.asarray(la.solve_triangular(triangle, beta, trans="T", lower=True))
 
 
+def design_expansion(
+    x: Vector,
+    items: TrainingItems | None,
+    factor: KernelFactor | None,
+    columns: Codes | None = None,
+) -> dict[str, Any]:
+    """Return the attributes of a utility with coefficients x of a design.
+
+    The design is the factor of the kernel, or the features themselves without one.
+    ``columns`` has the distinct item of each row of the factor, if not its own.
+    """
+    if items is None or factor is None:
+        return {"coef_": x}
+    a = np.zeros(items.n_items)
+    pivots = factor.pivots if columns is None else columns[factor.pivots]
+    a[pivots] = factor.item_coef(x)
+    return expansion(items, a)
+
+
 def factor_kernel(items: TrainingItems, rows: Codes) -> KernelFactor:
     """Factor the kernel between training items, within ``FACTOR_TOL``.
 
-    Parameters
-    ----------
-    items : TrainingItems
-        Items with a kernel function or a Gram matrix.
-    rows : ndarray of int
-        The items that occur, as rows of the Gram matrix; all distinct items when
-        there is a kernel function.
-
-    Returns
-    -------
-    KernelFactor
+    ``rows`` are the items that occur, as rows of the Gram matrix; all distinct items
+    when there is a kernel function.
     """
     if items.gram is not None:
         return _factor_gram(items.gram[np.ix_(rows, rows)])
     assert items.function is not None and items.table is not None
-    kernel = FunctionKernel(items.function, items.table.values)
+    kernel = items.kernel
     if kernel.n_items <= MAX_PIVOTS:
         return _factor_gram(kernel.block(np.arange(kernel.n_items), np.float64))
     factor = pivoted_cholesky(

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Minimize ½‖x‖² + C L(A x) with the solver that fits the loss."""
+"""Minimize ½‖x‖² + C L(A x), a sum and not a mean, with the solver that fits the loss.
+
+A twice differentiable loss of utilities goes to the truncated Newton method, the hinge
+of grades to the bundle method. Both give a relative duality gap.
+"""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +19,6 @@ from tiebreak.data.messages import warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.base import check_positive
 from tiebreak.solvers import (
     BundleSolution,
     NewtonSolution,
@@ -30,26 +32,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PrimalSolution:
-    """The solution of a program over utilities.
+    """A solution x, shape (q,), with its objective and relative duality gap.
 
-    Attributes
-    ----------
-    x : ndarray of shape (q,)
-        Coefficients of the design.
-    value : float
-        Value of the objective.
-    gap : float
-        Relative duality gap.
-    n_iter : int
-        Number of iterations.
-    converged : bool
-        Whether the gap is within the tolerance.
-    row_coef : ndarray of shape (n,)
-        Coefficients of the rows: x = Aᵀ row_coef, within the tolerance.
-    method : str
-        Name of the solver.
-    bundle : BundleSolution or None
-        What the bundle method learned, to go on from.
+    ``row_coef``, shape (n,), has x = Aᵀ row_coef within the tolerance; ``bundle`` is
+    what the bundle method goes on from.
     """
 
     x: Floats
@@ -62,7 +48,7 @@ class PrimalSolution:
     bundle: BundleSolution | None = None
 
     def fitted(self) -> dict[str, Any]:
-        """Return what every convex model says of its solution."""
+        """Return the attributes that every convex model has."""
         return {
             "objective_": self.value,
             "gap_": self.gap,
@@ -72,83 +58,6 @@ class PrimalSolution:
         }
 
 
-class Problem(Protocol):
-    """What there is to learn from, as :class:`GradedProblem` has it."""
-
-    @property
-    def A(self) -> Any:  # noqa: N802 - a matrix
-        """The design, of shape (n, q)."""
-        ...
-
-    def unpack(self, model: Any, x: Floats) -> None:
-        """Set the attributes from which the model computes utilities."""
-        ...
-
-    def keep_support(self, model: Any, solution: PrimalSolution) -> None:
-        """Set ``support_`` and ``dual_coef_``."""
-        ...
-
-
-def fit_problem(
-    model: Any,
-    problem: Problem,
-    loss: UtilityLoss | GradeHinge,
-    last: PrimalSolution | None = None,
-) -> PrimalSolution:
-    """Fit a model to a program that it has read.
-
-    Parameters
-    ----------
-    model : estimator
-        Its ``C``, ``tol`` and ``max_iter`` are used, and its attributes set.
-    program : Program
-        What to learn from.
-    loss : loss of utilities
-        L.
-    last : PrimalSolution, optional
-        The solution for another C, to start from.
-
-    Returns
-    -------
-    PrimalSolution
-    """
-    solution = solve_primal(model, problem.A, loss, model.C, last)
-    problem.unpack(model, solution.x)
-    problem.keep_support(model, solution)
-    vars(model).update(solution.fitted())
-    return solution
-
-
-def fit_along(
-    template: Any, problem: Problem, loss: UtilityLoss | GradeHinge, Cs: Iterable[float]
-) -> Iterator[Any]:
-    """Fit copies of a model for one C after the other, each from the one before.
-
-    Parameters
-    ----------
-    template : estimator
-        Has read the program; its other parameters are used.
-    program : Program
-        What to learn from.
-    loss : loss of utilities
-        L.
-    Cs : iterable of float
-        Values of C.
-
-    Yields
-    ------
-    estimator
-        A fitted copy.
-    """
-    last: PrimalSolution | None = None
-    for C in Cs:
-        model = copy.copy(template)
-        model.C = C
-        check_positive(model, "C")
-        last = fit_problem(model, problem, loss, last)
-        yield model
-
-
 def solve_primal(
     model: Any,
     A: Any,
@@ -156,30 +65,12 @@ def solve_primal(
     C: float,
     last: PrimalSolution | None = None,
 ) -> PrimalSolution:
-    """Solve, and warn when the tolerance was not reached.
-
-    Parameters
-    ----------
-    model : estimator
-        Its ``tol`` and ``max_iter`` are used; named in the warning.
-    A : ndarray or csr_array of shape (n, q)
-        The design.
-    loss : loss of utilities
-        L.
-    C : float
-        Its factor.
-    last : PrimalSolution, optional
-        The solution for another C, to start from.
-
-    Returns
-    -------
-    PrimalSolution
-    """
+    """Solve from ``last``, for another C; warn when ``model.tol`` was not reached."""
     # Overflows end in a gap that is not finite, which is refused. Large products are
     # divided among our own threads; in small ones those of BLAS would only wait.
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         if isinstance(loss, GradeHinge):
-            solution = _solve_kinked(model, A, loss, C, last)
+            solution = _solve_nonsmooth(model, A, loss, C, last)
         else:
             solution = _solve_smooth(model, A, loss, C, last)
     learned = bool(forward_product(A, solution.x).any())
@@ -194,20 +85,10 @@ def judge_solution(
     learned: bool,
     largest: Callable[[], float],
 ) -> None:
-    """Refuse a solution that is none, and warn of one that is not good enough.
+    """Refuse a solution that overflows, and warn of one that is not good enough.
 
-    Parameters
-    ----------
-    model : estimator
-        Named in messages, with its ``tol``.
-    solution : PrimalSolution
-        The solution.
-    C : float
-        Factor of the loss.
-    learned : bool
-        Whether any two training items have different utilities.
-    largest : callable
-        Gives the largest entry of the design.
+    ``learned`` is whether any two training items have different utilities; ``largest``
+    gives the largest entry of the design, for messages.
     """
     if not np.isfinite(solution.gap):
         raise ValueError(
@@ -238,23 +119,7 @@ def minimize_smooth(
     start: Floats,
     watch: Callable[[Floats, float, float, int], None] | None = None,
 ) -> NewtonSolution:
-    """Minimize, with at least one step.
-
-    Parameters
-    ----------
-    model : estimator
-        Its ``tol`` and ``max_iter`` are used.
-    objective : StronglyConvex
-        What to minimize.
-    start : ndarray of shape (q,)
-        Where to start.
-    watch : callable, optional
-        Is told every step.
-
-    Returns
-    -------
-    NewtonSolution
-    """
+    """Minimize with at least one step, for the ``tol`` and ``max_iter`` of a model."""
     found = minimize_truncated(
         objective, start, tol=model.tol, max_iter=model.max_iter, watch=watch
     )
@@ -270,18 +135,13 @@ def _solve_smooth(
     objective = LinearObjective(A, loss, C)
     start = np.zeros(A.shape[1]) if last is None else last.x
     found = minimize_smooth(model, objective, start)
+    row_coef, converged = -C * objective.in_utility, found.gap <= model.tol
     return PrimalSolution(
-        found.x,
-        found.value,
-        found.gap,
-        found.n_iter,
-        found.gap <= model.tol,
-        -C * objective.in_utility,
-        "newton",
+        found.x, found.value, found.gap, found.n_iter, converged, row_coef, "newton"
     )
 
 
-def _solve_kinked(
+def _solve_nonsmooth(
     model: Any, A: Any, loss: GradeHinge, C: float, last: PrimalSolution | None
 ) -> PrimalSolution:
     value, slope = loss.expand(np.zeros(A.shape[0]))
@@ -293,21 +153,11 @@ def _solve_kinked(
         # No pair reaches its margin, so that the slope is the same here: solved.
         value = 0.5 * float(x @ x) + C * loss.expand(utility)[0]
         return PrimalSolution(x, value, 0.0, 1, True, -C * slope, "bundle")
+    warm = None if last is None else last.bundle
     found = minimize_bundle(
-        A,
-        loss,
-        C,
-        tol=model.tol,
-        max_iter=model.max_iter,
-        last=None if last is None else last.bundle,
+        A, loss, C, tol=model.tol, max_iter=model.max_iter, last=warm
     )
+    gap, n_iter, converged = found.gap, found.n_iter, found.converged
     return PrimalSolution(
-        found.x,
-        found.value,
-        found.gap,
-        found.n_iter,
-        found.converged,
-        -found.weights,
-        "bundle",
-        found,
+        found.x, found.value, gap, n_iter, converged, -found.weights, "bundle", found
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Any utility becomes a comparer by a threshold learned exactly."""
+"""Any utility becomes a comparer by a threshold learned exactly.
+
+Boundary convention: a difference exactly at the threshold is a tie.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,13 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         ThresholdCompare
             The fitted model.
         """
-        self._check_max_pairs()
+        limit = self.max_pairs
+        whole = isinstance(limit, Integral) and not isinstance(limit, bool)
+        if limit is not None and (not whole or limit < 1):
+            raise ValueError(
+                f"ThresholdCompare got max_pairs={limit!r}; expected a whole number of "
+                "at least 1, or None for all pairs."
+            )
         if is_pairs(X):
             return self._fit_pairs(X, y, qid, sample_weight)
         return self._fit_items(X, y, qid, sample_weight)
@@ -151,7 +160,9 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _fit_items(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
         grade, group, weight = _graded_rows(X, y, qid, sample_weight)
-        if not weight.all() and not self._needs_all_rows():
+        # Rows of a precomputed kernel belong to columns, so that none can be left out.
+        kernel = getattr(_last_step(self.ranker), "kernel", None)
+        if not weight.all() and kernel != "precomputed":
             X, y, qid, sample_weight = _present(X, y, qid, sample_weight)
             grade, group, weight = _graded_rows(X, y, qid, sample_weight)
         given = {"qid": qid, "sample_weight": sample_weight}
@@ -204,30 +215,18 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Say under which names the ranker takes weights and groups."""
         if given and get_config()["enable_metadata_routing"]:
             return dict(process_routing(self, "fit", **given).ranker.fit)
-        last, names = _last_step(self.ranker), {}
+        last, names, prefix = _last_step(self.ranker), {}, ""
+        if hasattr(self.ranker, "steps"):
+            prefix = f"{self.ranker.steps[-1][0]}__"
         for name, values in given.items():
             if has_fit_parameter(last, name):
-                names[_prefix(self.ranker) + name] = values
+                names[prefix + name] = values
             elif name == "sample_weight":
                 raise ValueError(
                     f"{type(last).__name__} takes no sample_weight; leave it out, or "
                     "use a ranker that does."
                 )
         return names
-
-    def _needs_all_rows(self) -> bool:
-        """Whether rows belong to columns, so that none can be left out."""
-        return getattr(_last_step(self.ranker), "kernel", None) == "precomputed"
-
-    def _check_max_pairs(self) -> None:
-        limit = self.max_pairs
-        if limit is None:
-            return
-        if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1:
-            raise ValueError(
-                f"ThresholdCompare got max_pairs={limit!r}; expected a whole number of "
-                "at least 1, or None for all pairs."
-            )
 
     @property
     def _by_name(self) -> bool:
@@ -291,14 +290,9 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         MetadataRouter
         """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                ranker=self.ranker,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
+        fit = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(ranker=self.ranker, method_mapping=fit)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ranker_")
@@ -340,7 +334,3 @@ def _present(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, An
 
 def _last_step(ranker: Any) -> Any:
     return ranker.steps[-1][1] if hasattr(ranker, "steps") else ranker
-
-
-def _prefix(ranker: Any) -> str:
-    return f"{ranker.steps[-1][0]}__" if hasattr(ranker, "steps") else ""

@@ -19,7 +19,9 @@ from tiebreak.kernels import (
     KernelFunction,
     MatrixRows,
     check_gram,
+    make_item_rows,
     make_kernel,
+    make_linear_rows,
     make_rows,
 )
 
@@ -29,20 +31,10 @@ _SYMMETRY_SAMPLE = 64
 
 @dataclass(frozen=True)
 class TrainingItems:
-    """The distinct items of the training comparisons and the kernel between them.
+    """The n_items distinct items of the training data and the kernel between them.
 
-    Parameters
-    ----------
-    table : ItemTable or None
-        Distinct items; None when the kernel is precomputed or items have no features.
-    function : KernelFunction or None
-        The kernel, when it is a function of features.
-    gram : ndarray or None
-        The kernel, when it is precomputed.
-    n_items : int
-        Number of distinct items N.
-    code : ndarray of int
-        Distinct item of every row of the item table.
+    ``function`` with ``table``, or ``gram``, is the kernel; none of them when items
+    have no features. ``code`` is the distinct item of every row of the item table.
     """
 
     table: ItemTable | None
@@ -53,12 +45,7 @@ class TrainingItems:
 
     @classmethod
     def read(
-        cls,
-        pairs: Pairs,
-        kernel: Any,
-        gamma: float | str,
-        degree: int,
-        coef0: float,
+        cls, pairs: Pairs, kernel: Any, gamma: float | str, degree: int, coef0: float
     ) -> TrainingItems:
         """Merge identical items of compact pairs and resolve the kernel."""
         if not pairs.has_features:
@@ -79,8 +66,7 @@ class TrainingItems:
     def of_gram(cls, table: ItemTable) -> TrainingItems:
         """Take a table that holds the kernel values between all items."""
         gram = check_gram(table.dense())
-        n = len(gram)
-        return cls(None, None, gram, n, np.arange(n))
+        return cls(None, None, gram, len(gram), np.arange(len(gram)))
 
     @classmethod
     def of_table(
@@ -113,25 +99,33 @@ class TrainingItems:
             return item_coef
         return np.asarray(self.table.values.T @ item_coef).ravel()
 
+    @property
+    def kernel(self) -> ItemKernel:
+        """The kernel between the distinct items, which must have features."""
+        if self.gram is not None:
+            return GramKernel(self.gram)
+        assert self.function is not None and self.table is not None
+        return FunctionKernel(self.function, self.table.values)
+
+    def item_rows(self, cache_bytes: float) -> MatrixRows:
+        """Rows of the kernel between the distinct items."""
+        if self.is_linear:
+            assert self.table is not None
+            return make_linear_rows(self.table.values, cache_bytes)
+        return make_item_rows(self.kernel, cache_bytes)
+
     def rows(
         self, left: np.ndarray, right: np.ndarray, cache_bytes: float
     ) -> MatrixRows:
         """Rows of the pair kernel for comparisons of distinct items."""
         if self.is_linear:
-            return make_rows(
-                DifferenceRows(self._differences(left, right)), cache_bytes
-            )
-        item_kernel: ItemKernel
-        if self.gram is not None:
-            item_kernel = GramKernel(self.gram)
-        else:
-            assert self.function is not None and self.table is not None
-            item_kernel = FunctionKernel(self.function, self.table.values)
-            few = self.n_items <= len(left) // 2
-            if few and 8 * self.n_items**2 <= cache_bytes:
-                everything = np.arange(self.n_items)
-                item_kernel = GramKernel(item_kernel.block(everything, np.float64))
-        return make_rows(ItemPairRows(item_kernel, left, right), cache_bytes)
+            differences = self._differences(left, right)
+            return make_rows(DifferenceRows(differences), cache_bytes)
+        kernel = self.kernel
+        few = self.gram is None and self.n_items <= len(left) // 2
+        if few and 8 * self.n_items**2 <= cache_bytes:
+            kernel = GramKernel(kernel.block(np.arange(self.n_items), np.float64))
+        return make_rows(ItemPairRows(kernel, left, right), cache_bytes)
 
     def _differences(
         self, left: np.ndarray, right: np.ndarray
@@ -139,8 +133,8 @@ class TrainingItems:
         if self.table is not None:
             return self.table.values[right] - self.table.values[left]
         n = len(left)
-        data = np.concatenate([np.ones(n), -np.ones(n)])
-        row = np.concatenate([np.arange(n), np.arange(n)])
+        data = np.repeat([1.0, -1.0], n)
+        row = np.tile(np.arange(n), 2)
         column = np.concatenate([right, left])
         return sp.csr_array((data, (row, column)), shape=(n, self.n_items))
 

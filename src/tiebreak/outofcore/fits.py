@@ -24,8 +24,12 @@ from tiebreak.models.graded_problem import (
     refuse_weights,
     warn_idle_groups,
 )
-from tiebreak.models.least_squares.normal_equations import CONSTANT, SquaresFit
-from tiebreak.models.least_squares.problem import LARGEST, warn_single_items
+from tiebreak.models.least_squares.normal_equations import (
+    CONSTANT,
+    LARGEST,
+    LeastSquaresFit,
+    warn_single_items,
+)
 from tiebreak.models.primal import PrimalSolution, judge_solution, minimize_smooth
 from tiebreak.outofcore import (
     ComparedSquares,
@@ -455,7 +459,7 @@ def _sums_of(part: Any, n_features: int) -> tuple[Any, ...]:
 
 def _solve_squares(
     H: np.ndarray, h: np.ndarray, square: float, size: np.ndarray, alpha: float
-) -> SquaresFit:
+) -> LeastSquaresFit:
     # What rounding leaves of features that are constant inside groups is no signal.
     constant = H.diagonal() <= CONSTANT**2 * size
     H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
@@ -463,7 +467,7 @@ def _solve_squares(
         solution = RidgeSystem(H, h).solve(alpha)
         x = solution.x
         value = max(square - float(x @ (2.0 * h - H @ x)), 0.0) + alpha * float(x @ x)
-    return SquaresFit(
+    return LeastSquaresFit(
         x,
         np.zeros(0),
         value,

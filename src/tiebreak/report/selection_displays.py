@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +14,7 @@ from tiebreak.metrics import get_scorer, scorer_names
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.report.figures import BLUE, GREY, INK, ORANGE, new_axes
 from tiebreak.report.markup import shorten
+from tiebreak.selection.results import draw_grid, grid_values, varying_parameters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tiebreak.selection import L1Path, TuneResult
 
 
-_FIXED = ("score", "spread", "place", "converged")
 _TUNING_WORDS = {
     "error": "wrong outcomes",
     "log_loss": "log loss",
@@ -77,15 +76,8 @@ class TuningDisplay:
 
     def __init__(self, result: TuneResult) -> None:
         self.result = result
-        names = [
-            name
-            for name in result.table.columns
-            if name not in _FIXED
-            and not name.startswith("split_")
-            and result.table[name].n_unique() > 1
-        ]
-        self._columns = names
-        self.settings = [name.rpartition("__")[2] for name in names]
+        self._columns = varying_parameters(result.table)
+        self.settings = [name.rpartition("__")[2] for name in self._columns]
         known = result.scoring in scorer_names()
         self.metric = _TUNING_WORDS.get(
             result.scoring, result.scoring.replace("_", " ")
@@ -143,28 +135,36 @@ class TuningDisplay:
         TuningDisplay
             Itself.
         """
-        draw = self._plot_cells if len(self._columns) >= 2 else self._plot_curve
-        axes = draw(ax)
+        size = 6.4, 3.2
+        if len(self._columns) >= 2:
+            across, down = (
+                len(grid_values(self.result.table, name)) for name in self._columns[:2]
+            )
+            size = 1.6 + 0.62 * max(across, 4), 1.1 + 0.4 * max(down, 3)
+        axes = new_axes(ax, *size)
+        draw_grid(
+            axes,
+            self.result,
+            names=self.settings,
+            metric=self.metric,
+            sign=-1.0 if self.less_is_better else 1.0,
+            label=_label,
+            paint=self._paint,
+        )
         for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
             label.set_parse_math(False)
         self.ax_: Axes = axes
         self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
         return self
 
-    def _plot_cells(self, ax: Axes | None) -> Axes:
+    def _paint(
+        self, axes: Axes, scores: np.ndarray, xs: list[Any], ys: list[Any]
+    ) -> None:
+        """Fill the cells with shades and numbers."""
         from matplotlib.colors import LinearSegmentedColormap
-        from matplotlib.patches import Rectangle
 
         from tiebreak.report.figures import Cell, Cells
 
-        across, down = self._columns[:2]
-        xs, ys = _values(self.result.table, across), _values(self.result.table, down)
-        scores = np.full((len(ys), len(xs)), -np.inf)
-        for a, b, score in self.result.table.select(across, down, "score").iter_rows():
-            i, j = ys.index(b), xs.index(a)
-            if score is not None and score > scores[i, j]:
-                scores[i, j] = score
-        axes = new_axes(ax, 1.6 + 0.62 * max(len(xs), 4), 1.1 + 0.4 * max(len(ys), 3))
         finite = scores[np.isfinite(scores)]
         low = finite.min() if len(finite) else 0.0
         span = (finite.max() - low if len(finite) else 0.0) or 1.0
@@ -174,7 +174,7 @@ class TuningDisplay:
             score = float(scores[i, j])
             level = float((score - low) / span) if np.isfinite(score) else 0.0
             gid, text = f"cell-{i}-{j}", self.number(score)
-            # Twenty-one shades: more cannot be told apart.
+            # Twenty-one shades: nobody can distinguish more.
             color = tuple(shade(round(20 * level) / 20))
             cells.append(Cell(i, j, gid, text, "", color))
             self.hovers_[gid] = (
@@ -182,63 +182,6 @@ class TuningDisplay:
                 f"{self.settings[1]} = {_label(ys[i])}: {text}"
             )
         axes.add_artist(Cells(cells, small=True))
-        i = _place(ys, self.result.best_params.get(down))
-        j = _place(xs, self.result.best_params.get(across))
-        frame = Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, fill=False, ec=INK, lw=2.0)
-        axes.add_artist(frame)
-        axes.set_xlim(-0.5, len(xs) - 0.5)
-        axes.set_ylim(len(ys) - 0.5, -0.5)
-        axes.set_xticks(np.arange(len(xs)), [_label(v) for v in xs], fontsize=8)
-        axes.set_yticks(np.arange(len(ys)), [_label(v) for v in ys], fontsize=8)
-        axes.set_xlabel(self.settings[0])
-        axes.set_ylabel(self.settings[1])
-        axes.tick_params(length=0)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        return axes
-
-    def _plot_curve(self, ax: Axes | None) -> Axes:
-        table = self.result.table
-        name = self._columns[0] if self._columns else table.columns[0]
-        values = _values(table, name)
-        sign = -1.0 if self.less_is_better else 1.0
-        score, spread = [], []
-        for value in values:
-            best = table.filter(pl.col(name).eq_missing(value)).sort(
-                "score", descending=True, nulls_last=True
-            )
-            score.append(sign * (best["score"][0] if len(best) else np.nan))
-            spread.append(best["spread"][0])
-        places = np.arange(len(values))
-        axes = new_axes(ax, 6.4, 3.2)
-        error = np.array(spread, dtype=np.float64)
-        axes.errorbar(
-            places,
-            score,
-            yerr=error if error.any() else None,
-            color=BLUE,
-            marker="o",
-            capsize=3,
-        )
-        at = _place(values, self.result.best_params.get(name))
-        axes.plot(at, score[at], "o", ms=13, mfc="none", mec=ORANGE, mew=2.0)
-        axes.set_xticks(places, [_label(value) for value in values])
-        axes.set_xlabel(self.settings[0] if self.settings else name)
-        axes.set_ylabel(self.metric)
-        axes.grid(color=GREY, alpha=0.3, linewidth=0.6)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        return axes
-
-
-def _values(table: pl.DataFrame, name: str) -> list[Any]:
-    column = table[name].unique(maintain_order=True)
-    return (column.sort() if column.dtype.is_numeric() else column).to_list()
-
-
-def _place(values: list[Any], value: Any) -> int:
-    """Find a value; what a table cannot hold is there as text."""
-    return values.index(value) if value in values else values.index(str(value))
 
 
 def _label(value: Any) -> str:

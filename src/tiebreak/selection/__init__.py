@@ -3,9 +3,9 @@
 
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
 from tiebreak.selection.l1_path import L1Path, L1RankerCV, l1_path
-from tiebreak.selection.results import ForwardDifference, ForwardResult
+from tiebreak.selection.results import ForwardDifference, ForwardResult, TuneResult
 from tiebreak.selection.splitters import ItemKFold, PeriodSplit, QueryKFold, RaterKFold
-from tiebreak.selection.tune import TuneResult, tune
+from tiebreak.selection.tune import tune
 
 __all__ = [
     "ForwardDifference",

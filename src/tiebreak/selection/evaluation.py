@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fit models on some rows, ask them about others, and compare: the part that does it.
+"""Fit models on some rows, let them predict others, and compare them on these.
 
-Which rows those are is for others to say: later periods (`forward`) or folds (`folds`).
+The held-out rows are those of later periods (``evaluate_forward``) or of folds
+(``evaluate_folds``). Rows with an item that was not seen in training are left out for
+all models, unless every model can predict them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,53 +34,69 @@ _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
 
 @dataclass(frozen=True, eq=False)
 class EvaluationData:
-    """Comparisons, checked, with the number of the item on each side."""
+    """Models by name, and checked comparisons with what belongs to their rows."""
 
+    models: dict[str, Any]
     pairs: Pairs
     outcome: NDArray[np.int8]
     weight: NDArray[np.float64]
-    sides: NDArray[np.int64]
+    sides: NDArray[np.int64]  # (n, 2), number of the item left and right
     columns: ForwardColumns
+
+    @classmethod
+    def read(
+        cls, models: Any, X: Any, y: Any, sample_weight: Any, **columns: Any
+    ) -> EvaluationData:
+        """Check models, comparisons and columns."""
+        named = _name_models(models)
+        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        kept = None if sample_weight is None else weight
+        found = ForwardColumns(sample_weight=kept, **columns)
+        found.check(named, len(pairs))
+        sides = np.stack([pairs.left, pairs.right], axis=1)
+        if pairs is not X:  # in an array, equal features are one item
+            sides = as_pairs(pairs).unique_items()[1][sides]
+        return cls(named, pairs, outcome, weight, sides, found)
+
+    def predict(self, method: Any, name: str, rows: NDArray[np.int64]) -> Any:
+        """Call a prediction method of a model with the columns that it takes."""
+        extra = self.columns.of(method, name, rows, ("advantage", "context"))
+        return method(self.pairs[rows], **extra)
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """What was foretold of one block."""
+    """What was predicted of one block."""
 
     number: int
     n_train: int
     test: NDArray[np.int64]
-    kept: NDArray[np.int64]
+    kept: NDArray[np.int64]  # the rows of it that are evaluated
     predicted: dict[str, NDArray[Any]]
     proba: dict[str, NDArray[np.float64]]
 
 
-def foretell(
-    models: dict[str, Any],
+def predict_blocks(data: EvaluationData, splits: Iterable[Any]) -> list[Block]:
+    """Fit every model on some rows and let it predict others, for every split.
+
+    Row numbers of splits count the rows of positive weight.
+    """
+    present = np.flatnonzero(data.weight > 0)
+    return [
+        _predict_block(data, present[train], present[test], number)
+        for number, (train, test) in enumerate(splits)
+    ]
+
+
+def _predict_block(
     data: EvaluationData,
     train: NDArray[np.int64],
     test: NDArray[np.int64],
     number: int,
 ) -> Block:
-    """Fit every model on some rows and ask it about others.
-
-    Parameters
-    ----------
-    models : dict of str to estimator
-        Models, which are cloned.
-    data : EvaluationData
-        The comparisons.
-    train, test : ndarray of int64
-        Row numbers.
-    number : int
-        Number of the block.
-
-    Returns
-    -------
-    Block
-    """
     fitted = {
-        name: _fit(name, model, data, train, number) for name, model in models.items()
+        name: _fit(name, model, data, train, number)
+        for name, model in data.models.items()
     }
     seen = np.zeros(data.sides.max() + 1, dtype=bool)
     seen[data.sides[train]] = True
@@ -95,9 +113,14 @@ def foretell(
             if hasattr(model, "predict_proba"):
                 proba[name] = np.empty((0, 3))
             continue
-        predicted[name], chances = _predict(name, model, data, kept, number)
-        if chances is not None:
-            proba[name] = chances
+        try:
+            predicted[name] = np.asarray(data.predict(model.predict, name, kept))
+            if hasattr(model, "predict_proba"):
+                chances = data.predict(model.predict_proba, name, kept)
+                proba[name] = np.asarray(chances)
+        except Exception as error:
+            error.add_note(f"This was model {name!r}, predicting block {number}.")
+            raise
     counts = np.bincount(data.outcome[train] + 1, data.weight[train], 3)
     predicted[_SHARES] = np.full(len(kept), _OUTCOMES[counts.argmax()])
     proba[_SHARES] = np.tile(counts / counts.sum(), (len(kept), 1))
@@ -119,35 +142,15 @@ def _fit(
         raise
 
 
-def _predict(
-    name: str, model: Any, data: EvaluationData, rows: NDArray[np.int64], number: int
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    pairs = data.pairs[rows]
-
-    def ask(method: Any) -> NDArray[Any]:
-        extra = data.columns.of(method, name, rows, ("advantage", "context"))
-        return np.asarray(method(pairs, **extra))
-
-    try:
-        predicted = ask(model.predict)
-        if not hasattr(model, "predict_proba"):
-            return predicted, None
-        return predicted, ask(model.predict_proba)
-    except Exception as error:
-        error.add_note(f"This was model {name!r}, foretelling block {number}.")
-        raise
-
-
 def _all_predict(
     fitted: dict[str, Any], data: EvaluationData, rows: NDArray[np.int64]
 ) -> bool:
     """Ask whether every model can predict rows with items it has not seen."""
-    for name, model in fitted.items():
-        extra = data.columns.of(model.predict, name, rows, ("advantage", "context"))
-        try:
-            model.predict(data.pairs[rows], **extra)
-        except ValueError:
-            return False
+    try:
+        for name, model in fitted.items():
+            data.predict(model.predict, name, rows)
+    except ValueError:
+        return False
     return True
 
 
@@ -158,25 +161,7 @@ def collect(
     names_of_blocks: list[tuple[Any, ...]],
     note: str = "",
 ) -> ForwardResult:
-    """Join what was foretold of all blocks.
-
-    Parameters
-    ----------
-    blocks : list of Block
-        What was foretold.
-    data : EvaluationData
-        The comparisons.
-    place : ndarray of int64 of shape (n,)
-        Rows with the same number may depend on each other.
-    names_of_blocks : list of (first, last)
-        What each block is of: its first and last period.
-    note : str, default=""
-        How rows were held out, instead of what is said of periods.
-
-    Returns
-    -------
-    ForwardResult
-    """
+    """Join what was predicted of all blocks."""
     row = np.concatenate([block.kept for block in blocks])
     if len(row) == 0:
         n_test = sum(len(block.test) for block in blocks)
@@ -235,31 +220,8 @@ def collect(
     )
 
 
-def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    columns = []
-    for name in rows[0]:
-        values: Any = [row[name] for row in rows]
-        if name in METRICS:
-            columns.append(pl.Series(name, values, dtype=pl.Float64))
-            continue
-        if isinstance(values[0], np.datetime64):
-            values = np.array(values)
-        columns.append(pl.Series(name, values))
-    return pl.DataFrame(columns)
-
-
-def name_models(models: Any) -> dict[str, Any]:
-    """Give models by name; one alone is called by its class.
-
-    Parameters
-    ----------
-    models : estimator or dict of str to estimator
-        The models.
-
-    Returns
-    -------
-    dict of str to estimator
-    """
+def _name_models(models: Any) -> dict[str, Any]:
+    """Give models by name; one alone is called by its class."""
     if not isinstance(models, Mapping):
         return {type(models).__name__: models}
     if not models:
@@ -273,12 +235,17 @@ def name_models(models: Any) -> dict[str, Any]:
     return dict(models)
 
 
-def item_numbers(pairs: Pairs, X: Any) -> NDArray[np.int64]:
-    """Number the items of both sides; in an array, equal features are one item."""
-    sides = np.stack([pairs.left, pairs.right], axis=1)
-    if pairs is X:
-        return sides
-    return as_pairs(pairs).unique_items()[1][sides]
+def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    columns = []
+    for name in rows[0]:
+        values: Any = [row[name] for row in rows]
+        if name in METRICS:
+            columns.append(pl.Series(name, values, dtype=pl.Float64))
+            continue
+        if isinstance(values[0], np.datetime64):
+            values = np.array(values)
+        columns.append(pl.Series(name, values))
+    return pl.DataFrame(columns)
 
 
 def evaluate_folds(
@@ -294,12 +261,12 @@ def evaluate_folds(
     rater: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ForwardResult:
-    """Measure how well models foretell results from the others, by cross-validation.
+    """Measure how well models predict held-out results, by cross-validation.
 
     For results with dates use :func:`evaluate_forward`: there a fold would learn from
-    the future. Rows are shuffled into folds; each is foretold by models fitted on the
+    the future. Rows are shuffled into folds; each is predicted by models fitted on the
     other folds. Rows with an item that the other folds do not have are left out for all
-    models alike, unless every model can predict them.
+    models, unless every model can predict them.
 
     Parameters
     ----------
@@ -330,33 +297,28 @@ def evaluate_folds(
     ForwardResult
         As of :func:`evaluate_forward`; ``period`` numbers raters, groups or rows.
     """
-    named = name_models(models)
-    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-    columns = ForwardColumns(
+    data = EvaluationData.read(
+        models,
+        X,
+        y,
+        sample_weight,
         period=None,
         advantage=advantage,
         context=context,
         rater=rater,
-        sample_weight=None if sample_weight is None else weight,
     )
-    columns.check(named, len(pairs))
-    data = EvaluationData(pairs, outcome, weight, item_numbers(pairs, X), columns)
-    present = np.flatnonzero(weight > 0)
+    present = np.flatnonzero(data.weight > 0)
     labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
     splitter = _splitter(cv, len(present), labels, random_state)
     together = None if labels is None else labels[present]
-    blocks = [
-        foretell(named, data, present[train], present[test], number)
-        for number, (train, test) in enumerate(
-            splitter.split(pairs[present], outcome[present], together)
-        )
-    ]
+    splits = splitter.split(data.pairs[present], data.outcome[present], together)
+    blocks = predict_blocks(data, splits)
     # Rows of one query, or of one rater, may depend on each other.
-    place = np.arange(len(pairs), dtype=np.int64) if labels is None else labels
+    place = np.arange(len(data.pairs), dtype=np.int64) if labels is None else labels
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
     numbers = [(block.number, block.number) for block in blocks]
-    note = f"each foretold from the other folds of {len(blocks)}."
+    note = f"each predicted from the other folds of {len(blocks)}."
     return collect(blocks, data, place, numbers, note)
 
 
@@ -389,16 +351,16 @@ def evaluate_forward(
     rater: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ForwardResult:
-    """Measure how well models foretell results from earlier ones only.
+    """Measure how well models predict results from earlier ones only.
 
     For every block of `PeriodSplit`, a clone of each model is fitted on all rows of
     earlier periods, in order of time, and predicts the rows of the block. It is not
     updated within the block, so more splits let models that follow the time look their
-    best. Metadata the models stands ``"shares"``, which knows only how often left, tie
-    and right occurred so far.
+    best. The baseline ``"shares"`` knows only how often left, tie and right occurred so
+    far.
 
-    A model without a prior cannot foretell an item that it has not seen. Rows with
-    such an item are left out *for all models alike*, unless every model can predict
+    A model without a prior cannot predict an item that it has not seen. Rows with
+    such an item are left out *for all models*, unless every model can predict
     them; the column ``n_unseen`` of the result says how many were left out.
 
     Parameters
@@ -413,7 +375,7 @@ def evaluate_forward(
         When: dates, numbers or text, in any order. Models whose ``fit`` takes periods
         get it.
     n_splits : int, default=5
-        Number of blocks to foretell.
+        Number of blocks to predict.
     min_train : int or float, optional
         Rows, or share of the rows, of the first training set, at least; see
         `PeriodSplit`.
@@ -465,26 +427,20 @@ def evaluate_forward(
     │ shares          ┆ 6      ┆ 0.5      │
     └─────────────────┴────────┴──────────┘
     """
-    named = name_models(models)
-    pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-    periods = order_periods(period, len(pairs))
-    columns = ForwardColumns(
+    data = EvaluationData.read(
+        models,
+        X,
+        y,
+        sample_weight,
         period=as_column(period, "period"),
         advantage=advantage,
         context=context,
         rater=rater,
-        sample_weight=None if sample_weight is None else weight,
     )
-    columns.check(named, len(pairs))
-    data = EvaluationData(pairs, outcome, weight, item_numbers(pairs, X), columns)
-    present = np.flatnonzero(weight > 0)
+    periods = order_periods(period, len(data.pairs))
+    present = periods.place[data.weight > 0]
     splitter = PeriodSplit(n_splits, min_train=min_train)
-    blocks = [
-        foretell(named, data, present[train], present[test], number)
-        for number, (train, test) in enumerate(
-            splitter.split(present, period=periods.place[present])
-        )
-    ]
+    blocks = predict_blocks(data, splitter.split(present, period=present))
     ends = [
         tuple(periods.values[periods.place[row]] for row in block.test[[0, -1]])
         for block in blocks

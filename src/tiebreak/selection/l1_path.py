@@ -15,12 +15,7 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import Orders, as_items, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.models.l1.l1_ranker import L1Ranker, L1Utility, check_alpha
-from tiebreak.selection.tune_splits import (
-    Split,
-    choose_scorer,
-    make_splits,
-    row_columns,
-)
+from tiebreak.selection.tune import Split, choose_scorer, make_splits, row_columns
 
 Floats = NDArray[np.float64]
 
@@ -201,7 +196,7 @@ def _alphas(
     if largest == 0.0:
         raise ValueError(
             "there is no path: every feature is dropped whatever alpha is. Either no "
-            f"feature tells better from worse items, or the slacks (slack={slack!r}) "
+            f"feature separates better from worse items, or slacks (slack={slack!r}) "
             "pay for all pairs at once; in that case try slack='pair'. Give alphas to "
             "solve all the same."
         )
@@ -389,17 +384,8 @@ class L1RankerCV(L1Utility, BaseEstimator):
                 "L1RankerCV chooses by cross-validation, got cv=None; expected a "
                 "number of folds or a splitter. L1Ranker takes an alpha of your own."
             )
-        programs: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in (
-                "slack",
-                "reduction",
-                "adjacent",
-                "tol",
-                "max_iter",
-                "time_limit",
-            )
-        }
+        names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
+        problem: dict[str, Any] = {name: getattr(self, name) for name in names}
         rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight}
         path = l1_path(
             X,
@@ -410,10 +396,10 @@ class L1RankerCV(L1Utility, BaseEstimator):
             cv=self.cv,
             scoring=self.scoring,
             **rows,
-            **programs,
+            **problem,
         )
         alpha = float(path.alphas[path.best])
-        chosen = L1Ranker(alpha, **programs).fit(X, y, **rows)
+        chosen = L1Ranker(alpha, **problem).fit(X, y, **rows)
         self._forget()
         for name, value in vars(chosen).items():
             if name.endswith("_"):

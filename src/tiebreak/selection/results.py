@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well models foretold results: tables, rows, and differences with errors."""
+"""What evaluations and searches found: tables, rows, differences, and the picture.
+
+Row-aligned columns (period, advantage, context, rater, weights) are handed to the
+methods of a model that name them among their parameters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Real
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -18,13 +23,19 @@ from rich.text import Text
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import readable_period
 from tiebreak.metrics import (
     comparison_brier,
     comparison_error,
     comparison_log_loss,
+    get_scorer,
     ranked_probability_score,
+    scorer_names,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
@@ -53,17 +64,17 @@ class ForwardDifference:
 
 @dataclass(frozen=True, eq=False)
 class ForwardResult:
-    """How well models foretold the rows of later periods.
+    """How well models predicted the rows of later periods.
 
-    All m rows that are evaluated are foretold by every model, from earlier periods
+    All m rows that are evaluated are predicted by every model, from earlier periods
     only. Metrics are weighted means over rows.
 
     Attributes
     ----------
     table : polars.DataFrame
-        One row per model, and one for ``"shares"``, which foretells every row with the
-        shares of left, tie and right in the training rows. ``n_test`` rows are
-        evaluated; ``n_unseen`` rows are left out for all models alike, because they
+        One row per model, and one for the baseline ``"shares"``, which predicts every
+        row by the frequencies of left, tie and right in the training rows. ``n_test``
+        rows are evaluated; ``n_unseen`` rows are left out for all models, because they
         have an item that was not seen before and not every model can do without.
         ``accuracy`` (more is better) is of what ``predict`` says; ``log_loss``,
         ``brier`` and ``rps`` (less is better) are of ``predict_proba``, null for models
@@ -179,26 +190,13 @@ class ForwardResult:
 
     def __str__(self) -> str:
         cells = [["", *(_HEADINGS[name] for name in METRICS)], *self._cells()]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0])]
-                + [
-                    cell.rjust(width)
-                    for cell, width in zip(row[1:], widths[1:], strict=True)
-                ]
-            ).rstrip()
-            for row in cells
-        ]
+        first, *others = zip(*cells, strict=True)
+        columns = [_padded(first, str.ljust), *(_padded(c, str.rjust) for c in others)]
+        lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
         return "\n".join([*self.heading(), "", *lines])
 
     def __rich__(self) -> Group:
-        """Show the table in the terminal.
-
-        Returns
-        -------
-        rich.console.Group
-        """
+        """Show the table in the terminal."""
         table = Table()
         table.add_column("model")
         for name in METRICS:
@@ -233,7 +231,8 @@ class ForwardResult:
             last = readable_period(blocks["last"][-1])
             lines = [
                 f"{n_test:,} rows of {len(blocks)} block{'s' * (len(blocks) != 1)}, "
-                f"from {first} to {last}, each foretold from what was before its block."
+                f"from {first} to {last}, each predicted from what was before its "
+                "block."
             ]
         if n_unseen:
             lines.append(
@@ -243,34 +242,256 @@ class ForwardResult:
         return lines
 
 
+def _padded(cells: Sequence[str], pad: Callable[[str, int], str]) -> list[str]:
+    width = max(map(len, cells))
+    return [pad(cell, width) for cell in cells]
+
+
+@dataclass(frozen=True, eq=False)
+class TuneResult:
+    """Scores of every combination of a grid.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+        One row per combination, in grid order: its parameters, ``score`` (the mean over
+        splits), ``spread`` (standard deviation over splits), ``place`` (1 is best),
+        ``converged``, and ``split_0``, ``split_1``, ….
+    best_params : dict
+        The first of the best combinations in grid order.
+    best_score : float
+        Its score; greater is better.
+    best_model : estimator or None
+        Fitted with ``best_params`` on all training data, unless ``refit=False``.
+    scoring : str
+        Name of the metric.
+    """
+
+    table: pl.DataFrame
+    best_params: dict[str, Any]
+    best_score: float
+    best_model: Any
+    scoring: str
+
+    @classmethod
+    def make(
+        cls,
+        candidates: list[dict[str, Any]],
+        scores: np.ndarray,
+        converged: np.ndarray,
+        best: int,
+        best_model: Any,
+        scoring: str,
+    ) -> TuneResult:
+        """Make the table; `best` is the row of the choice."""
+        names = list(dict.fromkeys(key for params in candidates for key in params))
+        mean = scores.mean(axis=1)
+        # Combinations of equal score share a place; NaN comes last.
+        order = np.where(np.isnan(mean), -np.inf, mean)
+        place = 1 + (order[None, :] > order[:, None]).sum(axis=1)
+        columns: dict[str, Any] = {
+            name: _column([params.get(name) for params in candidates]) for name in names
+        }
+        columns |= {
+            "score": mean,
+            "spread": scores.std(axis=1),
+            "place": place,
+            "converged": converged.all(axis=1),
+        }
+        columns |= {f"split_{k}": scores[:, k] for k in range(scores.shape[1])}
+        return cls(
+            pl.DataFrame(columns),
+            dict(candidates[best]),
+            float(mean[best]),
+            best_model,
+            scoring,
+        )
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{k}={_short(v)}" for k, v in self.best_params.items())
+        return (
+            f"TuneResult({chosen}: {self.scoring} {self.best_score:.4g}, best of "
+            f"{len(self.table)})"
+        )
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the grid: scores over two parameters, or a curve over one.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to save the picture (PNG, SVG or PDF), written atomically.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            With more than two parameters the first two that vary are drawn, each cell
+            with the best score over the others. The choice is framed, or has a ring.
+        """
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        axes = figure.add_subplot()
+        names = varying_parameters(self.table)
+        metric = self.scoring
+        known = metric in scorer_names()
+        if known and not getattr(get_scorer(metric), "greater_is_better", True):
+            metric = f"minus {metric} (higher is better)"
+        draw_grid(axes, self, names=names, metric=metric)
+        axes.tick_params(axis="x", rotation=45)
+        chosen, rest = (
+            ", ".join(f"{n} = {label_value(self.best_params[n])}" for n in some)
+            for some in (names[:2], names[2:])
+        )
+        axes.set_title(
+            f"Best: {chosen or 'the only combination'}"
+            + (f"\n(each cell: best over the others, here {rest})" if rest else ""),
+            fontsize=11,
+        )
+        if path is not None:
+            target = Path(path)
+            with atomic_path(target) as temporary:
+                figure.savefig(temporary, format=target.suffix.lower().lstrip("."))
+        return figure
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """Keep plain values; what a table cannot hold is shown as text."""
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    kinds = {type(v) for v in plain if v is not None}
+    if kinds <= {int, float} and float in kinds:
+        return [None if v is None else float(v) for v in plain]
+    if len(kinds) == 1 and kinds <= {int, float, str, bool}:
+        return plain
+    return [None if v is None else str(v) for v in plain]
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+# Okabe and Ito's blue and orange, and grey.
+_LINE, _RING, _GRID = "#0072b2", "#d55e00", "#767676"
+
+
+def varying_parameters(table: pl.DataFrame) -> list[str]:
+    """Name the parameters that have more than one value in the table of a search."""
+    fixed = ("score", "spread", "place", "converged")
+    return [
+        name
+        for name in table.columns
+        if name not in fixed
+        and not name.startswith("split_")
+        and table[name].n_unique() > 1
+    ]
+
+
+def grid_values(table: pl.DataFrame, name: str) -> list[Any]:
+    """Give the values of a parameter, sorted if they are numbers."""
+    column = table[name].unique(maintain_order=True)
+    return (column.sort() if column.dtype.is_numeric() else column).to_list()
+
+
+def label_value(value: Any) -> str:
+    """Write the value of a parameter."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _index(values: list[Any], value: Any) -> int:
+    """Find a value; what a table cannot hold is there as text."""
+    return values.index(value) if value in values else values.index(str(value))
+
+
+def draw_grid(
+    axes: Any,
+    result: TuneResult,
+    *,
+    names: list[str],
+    metric: str,
+    sign: float = 1.0,
+    label: Callable[[Any], str] = label_value,
+    paint: Callable[..., None] | None = None,
+) -> None:
+    """Draw scores over the first two parameters that vary, or `sign` times over one.
+
+    `names` and `metric` are for the axes. ``paint(axes, scores, xs, ys)`` fills the
+    cells, where -inf is no score; by default they are shaded, with a color bar.
+    """
+    columns = varying_parameters(result.table)
+    if len(columns) >= 2:
+        _draw_cells(axes, result, columns, label, metric, paint)
+        axes.set(xlabel=names[0], ylabel=names[1])
+        return
+    name = columns[0] if columns else result.table.columns[0]
+    _draw_curve(axes, result, name, label, sign)
+    axes.set(xlabel=names[0] if names else name, ylabel=metric)
+
+
+def _draw_cells(
+    axes: Any,
+    result: TuneResult,
+    columns: list[str],
+    label: Callable[[Any], str],
+    metric: str,
+    paint: Callable[..., None] | None,
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    across, down = columns[:2]
+    xs, ys = grid_values(result.table, across), grid_values(result.table, down)
+    scores = np.full((len(ys), len(xs)), -np.inf)
+    for a, b, score in result.table.select(across, down, "score").iter_rows():
+        i, j = ys.index(b), xs.index(a)
+        if score is not None and score > scores[i, j]:
+            scores[i, j] = score
+    if paint is None:
+        finite = np.where(np.isfinite(scores), scores, np.nan)
+        picture = axes.imshow(finite, aspect="auto", cmap="cividis")
+        axes.get_figure().colorbar(picture, ax=axes).set_label(metric)
+    else:
+        paint(axes, scores, xs, ys)
+    best = result.best_params
+    i, j = _index(ys, best.get(down)), _index(xs, best.get(across))
+    frame = Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, fill=False, ec="black", lw=2.0)
+    axes.add_artist(frame)
+    axes.set_xlim(-0.5, len(xs) - 0.5)
+    axes.set_ylim(len(ys) - 0.5, -0.5)
+    axes.set_xticks(np.arange(len(xs)), [label(v) for v in xs], fontsize=8)
+    axes.set_yticks(np.arange(len(ys)), [label(v) for v in ys], fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _draw_curve(
+    axes: Any, result: TuneResult, name: str, label: Callable[[Any], str], sign: float
+) -> None:
+    values = grid_values(result.table, name)
+    score, spread = [], []
+    for value in values:
+        of_value = result.table.filter(pl.col(name).eq_missing(value))
+        best = of_value.sort("score", descending=True, nulls_last=True)
+        score.append(sign * best["score"][0])
+        spread.append(best["spread"][0])
+    places, error = np.arange(len(values)), np.array(spread, dtype=np.float64)
+    bars = error if error.any() else None
+    axes.errorbar(places, score, yerr=bars, color=_LINE, marker="o", capsize=3)
+    at = _index(values, result.best_params.get(name))
+    axes.plot(at, score[at], "o", ms=13, mfc="none", mec=_RING, mew=2.0)
+    axes.set_xticks(places, [label(value) for value in values])
+    axes.grid(color=_GRID, alpha=0.3, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def score_rows(
     outcome: NDArray[np.int8],
     weight: NDArray[np.float64],
     predicted: NDArray[Any],
     proba: NDArray[np.float64] | None,
 ) -> dict[str, float | None]:
-    """Compute all metrics of some rows.
-
-    Parameters
-    ----------
-    outcome : ndarray of int8 of shape (n,)
-        What happened.
-    weight : ndarray of float64 of shape (n,)
-        Weights.
-    predicted : ndarray of shape (n,)
-        Predicted outcomes.
-    proba : ndarray of shape (n, 3) or None
-        Predicted probabilities.
-
-    Returns
-    -------
-    dict
-        Metrics by name; None for those of probabilities that are not there, and for
-        all when there is no row.
-    """
-    if len(outcome) == 0:
-        return dict.fromkeys(METRICS)
+    """Compute all metrics of some rows."""
     scores: dict[str, float | None] = dict.fromkeys(METRICS)
+    if len(outcome) == 0:
+        return scores
     scores["accuracy"] = 1.0 - comparison_error(
         outcome, predicted, sample_weight=weight
     )
@@ -283,36 +504,22 @@ def score_rows(
 
 @dataclass(frozen=True, eq=False)
 class ForwardColumns:
-    """Row-aligned columns, as given.
-
-    Attributes
-    ----------
-    period, context, rater, sample_weight : array-like of n rows, or None
-        The columns.
-    advantage : float, array-like of shape (n,), mapping of str to these, or None
-        For all models, or for models by name.
-    """
+    """Row-aligned columns, as given."""
 
     period: Any
-    advantage: Any
+    advantage: Any  # one for all models, or a mapping for models by name
     context: Any
     rater: Any
     sample_weight: Any
 
     def check(self, models: dict[str, Any], n_rows: int) -> None:
-        """Refuse columns of another length, and such that no model takes.
-
-        Parameters
-        ----------
-        models : dict of str to estimator
-            The models.
-        n_rows : int
-            n.
-        """
+        """Refuse columns of another length, and such that no model takes."""
         for name in ("advantage", "context", "rater"):
             given = getattr(self, name)
             if isinstance(given, Mapping):
-                self._check_by_model(name, given, models, n_rows)
+                if name != "advantage":
+                    raise TypeError(f"{name} must be one column, got a dictionary.")
+                _check_by_model(given, models, n_rows)
             elif given is not None:
                 _check_length(given, name, n_rows)
                 if not any(_takes(model.fit, name) for model in models.values()):
@@ -321,49 +528,10 @@ class ForwardColumns:
                         f"or add a model that learns from {name}."
                     )
 
-    def _check_by_model(
-        self,
-        name: str,
-        given: Mapping[str, Any],
-        models: dict[str, Any],
-        n_rows: int,
-    ) -> None:
-        if name != "advantage":
-            raise TypeError(f"{name} must be one column, got a dictionary.")
-        for key, values in given.items():
-            if key not in models:
-                known = ", ".join(map(repr, models))
-                raise ValueError(
-                    f"advantage is given for {key!r}, which is not among the models: "
-                    f"{known}."
-                )
-            if not _takes(models[key].fit, name):
-                raise ValueError(
-                    f"advantage is given for {key!r}, which takes none in fit."
-                )
-            _check_length(values, name, n_rows)
-
     def of(
         self, method: Any, model: str, rows: NDArray[np.int64], names: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Give the columns that a method of a model takes, for some rows.
-
-        Parameters
-        ----------
-        method : callable
-            Such as ``fit``; it takes a column if it names it among its parameters.
-        model : str
-            Name of the model.
-        rows : ndarray of int64
-            Which rows.
-        names : tuple of str
-            The columns to look at.
-
-        Returns
-        -------
-        dict
-            Keyword arguments for the method.
-        """
+        """Give the columns that a method of a model takes, for some rows."""
         taken: dict[str, Any] = {}
         for name in names:
             values = getattr(self, name)
@@ -378,33 +546,25 @@ class ForwardColumns:
         return taken
 
 
+def _check_by_model(
+    advantage: Mapping[str, Any], models: dict[str, Any], n_rows: int
+) -> None:
+    for key, values in advantage.items():
+        if key not in models:
+            known = ", ".join(map(repr, models))
+            raise ValueError(
+                f"advantage is given for {key!r}, which is not among the models: "
+                f"{known}."
+            )
+        if not _takes(models[key].fit, "advantage"):
+            raise ValueError(
+                f"advantage is given for {key!r}, which takes none in fit."
+            )
+        _check_length(values, "advantage", n_rows)
+
+
 def fit_names(model: Any, column: str) -> list[str]:
-    """Give the names under which the fit of a model takes a column.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    column : str
-        Such as ``"sample_weight"``.
-
-    Returns
-    -------
-    list of str
-        Empty if it does not take the column. A pipeline gives weights to every step
-        that takes them.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from tiebreak import LogisticCompare, OnItems
-    >>> fit_names(LogisticCompare(), "sample_weight")
-    ['sample_weight']
-    >>> model = make_pipeline(OnItems(StandardScaler()), LogisticCompare())
-    >>> fit_names(model, "sample_weight")
-    ['onitems__sample_weight', 'logisticcompare__sample_weight']
-    """
+    """Give the names under which the fit of a model takes a column."""
     return _keys(model.fit, column)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Splitters that hold out whole queries, whole raters, or items never seen.
+"""Splitters that hold out whole queries, whole raters, later periods or unseen items.
 
-They follow scikit-learn's protocol. Those that need a column beside X and y (`qid`,
-`rater`) request it by default, so with metadata routing it reaches them through
-GridSearchCV and cross_val_score without ceremony; without routing, pass the same
-column as `groups`.
+They follow scikit-learn's protocol. Those that need a column besides X and y (`qid`,
+`rater`, `period`) request it by default, so with metadata routing it reaches them
+through GridSearchCV and cross_val_score; without routing, pass the same column as
+`groups`.
 """
 
 from __future__ import annotations
@@ -77,19 +77,7 @@ class _GroupedKFold(_KFold):
         self, X: Any, column: Any, groups: Any
     ) -> tuple[NDArray[np.int64], int]:
         name = self._column
-        if column is not None and groups is not None:
-            raise ValueError(
-                f"{type(self).__name__} got both {name} and groups; give only {name}."
-            )
-        if column is None:
-            column = groups
-        if column is None:
-            raise ValueError(
-                f"{type(self).__name__} needs the column {name}, which says what must "
-                f"stay together. Call split(X, y, {name}={name}); in GridSearchCV and "
-                f"cross_val_score pass {name} with metadata routing enabled, or as "
-                "groups without."
-            )
+        column = _choose_column(self, name, column, groups, "what must stay together")
         values = as_column(column, name)
         n_rows = _n_rows(X, len(values))
         if len(values) != n_rows:
@@ -107,6 +95,8 @@ class _GroupedKFold(_KFold):
         Largest groups first, which keeps folds nearly equal; or in random order, and
         then two folds differ by at most the size of the largest group.
         """
+        # Not scikit-learn's GroupKFold: its folds differ where groups are equally
+        # large, and shuffled ones balance the number of groups and not that of rows.
         order = self._order(len(sizes))
         if not self.shuffle:
             order = np.argsort(-sizes, kind="stable")
@@ -141,7 +131,7 @@ class QueryKFold(_GroupedKFold):
     Examples
     --------
     >>> import numpy as np
-    >>> from tiebreak.selection.splitters import QueryKFold
+    >>> from tiebreak.selection import QueryKFold
     >>> X = np.zeros((5, 1))
     >>> for train, test in QueryKFold(2).split(X, qid=["b", "a", "b", "a", "b"]):
     ...     print(train, test)
@@ -224,7 +214,7 @@ class RaterKFold(_GroupedKFold):
     Examples
     --------
     >>> import numpy as np
-    >>> from tiebreak.selection.splitters import RaterKFold
+    >>> from tiebreak.selection import RaterKFold
     >>> pairs = np.zeros((4, 2, 1))
     >>> for train, test in RaterKFold(2).split(pairs, rater=["u", "v", "v", "u"]):
     ...     print(train, test)
@@ -310,7 +300,7 @@ class ItemKFold(_KFold):
     Examples
     --------
     >>> from tiebreak import Pairs
-    >>> from tiebreak.selection.splitters import ItemKFold
+    >>> from tiebreak.selection import ItemKFold
     >>> pairs = Pairs(None, left=["a", "c", "a", "b"], right=["b", "d", "c", "a"])
     >>> for train, test in ItemKFold(2, shuffle=False).split(pairs):
     ...     print(train, test)
@@ -381,6 +371,23 @@ class ItemKFold(_KFold):
         return self.n_splits
 
 
+def _choose_column(
+    splitter: Any, name: str, column: Any, groups: Any, meaning: str
+) -> Any:
+    """Give the column that a splitter needs, which may have come as groups."""
+    kind = type(splitter).__name__
+    if column is not None and groups is not None:
+        raise ValueError(f"{kind} got both {name} and groups; give only {name}.")
+    column = groups if column is None else column
+    if column is None:
+        raise ValueError(
+            f"{kind} needs the column {name}, which says {meaning}. Call split(X, y, "
+            f"{name}={name}); in GridSearchCV and cross_val_score pass {name} with "
+            "metadata routing enabled, or as groups without."
+        )
+    return column
+
+
 def _n_rows(X: Any, default: int) -> int:
     shape = getattr(X, "shape", None)
     if shape is not None:
@@ -425,7 +432,7 @@ class PeriodSplit(BaseCrossValidator):
     Examples
     --------
     >>> import numpy as np
-    >>> from tiebreak.selection.splitters import PeriodSplit
+    >>> from tiebreak.selection import PeriodSplit
     >>> year = [2023, 2021, 2022, 2021, 2023]
     >>> for train, test in PeriodSplit(2).split(np.zeros((5, 2, 1)), period=year):
     ...     print(train, test)
@@ -466,18 +473,9 @@ class PeriodSplit(BaseCrossValidator):
         train, test : ndarray of int
             In order of time.
         """
-        if period is not None and groups is not None:
-            raise ValueError(
-                "PeriodSplit got both period and groups; give only period."
-            )
-        period = groups if period is None else period
-        if period is None:
-            raise ValueError(
-                "PeriodSplit needs the column period, which says when each row took "
-                "place. Call split(X, y, period=period); in GridSearchCV and "
-                "cross_val_score pass period with metadata routing enabled, or as "
-                "groups without."
-            )
+        period = _choose_column(
+            self, "period", period, groups, "when each row took place"
+        )
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         place = order_periods(period, n_rows).place
         in_time = np.argsort(place, kind="stable")

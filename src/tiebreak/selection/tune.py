@@ -2,16 +2,11 @@
 """Choose parameters on a grid, on a validation set or by cross-validation.
 
 The choice is that of the plain loop "for every combination: clone, fit, score", the
-first of the best in grid order. Models that have a ``path`` are fitted as paths along
-C: all values of C start from each other's solutions. On comparisons, support vector
-machines share the rows of one kernel too, and the kernel values of the validation items
-are computed once for all.
-
-Units of work of a search: one combination, or all that differ only in C.
-
-A model with a method ``path(X, y, Cs, ...)`` is fitted for all values of C together,
-each from the solution before it. Pairwise support vector machines on comparisons share
-even the kernel values between training and test items.
+first of the best in grid order. A unit of work is one combination on one split, or all
+combinations that differ only in C: models with a method ``path(X, y, Cs, ...)`` are
+fitted for all values of C together, each from the solution before it. On comparisons,
+support vector machines share the rows of one kernel too, and the kernel values of the
+validation items are computed once for all.
 """
 
 from __future__ import annotations
@@ -22,37 +17,34 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import joblib
 import numpy as np
-import polars as pl
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data import Orders, as_pairs, is_pairs
 from tiebreak.data.atomic import atomic_path
+from tiebreak.data.columns import as_column, factorize
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
-from tiebreak.metrics import PairScorer, get_scorer, scorer_names
+from tiebreak.metrics import GradeScorer, PairScorer, get_scorer
 from tiebreak.models import ThresholdCompare, fit_path
 from tiebreak.models.base import to_outcomes
-from tiebreak.models.svm.pair_machine import PairKernelMachine
-from tiebreak.selection.tune_splits import (
-    Split,
-    choose_scorer,
-    make_splits,
-    row_columns,
-)
+from tiebreak.models.svm.machine import PairKernelMachine
+from tiebreak.selection.results import TuneResult
+from tiebreak.selection.splitters import QueryKFold
 from tiebreak.solvers import best_threshold, compile_kernels
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+Params = dict[str, Any]
+Fold = tuple[np.ndarray, np.ndarray]
 
 
 class OtherSearchError(ValueError):
@@ -61,65 +53,43 @@ class OtherSearchError(ValueError):
 
 @dataclass(frozen=True)
 class CellScore:
-    """Score of one combination on one split.
+    """Score of one combination on one split."""
 
-    Parameters
-    ----------
-    candidate, split : int
-        Numbers of the combination and of the split.
-    score : float
-        Greater is better.
-    converged : bool
-        Whether the fit reached its tolerance.
-    """
-
-    candidate: int
-    split: int
-    score: float
-    converged: bool
+    candidate: int  # numbers of the combination and of the split
+    split: int  # numbers of the combination and of the split
+    score: float  # greater is better
+    converged: bool  # whether the fit reached its tolerance
 
 
 class Checkpoint:
-    """Finished scores, in memory and, when asked, in a file.
-
-    Parameters
-    ----------
-    path : path or None
-        The file; it is written atomically after every addition.
-    signature : str
-        What tells this search from others; a file of another one is refused.
-    """
+    """Finished scores, in memory and, when asked, in a file."""
 
     def __init__(self, path: str | Path | None, signature: str) -> None:
         self.path = None if path is None else Path(path)
         self.signature = signature
         self.known: dict[tuple[int, int], tuple[float, bool]] = {}
-        if self.path is not None and self.path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        assert self.path is not None
+        if self.path is None or not self.path.exists():
+            return
         try:
             stored = json.loads(self.path.read_text())
-            rows = [
-                (int(c), int(s), float(v), bool(k)) for c, s, v, k in stored["done"]
-            ]
-            signature = stored["search"]
+            self.known = {
+                (int(c), int(s)): (float(v), bool(k)) for c, s, v, k in stored["done"]
+            }
+            found = stored["search"]
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"{self.path} is not a checkpoint of a search ({error}); remove it or "
                 "name another file."
             ) from None
-        if signature != self.signature:
+        if found != signature:
             raise OtherSearchError(
                 f"{self.path} belongs to another search (other model, grid, metric or "
                 "data); remove it or name another file."
             )
-        self.known = {(c, s): (v, k) for c, s, v, k in rows}
 
-    def has(self, split: int, candidates: Iterable[int]) -> bool:
-        """Whether all these combinations have a score on a split."""
-        return all((i, split) in self.known for i in candidates)
+    def has(self, task: Task) -> bool:
+        """Whether all combinations of a task have a score."""
+        return all((i, task.split) in self.known for i in task.candidates)
 
     def add(self, cells: Iterable[CellScore]) -> None:
         """Take in scores and write the file."""
@@ -128,9 +98,8 @@ class Checkpoint:
         if self.path is not None:
             rows = [[*key, *value] for key, value in self.known.items()]
             with atomic_path(self.path) as temporary:
-                temporary.write_text(
-                    json.dumps({"search": self.signature, "done": rows})
-                )
+                text = json.dumps({"search": self.signature, "done": rows})
+                temporary.write_text(text)
 
     def arrays(self, n_candidates: int, n_splits: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores and convergence, both of shape (n_candidates, n_splits)."""
@@ -141,44 +110,195 @@ class Checkpoint:
         return scores, converged
 
 
-Params = dict[str, Any]
+# What a scorer of the user's own is given when it has an argument of that name.
+_GIVEN = ("qid", "sample_weight")
+
+
+@dataclass(frozen=True)
+class Split:
+    """One training set and the set that scores it."""
+
+    X: Any  # training rows
+    y: Any
+    fit: Params  # what else ``fit`` takes for these rows
+    X_test: Any  # rows that score
+    y_test: Any
+    score: Params  # what the scorer takes for these rows
+    ask: Params  # what predictions take for these rows
+
+
+def choose_scorer(
+    scoring: str | Callable[..., float] | None, X_test: Any
+) -> Callable[..., float]:
+    """Find the scorer, and refuse one that is for another shape of data."""
+    of_pairs = is_pairs(X_test)
+    if scoring is None:
+        scoring = "error" if of_pairs else "swapped_pairs"
+    scorer = get_scorer(scoring)
+    if isinstance(scorer, PairScorer) and not of_pairs:
+        raise TypeError(
+            f"scoring={scorer.name!r} is for comparisons with outcomes, but graded "
+            "items or orders are to be scored. Leave scoring out for 'swapped_pairs', "
+            "or try 'kendall_tau_b' or get_scorer('ndcg', k=10)."
+        )
+    if isinstance(scorer, GradeScorer) and of_pairs:
+        raise TypeError(
+            f"scoring={scorer.name!r} is for graded items or orders, but comparisons "
+            "are to be scored. Leave scoring out for 'error', or try 'auc'."
+        )
+    return scorer
+
+
+def row_columns(
+    n_rows: int,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    columns: Mapping[str, Any] | None,
+) -> Params:
+    """Gather what belongs to the rows, and check that it is as long."""
+    given = {"sample_weight": sample_weight, "qid": qid}
+    kept = {name: as_column(v, name) for name, v in given.items() if v is not None}
+    found = kept | dict(columns or {})
+    for name, column in found.items():
+        if len(column) != n_rows:
+            raise ValueError(
+                f"{name} has {len(column)} values but there are {n_rows} rows; they "
+                "must be as many."
+            )
+    return found
+
+
+def make_splits(
+    model: Any,
+    X: Any,
+    y: Any,
+    validation: tuple[Any, ...] | None,
+    cv: Any,
+    extra: Params,
+    scorer: Any,
+) -> Iterator[Split]:
+    """Divide the rows."""
+    scored = _scored_columns(scorer)
+    if validation is not None:
+        yield _validation_split(X, y, validation, cv, extra, scored)
+        return
+    if is_pairs(X):
+        X = as_pairs(X)
+    y = None if y is None else np.asarray(y)
+    asked = _asked_columns(model, scorer)
+    for train, test in _fold_rows(model, X, y, cv, extra.get("qid")):
+        fit = {name: _safe_indexing(v, train) for name, v in extra.items()}
+        at_test = {name: _safe_indexing(v, test) for name, v in extra.items()}
+        yield Split(
+            _take(model, X, train, train),
+            None if y is None else y[train],
+            fit,
+            _take(model, X, test, train),
+            None if y is None else y[test],
+            {name: v for name, v in at_test.items() if name in scored},
+            {name: v for name, v in at_test.items() if name in asked},
+        )
+
+
+def _validation_split(
+    X: Any,
+    y: Any,
+    validation: tuple[Any, ...],
+    cv: Any,
+    extra: Params,
+    scored: set[str],
+) -> Split:
+    if cv is not None:
+        raise ValueError("give a validation set or cv, not both.")
+    if len(validation) not in (2, 3):
+        raise ValueError(
+            "validation must be (X, y), or (X, y, qid) for graded items, got "
+            f"{len(validation)} parts."
+        )
+    X_test, y_test, qid = (*validation, None)[:3]
+    of_items = not is_pairs(X_test) and not isinstance(X_test, Orders)
+    if qid is None and "qid" in extra and of_items:
+        raise ValueError(
+            "the training items have groups (qid) and those of validation have none, "
+            "so items of different groups would be compared. Give validation=(X, y, "
+            "qid)."
+        )
+    score = {} if qid is None or "qid" not in scored else {"qid": qid}
+    return Split(X, y, extra, X_test, y_test, score, {})
+
+
+def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
+    """Take rows; of a kernel matrix between graded items the training columns too."""
+    if isinstance(X, Orders):
+        return X[rows]
+    inner = getattr(model, "ranker", model)
+    if not is_pairs(X) and getattr(inner, "kernel", None) == "precomputed":
+        return _safe_indexing(_safe_indexing(X, rows), train, axis=1)
+    return _safe_indexing(X, rows)
+
+
+def _scored_columns(scorer: Any) -> set[str]:
+    """Name the columns that a scorer takes."""
+    metadata = getattr(scorer, "metadata", None)
+    if metadata is not None:
+        return set(metadata)
+    try:
+        return set(signature(scorer).parameters) & set(_GIVEN)
+    except (TypeError, ValueError):  # a callable that does not say
+        return set()
+
+
+def _asked_columns(model: Any, scorer: Any) -> set[str]:
+    """Name the columns that predictions take, for scorers that hand them on."""
+    if not isinstance(scorer, PairScorer) or hasattr(model, "steps"):
+        return set()
+    method = getattr(model, scorer.response_method, None)
+    return set() if method is None else set(signature(method).parameters)
+
+
+def _fold_rows(
+    model: Any, X: Any, y: np.ndarray | None, cv: Any, qid: np.ndarray | None
+) -> list[Fold]:
+    """Row numbers of the folds; with groups no group is on both sides."""
+    if qid is None:
+        stratified = is_classifier(model) and is_pairs(X)
+        folds = check_cv(5 if cv is None else cv, y, classifier=stratified)
+        return list(folds.split(X, y))
+    if cv is None or isinstance(cv, Integral):
+        cv = QueryKFold(5 if cv is None else int(cv))
+    if not hasattr(cv, "split"):
+        folds = list(cv)
+    elif "qid" in signature(cv.split).parameters:
+        folds = list(cv.split(X, y, qid=qid))
+    else:
+        with warnings.catch_warnings():
+            # Some splitters say that they ignore groups; what they do is checked below.
+            warnings.simplefilter("ignore", UserWarning)
+            folds = list(cv.split(X, y, groups=qid))
+    group, names = factorize(qid)
+    for train, test in folds:
+        both = np.intersect1d(group[train], group[test])
+        if len(both):
+            name = names[both[0]]
+            name = name.item() if isinstance(name, np.generic) else name
+            raise ValueError(
+                f"cv={cv!r} puts rows of {len(both)} group(s), such as qid {name!r}, "
+                "into both training and test set. Use QueryKFold."
+            )
+    return folds
 
 
 @dataclass(frozen=True)
 class Task:
-    """Combinations that one worker fits on one split.
+    """Combinations that one worker fits on one split."""
 
-    Attributes
-    ----------
-    split : int
-        Number of the split.
-    candidates : tuple of int
-        Numbers of the combinations; several if they are a path, ascending in C.
-    along : str or None
-        Name of the parameter along which the path goes.
-    """
-
-    split: int
-    candidates: tuple[int, ...]
-    along: str | None
+    split: int  # number of the split
+    candidates: tuple[int, ...]  # several if they are a path, ascending in C
+    along: str | None  # name of the parameter along which the path goes
 
 
 def make_tasks(model: Any, candidates: list[Params], splits: list[Split]) -> list[Task]:
-    """Group combinations that differ only in C, where a path can fit them.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    candidates : list of dict
-        All combinations.
-    splits : list of Split
-        All splits.
-
-    Returns
-    -------
-    list of Task
-    """
+    """Group combinations that differ only in C, where a path can fit them."""
     along = _path_parameter(model, splits[0]) if splits else None
     groups: dict[str, list[int]] = {}
     for number, params in enumerate(candidates):
@@ -186,15 +306,14 @@ def make_tasks(model: Any, candidates: list[Params], splits: list[Split]) -> lis
         alone = along is None or along not in params
         key = repr((number if alone else -1, sorted(others.items())))
         groups.setdefault(key, []).append(number)
-    tasks = []
-    for split in range(len(splits)):
-        for members in groups.values():
-            if along is None or along not in candidates[members[0]]:
-                tasks.append(Task(split, tuple(members), None))
-                continue
-            ascending = sorted(members, key=lambda i: candidates[i][along])
-            tasks.append(Task(split, tuple(ascending), along))
-    return tasks
+    units: list[tuple[tuple[int, ...], str | None]] = []
+    for members in groups.values():
+        if along is None or along not in candidates[members[0]]:
+            units.append((tuple(members), None))
+            continue
+        ascending = sorted(members, key=lambda i: candidates[i][along])
+        units.append((tuple(ascending), along))
+    return [Task(split, *unit) for split in range(len(splits)) for unit in units]
 
 
 def _path_parameter(model: Any, split: Split) -> str | None:
@@ -216,26 +335,7 @@ def _has_path(model: Any, columns: Params) -> bool:
 def run_task(
     model: Any, candidates: list[Params], task: Task, split: Split, scorer: Any
 ) -> list[CellScore]:
-    """Fit and score.
-
-    Parameters
-    ----------
-    model : estimator
-        The model; clones of it are fitted.
-    candidates : list of dict
-        All combinations.
-    task : Task
-        Which of them.
-    split : Split
-        Its split.
-    scorer : callable
-        The scorer.
-
-    Returns
-    -------
-    list of CellScore
-        One per combination of the task.
-    """
+    """Fit and score."""
     with warnings.catch_warnings():
         # Corners of a grid are meant to be bad; the table says which did not converge.
         warnings.simplefilter("ignore")
@@ -252,19 +352,7 @@ def run_task(
 
 
 def fit_arguments(model: Any, extras: Params) -> Params:
-    """Name weights and groups as ``fit`` wants them: for a Pipeline, its last step.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    extras : dict
-        What belongs to the rows.
-
-    Returns
-    -------
-    dict
-    """
+    """Name weights and groups as ``fit`` wants them: for a Pipeline, its last step."""
     last, prefix = model, ""
     if hasattr(model, "steps"):
         step, last = model.steps[-1]
@@ -357,130 +445,6 @@ def _differences(path: Any, X: Any) -> np.ndarray:
     return utility[pairs.right] - utility[pairs.left]
 
 
-@dataclass(frozen=True, eq=False)
-class TuneResult:
-    """Scores of every combination of a grid.
-
-    Attributes
-    ----------
-    table : polars.DataFrame
-        One row per combination, in grid order: its parameters, ``score`` (the mean over
-        splits), ``spread`` (standard deviation over splits), ``place`` (1 is best),
-        ``converged``, and ``split_0``, ``split_1``, ….
-    best_params : dict
-        The first of the best combinations in grid order.
-    best_score : float
-        Its score; greater is better.
-    best_model : estimator or None
-        Fitted with ``best_params`` on all training data, unless ``refit=False``.
-    scoring : str
-        Name of the metric.
-    """
-
-    table: pl.DataFrame
-    best_params: dict[str, Any]
-    best_score: float
-    best_model: Any
-    scoring: str
-
-    @classmethod
-    def make(
-        cls,
-        candidates: list[dict[str, Any]],
-        scores: np.ndarray,
-        converged: np.ndarray,
-        best: int,
-        best_model: Any,
-        scoring: str,
-    ) -> TuneResult:
-        """Put the table together.
-
-        Parameters
-        ----------
-        candidates : list of dict
-            The combinations of parameters, in the order of the grid.
-        scores : ndarray of shape (n_candidates, n_splits)
-            Score of every combination on every split.
-        converged : ndarray of bool of shape (n_candidates, n_splits)
-            Whether each fit reached its tolerance.
-        best : int
-            Row of the choice.
-        best_model : estimator or None
-            Fitted with the parameters of the choice.
-        scoring : str
-            Name of the score.
-
-        Returns
-        -------
-        TuneResult
-        """
-        names = list(dict.fromkeys(key for params in candidates for key in params))
-        mean = scores.mean(axis=1)
-        # Combinations of equal score share a place; NaN comes last.
-        order = np.where(np.isnan(mean), -np.inf, mean)
-        place = 1 + (order[None, :] > order[:, None]).sum(axis=1)
-        columns: dict[str, Any] = {
-            name: _column([params.get(name) for params in candidates]) for name in names
-        }
-        columns |= {
-            "score": mean,
-            "spread": scores.std(axis=1),
-            "place": place,
-            "converged": converged.all(axis=1),
-        }
-        columns |= {f"split_{k}": scores[:, k] for k in range(scores.shape[1])}
-        return cls(
-            pl.DataFrame(columns),
-            dict(candidates[best]),
-            float(mean[best]),
-            best_model,
-            scoring,
-        )
-
-    def __repr__(self) -> str:
-        chosen = ", ".join(f"{k}={_short(v)}" for k, v in self.best_params.items())
-        return (
-            f"TuneResult({chosen}: {self.scoring} {self.best_score:.4g}, best of "
-            f"{len(self.table)})"
-        )
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the grid: scores over two parameters, or a curve over one.
-
-        Parameters
-        ----------
-        path : path, optional
-            Where to save the picture (PNG, SVG or PDF), written atomically.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            With more than two parameters the first two that vary are drawn, each cell
-            with the best score over the others. The choice is marked by a ring.
-        """
-        figure = draw_grid(self.table, self.best_params, self.scoring)
-        if path is not None:
-            target = Path(path)
-            with atomic_path(target) as temporary:
-                figure.savefig(temporary, format=target.suffix.lower().lstrip("."))
-        return figure
-
-
-def _column(values: list[Any]) -> list[Any]:
-    """Keep plain values; what a table cannot hold is shown as text."""
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
-    kinds = {type(v) for v in plain if v is not None}
-    if kinds <= {int, float} and float in kinds:
-        return [None if v is None else float(v) for v in plain]
-    if len(kinds) == 1 and kinds <= {int, float, str, bool}:
-        return plain
-    return [None if v is None else str(v) for v in plain]
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
-
-
 def tune(
     model: Any,
     X: Any,
@@ -516,7 +480,7 @@ def tune(
         lists.
     scoring : str or callable, optional
         A name known to :func:`tiebreak.metrics.get_scorer`, or a callable
-        ``scorer(estimator, X, y)``, which is told ``qid`` and ``sample_weight`` too if
+        ``scorer(estimator, X, y)``, which gets ``qid`` and ``sample_weight`` too if
         it has arguments of these names. Greater is better, so losses are negative. By
         default ``"error"`` for comparisons, ``"swapped_pairs"`` for graded items and
         orders.
@@ -569,22 +533,17 @@ def tune(
     extra = row_columns(len(X) if y is None else len(y), sample_weight, qid, columns)
     splits = list(make_splits(model, X, y, validation, cv, extra, scorer))
     tasks = make_tasks(model, candidates, splits)
-    search = ""
-    if checkpoint is not None:
-        search = _signature(model, candidates, scorer, splits)
+    of_file = checkpoint is not None
+    search = _signature(model, candidates, scorer, splits) if of_file else ""
     memory = Checkpoint(checkpoint, search)
-    todo = [task for task in tasks if not memory.has(task.split, task.candidates)]
+    todo = [task for task in tasks if not memory.has(task)]
     if n_jobs not in (None, 1):
         _compile(of_pairs=is_pairs(X))
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
         joblib.delayed(run_task)(model, candidates, task, splits[task.split], scorer)
         for task in todo
     )
-    done = sum(
-        len(task.candidates)
-        for task in tasks
-        if memory.has(task.split, task.candidates)
-    )
+    done = sum(len(task.candidates) for task in tasks if memory.has(task))
     total = len(candidates) * len(splits)
     with _progress_bar(progress) as bar:
         job = bar.add_task("tuning", total=total, completed=done)
@@ -656,138 +615,7 @@ def _signature(
     parts = [repr(model.get_params()), repr(candidates), _name_of(scoring)]
     parts.append(repr(getattr(scoring, "options", None)))
     for split in splits:
-        beside = split.fit, split.score, split.ask
-        parts.append(joblib.hash((split.y, split.y_test, *beside)))
+        columns = split.fit, split.score, split.ask
+        parts.append(joblib.hash((split.y, split.y_test, *columns)))
         parts += [joblib.hash(X) for X in (split.X, split.X_test)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-_FIXED = ("score", "spread", "place", "converged")
-
-
-def draw_grid(table: pl.DataFrame, best: dict[str, Any], scoring: str) -> Figure:
-    """Draw scores over the first two parameters that vary, or over one.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        The table of a :class:`~tiebreak.selection.TuneResult`.
-    best : dict
-        The chosen combination.
-    scoring : str
-        Name of the metric, for the scale.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    names = [
-        name
-        for name in table.columns
-        if name not in _FIXED
-        and not name.startswith("split_")
-        and table[name].n_unique() > 1
-    ]
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-    axes = figure.add_subplot()
-    if len(names) >= 2:
-        _draw_cells(figure, axes, table, names[:2], best, scoring)
-    else:
-        _draw_curve(axes, table, names[0] if names else table.columns[0], best, scoring)
-    rest = ", ".join(f"{n} = {_label(best[n])}" for n in names[2:])
-    chosen = ", ".join(f"{n} = {_label(best[n])}" for n in names[:2])
-    axes.set_title(
-        f"Best: {chosen or 'the only combination'}"
-        + (f"\n(each cell: best over the others, here {rest})" if rest else ""),
-        fontsize=11,
-    )
-    return figure
-
-
-def _draw_cells(
-    figure: Figure,
-    axes: Any,
-    table: pl.DataFrame,
-    names: list[str],
-    best: dict[str, Any],
-    scoring: str,
-) -> None:
-    x, y = names
-    xs, ys = _values(table, x), _values(table, y)
-    cells = np.full((len(ys), len(xs)), np.nan)
-    for a, b, score in zip(table[x], table[y], table["score"], strict=True):
-        i, j = ys.index(b), xs.index(a)
-        cells[i, j] = (
-            np.nanmax([cells[i, j], score]) if cells[i, j] == cells[i, j] else score
-        )
-    picture = axes.imshow(cells, origin="lower", aspect="auto", cmap="cividis")
-    colors = figure.colorbar(picture, ax=axes)
-    colors.set_label(_score_label(scoring))
-    axes.set_xticks(range(len(xs)), [_label(v) for v in xs], rotation=45, ha="right")
-    axes.set_yticks(range(len(ys)), [_label(v) for v in ys])
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.plot(
-        _place(xs, best[x]),
-        _place(ys, best[y]),
-        marker="o",
-        markersize=15,
-        markerfacecolor="none",
-        markeredgecolor="white",
-        markeredgewidth=2.5,
-    )
-    axes.plot(
-        _place(xs, best[x]),
-        _place(ys, best[y]),
-        marker="o",
-        markersize=15,
-        markerfacecolor="none",
-        markeredgecolor="black",
-        markeredgewidth=1.0,
-    )
-
-
-def _draw_curve(
-    axes: Any, table: pl.DataFrame, name: str, best: dict[str, Any], scoring: str
-) -> None:
-    values = _values(table, name)
-    best_of = {
-        v: table.filter(pl.col(name).eq_missing(v)).sort("score", nulls_last=True)[-1]
-        for v in values
-    }
-    score = np.array([best_of[v]["score"][0] for v in values])
-    spread = np.array([best_of[v]["spread"][0] for v in values])
-    places = np.arange(len(values))
-    axes.plot(places, score, marker="o", color="#1f4e79")
-    if spread.any():
-        axes.fill_between(
-            places, score - spread, score + spread, color="#1f4e79", alpha=0.2, lw=0
-        )
-    at = _place(values, best.get(name))
-    axes.plot(at, score[at], "o", ms=14, mfc="none", mec="#c1440e", mew=2)
-    axes.set_xticks(places, [_label(v) for v in values], rotation=45, ha="right")
-    axes.set_xlabel(name)
-    axes.set_ylabel(_score_label(scoring))
-    axes.grid(alpha=0.3)
-
-
-def _values(table: pl.DataFrame, name: str) -> list[Any]:
-    column = table[name].unique(maintain_order=True)
-    return (column.sort() if column.dtype.is_numeric() else column).to_list()
-
-
-def _place(values: list[Any], value: Any) -> int:
-    if value in values:
-        return values.index(value)
-    return values.index(str(value))
-
-
-def _label(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def _score_label(scoring: str) -> str:
-    known = scoring in scorer_names()
-    if known and not getattr(get_scorer(scoring), "greater_is_better", True):
-        return f"minus {scoring} (higher is better)"
-    return scoring

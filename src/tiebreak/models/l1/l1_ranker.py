@@ -1,15 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranking with the 1-norm: linear utilities of few features, by linear programs.
-
-The smallest alpha that drops every feature.
-
-Zero weights are best when no direction gains more slack than it costs, that is when
-some optimal multipliers λ of the program without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤
-alpha. With a slack per pair there is only one λ, all ones. With a slack per item there
-are many, and the best is found by a linear program, or, where that would be large, by
-climbing: for any weights (gain in slack) / ‖w‖₁ is at most that alpha, and the
-solution at one alpha gives the next until it has no weights left.
-"""
+"""Ranking with the 1-norm: linear utilities of few features, by linear programs."""
 
 from __future__ import annotations
 
@@ -19,7 +9,6 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -31,13 +20,11 @@ from tiebreak.models.base import UtilityMixin, check_positive, refuse_only_ties
 from tiebreak.models.graded_problem import plant_tree, read_grades
 from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.l1.problem import (
-    L1Program,
-    L1Solution,
-    read_classes,
-    read_comparisons,
+    L1Problem,
+    find_alpha_max,
+    problem_of_comparisons,
+    problem_of_grades,
 )
-from tiebreak.models.l1.risks import FixedRows, ItemRisk
-from tiebreak.solvers import LinearProgram, SlackRows
 
 
 class L1Utility(UtilityMixin):
@@ -54,17 +41,7 @@ class L1Utility(UtilityMixin):
 
 
 def check_alpha(alpha: Any) -> float:
-    """Refuse an alpha that is not a finite number of at least 0.
-
-    Parameters
-    ----------
-    alpha : object
-        What was given.
-
-    Returns
-    -------
-    float
-    """
+    """Refuse an alpha that is not a finite number of at least 0."""
     good = isinstance(alpha, Real) and not isinstance(alpha, bool)
     if not good or not np.isfinite(alpha) or alpha < 0:
         raise ValueError(
@@ -73,130 +50,10 @@ def check_alpha(alpha: Any) -> float:
     return float(alpha)
 
 
-# Up to so many rows the linear program is quick.
-_MOST_ROWS = 3000
-# Relative to what all multipliers of one sign would give: below it is zero.
-_ZERO = 1e-8
-
-
-def find_alpha_max(problem: L1Program) -> float:
-    """Find the smallest alpha for which all weights are zero.
-
-    Parameters
-    ----------
-    program : L1Program
-        The program.
-
-    Returns
-    -------
-    float
-        0 if slacks pay for everything whatever alpha is.
-    """
-    size, k = problem.design.size, problem.n_weights
-    if k == 0:
-        return 0.0
-    risk = problem.risk
-    if not isinstance(risk, ItemRisk | FixedRows):
-        slope = risk.expand(np.zeros(k))[1]
-        return float(problem.total * np.max(np.abs(slope) * size))
-    if isinstance(risk, ItemRisk):
-        without = _slack_without_weights(_merged(risk), 0, problem.order[:, k:])
-        if risk.n_rows > _MOST_ROWS:
-            return _climb(problem, problem.total * without)
-        rows = risk.rows_near(np.zeros(risk.n_variables), risk.n_rows)
-    else:
-        rows = risk.rows
-        without = _slack_without_weights(rows, k, None)
-    return problem.total * _by_program(rows, size, problem.order, without)
-
-
-def _merged(risk: ItemRisk) -> SlackRows:
-    """Give the rows of a risk without weights: items of one grade are alike."""
-    sides = np.column_stack([risk.below, risk.above])
-    kinds, kind = np.unique(sides, axis=0, return_inverse=True)
-    cost = np.bincount(kind.ravel(), risk.cost, len(kinds)).astype(np.float64)
-    alone = ItemRisk(
-        np.zeros((len(kinds), 0)),
-        kinds[:, 0],
-        kinds[:, 1],
-        cost,
-        risk.n_thresholds,
-        1.0,
-    )
-    return alone.rows_near(np.zeros(risk.n_thresholds), alone.n_rows)
-
-
-def _slack_without_weights(
-    rows: SlackRows, k: int, order: sp.csr_array | None
-) -> float:
-    """Solve the program with all weights zero."""
-    D = rows.D[:, k:]
-    f, n_slacks = D.shape[1], len(rows.cost)
-    A = sp.hstack([D, rows.S])
-    lower = rows.offset
-    if order is not None and order.shape[0]:
-        A = sp.vstack([A, sp.hstack([order, sp.csr_array((order.shape[0], n_slacks))])])
-        lower = np.append(lower, np.zeros(order.shape[0]))
-    cost = np.append(np.zeros(f), rows.cost)
-    low = np.append(np.full(f, -np.inf), np.zeros(n_slacks))
-    return LinearProgram(cost, A, lower, col_lower=low).solve().objective
-
-
-def _by_program(
-    rows: SlackRows, size: np.ndarray, order: sp.csr_array | None, without: float
-) -> float:
-    """Minimize the largest slope over the optimal multipliers.
-
-    Variables are the multipliers of rows, those of the order, and the largest slope.
-    """
-    k, m = len(size), rows.D.shape[0]
-    G = sp.csr_array((0, rows.D.shape[1])) if order is None else order
-    r, f, n_slacks = G.shape[0], rows.D.shape[1] - k, len(rows.cost)
-    relative = size / size.max()
-    slope = sp.diags_array(relative) @ rows.D[:, :k].T
-    to_order = sp.csr_array((k, r))
-    edge = -np.ones((k, 1))
-    A = sp.vstack(
-        [
-            sp.hstack([slope, to_order, edge]),
-            sp.hstack([-slope, to_order, edge]),
-            sp.hstack([rows.D[:, k:].T, G[:, k:].T, sp.csr_array((f, 1))]),
-            sp.hstack([rows.S.T, sp.csr_array((n_slacks, r + 1))]),
-            sp.hstack([rows.offset[None, :], sp.csr_array((1, r + 1))]),
-        ]
-    )
-    free, none = np.full(2 * k, -np.inf), np.zeros(f)
-    lower = np.concatenate([free, none, np.full(n_slacks, -np.inf), [without]])
-    upper = np.concatenate([np.zeros(2 * k), none, rows.cost, [np.inf]])
-    cost = np.append(np.zeros(m + r), 1.0)
-    steepest = LinearProgram(cost, A, lower, upper).solve().objective
-    return float(steepest * size.max()) if steepest > _ZERO else 0.0
-
-
-def _climb(problem: L1Program, without: float) -> float:
-    """Climb from an alpha with weights to the smallest one without."""
-    steepest = problem.total * float(problem.design.size.max())
-    alpha, found = 1e-2 * steepest, None
-    while alpha > _ZERO * steepest:
-        found = problem.solve(alpha, tol=1e-9)
-        if found.coef.any():
-            break
-        alpha *= 0.1
-    if found is None or not found.coef.any():
-        return 0.0
-    for _ in range(100):
-        reached = (without - found.risk) / float(np.abs(found.coef).sum())
-        if reached <= alpha * (1.0 + 1e-10):
-            return max(reached, alpha)
-        alpha = reached
-        found = problem.solve(alpha, tol=1e-9)
-        if not found.coef.any():
-            break
-    return alpha
-
-
 _SLACKS = ("pair", "item", "item-weighted")
 _REDUCTIONS = ("threshold", "hull", None)
+# What a model keeps of its solution.
+_KEPT = ("coef", "objective", "dual_objective", "dual_gradient", "gap", "n_rows")
 
 
 class L1Ranker(L1Utility, BaseEstimator):
@@ -229,10 +86,10 @@ class L1Ranker(L1Utility, BaseEstimator):
         once, and for many grades it does: then all weights are 0 whatever alpha is,
         and a warning says so. A slack per pair never does that.
     reduction : {"threshold", "hull", None}, default="threshold"
-        How graded items become rows of the program. ``"threshold"`` has the optimum of
+        How graded items become rows of the problem. ``"threshold"`` has the optimum of
         all pairs with at most two rows per item and, for ``slack="pair"``, without
-        listing pairs. ``"hull"`` lists the pairs of those items that are corners of the
-        convex hull of their grade (the reduction of Nan et al.), an approximation
+        listing pairs. ``"hull"`` lists the pairs of those items that are vertices of
+        the convex hull of their grade (the reduction of Nan et al.), an approximation
         as soon as a slack is positive. None lists all pairs. Comparisons are listed
         as they are.
     adjacent : bool, default=False
@@ -263,7 +120,7 @@ class L1Ranker(L1Utility, BaseEstimator):
     gap_ : float
         ``(objective_ - dual_objective_) / objective_``.
     n_rows_ : tuple of (int, int)
-        Number of pairs, and of rows of the program after its reduction; with
+        Number of pairs, and of rows of the problem after its reduction; with
         ``slack="pair"`` rows of the last linear program.
     n_pairs_ : int
         Number of pairs of graded items, or of comparisons with a winner.
@@ -287,9 +144,9 @@ class L1Ranker(L1Utility, BaseEstimator):
     Weights of rows: c_s above. A row of weight 2 is the same as a second row, and one
     of weight 0 is not there, in all three forms. Weights of comparisons multiply the
     slack of a pair; with ``slack="item"`` they change nothing, because a constraint
-    told twice is the same constraint, and an item is what is compared, however often.
+    given twice is the same constraint, and an item is what is compared, however often.
     Tied comparisons are left out, and items of comparisons with identical
-    features are one item. The program always has a solution: slacks make every
+    features are one item. The problem always has a solution: slacks make every
     constraint true.
 
     The 1-norm is not scale free: scale the features first.
@@ -365,9 +222,8 @@ class L1Ranker(L1Utility, BaseEstimator):
         """
         check_alpha(self.alpha)
         problem = self._read(X, y, qid, sample_weight)
-        solution = self._solve(problem)
-        self._unpack(solution)
-        self._report(problem, solution)
+        self._solve(problem)
+        self._say_why_nothing(problem)
         return self
 
     def path(
@@ -425,12 +281,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         """
         return find_alpha_max(clone(self)._read(X, y, qid, sample_weight))
 
-    def _follow(self, problem: L1Program, alphas: list[float]) -> Iterator[Self]:
+    def _follow(self, problem: L1Problem, alphas: list[float]) -> Iterator[Self]:
         """Fit copies of this model for one alpha after the other."""
         for alpha in alphas:
             model = copy.copy(self)
             model.alpha = alpha
-            model._unpack(model._solve(problem))
+            model._solve(problem)
             yield model
 
     def _read(
@@ -439,18 +295,18 @@ class L1Ranker(L1Utility, BaseEstimator):
         y: ArrayLike | None,
         qid: ArrayLike | None,
         sample_weight: ArrayLike | None,
-    ) -> L1Program:
+    ) -> L1Problem:
         self._check_choices()
         if is_pairs(X):
             return self._read_pairs(X, y, qid, sample_weight)
         grades, weight = read_grades(self, X, y, qid, sample_weight)
         tree = plant_tree(self, grades, weight, "sum")
         self.n_pairs_ = tree.n_pairs
-        return read_classes(self, grades, weight, tree)
+        return problem_of_grades(self, grades, weight, tree)
 
     def _read_pairs(
         self, X: Any, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None
-    ) -> L1Program:
+    ) -> L1Problem:
         if qid is not None:
             raise ValueError(
                 "qid groups graded items; comparisons say themselves what is compared. "
@@ -475,28 +331,20 @@ class L1Ranker(L1Utility, BaseEstimator):
         self._forget()
         remember_features(self, pairs.table)
         self.n_pairs_ = len(pairs)
-        return read_comparisons(self, pairs, outcome[decided], weight[decided])
+        return problem_of_comparisons(self, pairs, outcome[decided], weight[decided])
 
-    def _solve(self, problem: L1Program) -> L1Solution:
-        return problem.solve(
+    def _solve(self, problem: L1Problem) -> None:
+        solution = problem.solve(
             self.alpha,
             tol=self.tol,
             max_iter=int(self.max_iter),
             time_limit=self.time_limit,
         )
-
-    def _unpack(self, solution: L1Solution) -> None:
-        self.coef_ = solution.coef
+        for name in (*_KEPT, "n_iter", "converged"):
+            setattr(self, f"{name}_", getattr(solution, name))
         used = np.flatnonzero(solution.coef)
         names = getattr(self, "feature_names_in_", None)
         self.selected_ = used if names is None else names[used]
-        self.objective_ = solution.objective
-        self.dual_objective_ = solution.dual_objective
-        self.dual_gradient_ = solution.dual_gradient
-        self.gap_ = solution.gap
-        self.n_rows_ = solution.n_rows
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
         if not solution.converged:
             end = "time_limit" if solution.status == "time limit" else "max_iter"
             warn_user(
@@ -507,9 +355,9 @@ class L1Ranker(L1Utility, BaseEstimator):
                 ConvergenceWarning,
             )
 
-    def _report(self, problem: L1Program, solution: L1Solution) -> None:
-        """Say why there are no weights, if there are none."""
-        if solution.coef.any() or not solution.converged:
+    def _say_why_nothing(self, problem: L1Problem) -> None:
+        """Warn if there are no weights, and say why."""
+        if self.coef_.any() or not self.converged_:
             return
         largest = find_alpha_max(problem)
         if problem.n_weights == 0:

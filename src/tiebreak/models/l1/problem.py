@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What 1-norm ranking learns from, as a program of scaled features.
+"""The problem of 1-norm ranking: scaled features, slacks, and the largest useful alpha.
 
 Features are centered (if dense) and divided by their largest size, and all costs by
 their sum, so that the solver sees numbers near one whatever the units are. The penalty
-of a weight is divided likewise: it is the same program.
+of a weight is divided likewise: it is the same problem.
+
+``alpha_max`` is the smallest alpha for which all weights are zero. Zero weights are
+best when no direction gains more slack than it costs, that is when some optimal
+multipliers λ of the problem without weights have ‖Σ λ (x_s - x_t)‖_∞ ≤ alpha. With a
+slack per pair there is only one λ, all ones. With a slack per item there are many. The
+best is found by a linear program, or, where that would be large, by climbing: for any
+weights (gain in slack) / ‖w‖₁ is at most that alpha, and the solution at one alpha
+gives the next until it has no weights left.
 """
 
 from __future__ import annotations
@@ -24,11 +32,12 @@ from tiebreak.models.l1.risks import (
     GradedPairRisk,
     ItemRisk,
     ListedPairRisk,
-    class_pairs,
-    keep_corners,
+    keep_vertices,
+    list_ranges,
     pair_incidence,
 )
-from tiebreak.solvers import LPBundle, LPBundleSolution, SlackRows
+from tiebreak.solvers import LPBundle, SlackRows
+from tiebreak.solvers.linear_program import LinearProgram
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -39,44 +48,25 @@ _WILD = 1e3
 
 @dataclass(frozen=True, eq=False)
 class ScaledDesign:
-    """Features as the solver sees them.
+    """Features as the solver sees them."""
 
-    Attributes
-    ----------
-    A : ndarray or csr_array of shape (n, k)
-        Features that are not constant, at most 1 in size.
-    size : ndarray of shape (k,)
-        What they were divided by.
-    columns : ndarray of int of shape (k,)
-        Where they stand among all features.
-    n_features : int
-        Number of all features.
-    """
-
-    A: Any
-    size: Floats
-    columns: Codes
-    n_features: int
+    A: Any  # (n, k), features that are not constant, at most 1 in size
+    size: Floats  # (k,), what they were divided by
+    columns: Codes  # (k,), where they stand among all features
+    n_features: int  # number of all features
 
     @classmethod
     def read(cls, values: Any, names: Any = None) -> ScaledDesign:
-        """Scale features; warn if their sizes are far apart.
-
-        Parameters
-        ----------
-        values : ndarray or csr_array of shape (n, p)
-            Features.
-        names : sequence of str, optional
-            Their names.
-
-        Returns
-        -------
-        ScaledDesign
-        """
+        """Scale features; warn if their sizes are far apart."""
         p = values.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
             if sp.issparse(values):
-                spread = _sparse_spread(values)
+                # max - min of the columns, zeros included
+                high, low = (
+                    np.asarray(end.toarray()).ravel()
+                    for end in (values.max(axis=0), values.min(axis=0))
+                )
+                spread = high - low
                 size = np.asarray(abs(values).max(axis=0).toarray()).ravel()
                 size[spread == 0.0] = 0.0
                 columns = np.flatnonzero(size)
@@ -104,12 +94,6 @@ class ScaledDesign:
         return coef
 
 
-def _sparse_spread(values: Any) -> Floats:
-    """Give max - min of the columns of a CSR array, its zeros included."""
-    high = np.asarray(values.max(axis=0).toarray()).ravel()
-    return high - np.asarray(values.min(axis=0).toarray()).ravel()
-
-
 def _warn_of_scale(spread: Floats, names: Any) -> None:
     varying = np.flatnonzero(spread)
     if len(varying) < 2:
@@ -129,7 +113,7 @@ def _warn_of_scale(spread: Floats, names: Any) -> None:
     )
 
 
-# Up to so many rows the whole program is solved at once; beyond, so many are written
+# Up to so many rows the whole problem is solved at once; beyond, so many are written
 # down at a time. Measured: both take as long at some 1600 rows.
 _WHOLE_ROWS, _ROWS_AT_A_TIME = 1500, 400
 _MOST_THRESHOLDS = 100
@@ -139,61 +123,22 @@ _MOST_ROWS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class L1Solution:
-    """A solution in the units of the user.
+    """A solution in the units of the user."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        Weights of the features, exact zeros among them.
-    objective, dual_objective : float
-        Value reached, and what no weights can be below.
-    dual_gradient : ndarray of shape (n_features,)
-        Slope Σ λ (x_s - x_t) of the plane that proves it.
-    gap : float
-        Their relative difference.
-    n_iter : int
-        Linear programs that were solved.
-    n_rows : tuple of int
-        Constraints of the program before and after its reduction.
-    converged : bool
-        Whether the gap is within the tolerance.
-    status : str
-        ``"optimal"``, ``"time limit"`` or ``"iterations"``.
-    risk : float
-        The sum of the slacks.
-    """
-
-    coef: Floats
-    objective: float
-    dual_objective: float
-    dual_gradient: Floats
-    gap: float
-    n_iter: int
-    n_rows: tuple[int, int]
-    converged: bool
-    status: str
-    risk: float
+    coef: Floats  # (n_features,), weights of the features, exact zeros among them
+    objective: float  # value reached
+    dual_objective: float  # what no weights can be below
+    dual_gradient: Floats  # slope Σ λ (x_s - x_t) of the plane that proves it
+    gap: float  # their relative difference
+    n_iter: int  # linear programs that were solved
+    n_rows: tuple[int, int]  # constraints before and after the reduction
+    converged: bool  # whether the gap is within the tolerance
+    status: str  # ``"optimal"``, ``"time limit"`` or ``"iterations"``
+    risk: float  # the sum of the slacks
 
 
-class L1Program:
-    """A program and what the solver knows of it.
-
-    Parameters
-    ----------
-    design : ScaledDesign
-        Features.
-    risk : PiecewiseRisk
-        Slacks, divided by their sum of costs.
-    total : float
-        That sum.
-    n_rows : tuple of int
-        Constraints before and after a reduction; an `after` of 0 means those of the
-        last linear program.
-    order : csr_array, optional
-        Rows that keep thresholds in order.
-    whole : bool, default=False
-        Whether to solve the whole program at once, whatever its size.
-    """
+class L1Problem:
+    """A problem, and what the solver has learned of it so far."""
 
     def __init__(
         self,
@@ -214,14 +159,6 @@ class L1Program:
         """Number of features that are not constant."""
         return len(self.design.size)
 
-    def penalty(self, alpha: float) -> Floats:
-        """Give the penalty of scaled weights.
-
-        No slope of the risk is above 1, so that from there on more changes nothing.
-        """
-        with np.errstate(over="ignore", divide="ignore"):
-            return np.minimum(alpha / self.total / self.design.size, 10.0)
-
     def solve(
         self,
         alpha: float,
@@ -230,40 +167,22 @@ class L1Program:
         max_iter: int = 1000,
         time_limit: float | None = None,
     ) -> L1Solution:
-        """Solve for one alpha, from what is known from others.
-
-        Parameters
-        ----------
-        alpha : float
-            Price of the 1-norm.
-        tol : float, default=1e-6
-            Bound on the relative gap.
-        max_iter : int, default=1000
-            Linear programs at most.
-        time_limit : float, optional
-            Seconds.
-
-        Returns
-        -------
-        L1Solution
-        """
+        """Solve for one alpha, from what is known from others."""
         if self._bundle is None:
             k, n_rows = self.n_weights, self.risk.n_rows
-            # Planes are dense in the thresholds, and whole programs are sparse.
+            # Planes are dense in the thresholds, and whole problems are sparse.
             dense = self.risk.n_variables - k > _MOST_THRESHOLDS
             wide = isinstance(self.risk, ItemRisk) and 10 * k > n_rows
             whole = self.whole or n_rows <= _WHOLE_ROWS or dense or wide
             at_a_time = max(_ROWS_AT_A_TIME, min(4 * k, 5 * _ROWS_AT_A_TIME))
             max_rows = max(n_rows, 1) if whole else at_a_time
-            self._bundle = LPBundle(
-                self.risk, self.n_weights, self.order, max_rows=max_rows
-            )
+            self._bundle = LPBundle(self.risk, k, self.order, max_rows=max_rows)
+        # No slope of the risk is above 1, so that a larger penalty changes nothing.
+        with np.errstate(over="ignore", divide="ignore"):
+            penalty = np.minimum(alpha / self.total / self.design.size, 10.0)
         found = self._bundle.minimize(
-            self.penalty(alpha), tol=tol, max_iter=max_iter, time_limit=time_limit
+            penalty, tol=tol, max_iter=max_iter, time_limit=time_limit
         )
-        return self._unscale(found)
-
-    def _unscale(self, found: LPBundleSolution) -> L1Solution:
         k, total = self.n_weights, self.total
         gradient = np.zeros(self.design.n_features)
         gradient[self.design.columns] = -total * found.plane.a[:k] * self.design.size
@@ -281,33 +200,122 @@ class L1Program:
         )
 
 
-def read_classes(
-    model: Any, grades: Grades, weight: Floats, tree: GradeTree
-) -> L1Program:
-    """Make the program of graded items.
+# Up to so many rows the linear program is quick.
+_QUICK_ROWS = 3000
+# Relative to what all multipliers of one sign would give: below it is zero.
+_ZERO = 1e-8
 
-    Parameters
-    ----------
-    model : L1Ranker
-        Its ``slack``, ``reduction`` and ``adjacent`` are used.
-    grades : Grades
-        Checked items.
-    weight : ndarray of shape (n,)
-        Weights of rows.
-    tree : GradeTree
-        Their pairs.
 
-    Returns
-    -------
-    L1Program
+def find_alpha_max(problem: L1Problem) -> float:
+    """Find the smallest alpha for which all weights are zero; 0 if every alpha is."""
+    size, k = problem.design.size, problem.n_weights
+    if k == 0:
+        return 0.0
+    risk = problem.risk
+    if not isinstance(risk, ItemRisk | FixedRows):
+        slope = risk.expand(np.zeros(k))[1]
+        return float(problem.total * np.max(np.abs(slope) * size))
+    if isinstance(risk, ItemRisk):
+        without = _slack_without_weights(_merged(risk), 0, problem.order[:, k:])
+        if risk.n_rows > _QUICK_ROWS:
+            return _climb(problem, problem.total * without)
+        rows = risk.rows_near(np.zeros(risk.n_variables), risk.n_rows)
+    else:
+        rows = risk.rows
+        without = _slack_without_weights(rows, k, None)
+    return problem.total * _by_linear_program(rows, size, problem.order, without)
+
+
+def _merged(risk: ItemRisk) -> SlackRows:
+    """Give the rows of a risk without weights: items of one grade are equal."""
+    sides = np.column_stack([risk.below, risk.above])
+    kinds, kind = np.unique(sides, axis=0, return_inverse=True)
+    cost = np.bincount(kind.ravel(), risk.cost, len(kinds)).astype(np.float64)
+    nothing, (below, above) = np.zeros((len(kinds), 0)), kinds.T
+    alone = ItemRisk(nothing, below, above, cost, risk.n_thresholds, 1.0)
+    return alone.rows_near(np.zeros(risk.n_thresholds), alone.n_rows)
+
+
+def _slack_without_weights(
+    rows: SlackRows, k: int, order: sp.csr_array | None
+) -> float:
+    """Give the least sum of slacks with all weights zero."""
+    D = rows.D[:, k:]
+    f, n_slacks = D.shape[1], len(rows.cost)
+    A = sp.hstack([D, rows.S])
+    lower = rows.offset
+    if order is not None and order.shape[0]:
+        A = sp.vstack([A, sp.hstack([order, sp.csr_array((order.shape[0], n_slacks))])])
+        lower = np.append(lower, np.zeros(order.shape[0]))
+    cost = np.append(np.zeros(f), rows.cost)
+    low = np.append(np.full(f, -np.inf), np.zeros(n_slacks))
+    return LinearProgram(cost, A, lower, col_lower=low).solve().objective
+
+
+def _by_linear_program(
+    rows: SlackRows, size: np.ndarray, order: sp.csr_array | None, without: float
+) -> float:
+    """Minimize the largest slope over the optimal multipliers, by a linear program.
+
+    Variables are the multipliers of rows, those of the order, and the largest slope.
     """
+    k, m = len(size), rows.D.shape[0]
+    G = sp.csr_array((0, rows.D.shape[1])) if order is None else order
+    r, f, n_slacks = G.shape[0], rows.D.shape[1] - k, len(rows.cost)
+    relative = size / size.max()
+    slope = sp.diags_array(relative) @ rows.D[:, :k].T
+    to_order = sp.csr_array((k, r))
+    edge = -np.ones((k, 1))
+    A = sp.vstack(
+        [
+            sp.hstack([slope, to_order, edge]),
+            sp.hstack([-slope, to_order, edge]),
+            sp.hstack([rows.D[:, k:].T, G[:, k:].T, sp.csr_array((f, 1))]),
+            sp.hstack([rows.S.T, sp.csr_array((n_slacks, r + 1))]),
+            sp.hstack([rows.offset[None, :], sp.csr_array((1, r + 1))]),
+        ]
+    )
+    free, none = np.full(2 * k, -np.inf), np.zeros(f)
+    lower = np.concatenate([free, none, np.full(n_slacks, -np.inf), [without]])
+    upper = np.concatenate([np.zeros(2 * k), none, rows.cost, [np.inf]])
+    cost = np.append(np.zeros(m + r), 1.0)
+    steepest = LinearProgram(cost, A, lower, upper).solve().objective
+    return float(steepest * size.max()) if steepest > _ZERO else 0.0
+
+
+def _climb(problem: L1Problem, without: float) -> float:
+    """Climb from an alpha with weights to the smallest one without."""
+    steepest = problem.total * float(problem.design.size.max())
+    alpha, found = 1e-2 * steepest, None
+    while alpha > _ZERO * steepest:
+        found = problem.solve(alpha, tol=1e-9)
+        if found.coef.any():
+            break
+        alpha *= 0.1
+    if found is None or not found.coef.any():
+        return 0.0
+    for _ in range(100):
+        reached = (without - found.risk) / float(np.abs(found.coef).sum())
+        if reached <= alpha * (1.0 + 1e-10):
+            return max(reached, alpha)
+        alpha = reached
+        found = problem.solve(alpha, tol=1e-9)
+        if not found.coef.any():
+            break
+    return alpha
+
+
+def problem_of_grades(
+    model: Any, grades: Grades, weight: Floats, tree: GradeTree
+) -> L1Problem:
+    """Make the problem of graded items."""
     if model.slack == "item" and grades.orders is not None:
         # Rows of a list weigh the root of its weight, because pairs multiply.
         weight = weight**2
     classes = GradeClasses.read(grades, weight, tree.rows)
     before = classes.n_pairs(model.adjacent)
     if model.reduction == "hull":
-        classes = keep_corners(classes)
+        classes = keep_vertices(classes)
     design = ScaledDesign.read(classes.table.values, classes.table.feature_names)
     if model.slack == "pair":
         return _of_pairs(design, classes, model.reduction, before)
@@ -320,52 +328,36 @@ def read_classes(
         risk = ItemRisk(design.A, below, above, cost, n_thresholds, total)
         k = len(design.size)
         G = sp.csr_array(sp.hstack([sp.csr_array((order.shape[0], k)), order]))
-        return L1Program(design, risk, total, (before, risk.n_rows + G.shape[0]), G)
+        return L1Problem(design, risk, total, (before, risk.n_rows + G.shape[0]), G)
     better, worse = _list_pairs(classes, model.adjacent)
     rows = _two_slacks(design, better, worse, cost / total)
-    return L1Program(
+    return L1Problem(
         design, FixedRows(rows, design.A.shape[1]), total, (before, len(better))
     )
 
 
 def _of_pairs(
     design: ScaledDesign, classes: GradeClasses, reduction: str | None, before: int
-) -> L1Program:
+) -> L1Problem:
     tree = GradeTree(classes.grade, classes.group, classes.weight)
     if reduction == "threshold":
         risk = GradedPairRisk(design.A, tree, tree.total)
-        return L1Program(design, risk, tree.total, (before, 0))
+        return L1Problem(design, risk, tree.total, (before, 0))
     better, worse = _list_pairs(classes, adjacent=False)
     weight = classes.weight[better] * classes.weight[worse]
     listed = ListedPairRisk(design.A, better, worse, weight, tree.total)
-    return L1Program(design, listed, tree.total, (before, len(better)), whole=True)
+    return L1Problem(design, listed, tree.total, (before, len(better)), whole=True)
 
 
-def read_comparisons(
+def problem_of_comparisons(
     model: Any, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats
-) -> L1Program:
-    """Make the program of comparisons with a winner.
-
-    Parameters
-    ----------
-    model : L1Ranker
-        Its ``slack`` is used.
-    pairs : Pairs
-        Comparisons of compact items.
-    outcome : ndarray of int8 of shape (n,)
-        Outcomes -1 and +1.
-    weight : ndarray of shape (n,)
-        Weights, above 0.
-
-    Returns
-    -------
-    L1Program
-    """
+) -> L1Problem:
+    """Make the problem of comparisons with a winner."""
     table, code = pairs.unique_items()
     left, right = code[pairs.left], code[pairs.right]
     better = np.where(outcome > 0, right, left)
     worse = np.where(outcome > 0, left, right)
-    # The same pair told twice is one pair of twice the weight.
+    # The same pair given twice is one pair of twice the weight.
     key, row = np.unique(better * table.n_items + worse, return_inverse=True)
     weight = np.bincount(row, weight, len(key)).astype(np.float64)
     better, worse = key // table.n_items, key % table.n_items
@@ -373,7 +365,7 @@ def read_comparisons(
     if model.slack == "pair":
         total = float(weight.sum())
         risk = ListedPairRisk(design.A, better, worse, weight, total)
-        return L1Program(design, risk, total, (len(outcome), 0))
+        return L1Problem(design, risk, total, (len(outcome), 0))
     used, place = np.unique(np.append(better, worse), return_inverse=True)
     cost = np.ones(len(used))
     if model.slack == "item-weighted":
@@ -382,7 +374,7 @@ def read_comparisons(
     in_table = np.zeros(table.n_items)
     in_table[used] = cost / total
     rows = _two_slacks(design, better, worse, in_table)
-    return L1Program(
+    return L1Problem(
         design, FixedRows(rows, design.A.shape[1]), total, (len(outcome), len(better))
     )
 
@@ -403,11 +395,14 @@ def _two_slacks(
 
 
 def _list_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:
+    """List all pairs of rows of different, or of neighboring, grades."""
     n_pairs = classes.n_pairs(adjacent)
     if n_pairs > _MOST_ROWS:
         raise ValueError(
             f"L1Ranker: reduction={None!r} and 'hull' write every pair as a row of the "
-            f"program, here {n_pairs:,} of them; expected at most {_MOST_ROWS:,}. Use "
+            f"problem, here {n_pairs:,} of them; expected at most {_MOST_ROWS:,}. Use "
             "reduction='threshold', which has the same optimum with two rows per item."
         )
-    return class_pairs(classes, adjacent)
+    _, first, last = classes.partners(adjacent)
+    worse, better = list_ranges(first, last)
+    return better, worse

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slacks of 1-norm ranking as functions of weights, and as rows of a program.
+"""The slacks of 1-norm ranking: functions of weights, and rows of a linear program.
 
-Three sums, each divided by a constant so that programs have numbers near one:
+Three sums, each divided by a constant so that the rows have numbers near one:
 
 * :class:`GradedPairRisk`: Σ c_i c_j (1 - w·(x_i - x_j))₊ over all pairs of different
   grades, by a tree and never as a list;
@@ -12,15 +12,14 @@ Three sums, each divided by a constant so that programs have numbers near one:
 A pair exactly at its margin of one, or an item exactly half a margin from its
 threshold, costs nothing and has the subgradient 0.
 
-Graded items as classes: the rows of one grade in one group.
-
-Identical rows of a class are one row with the sum of their weights, so that a row of
-weight 2 is the row twice by construction.
+Graded items come as classes, the rows of one grade in one group. Identical rows of a
+class are one row with the sum of their weights, so that a row of weight 2 is the row
+twice by construction.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +31,8 @@ from tiebreak.data import Grades, ItemTable
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GradeHinge, GradeTree
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.solvers import Plane, SlackRows, hull_vertices
+from tiebreak.solvers import Plane, SlackRows
+from tiebreak.solvers.hull import hull_vertices
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -43,45 +43,17 @@ _MOST_POINTS, _EASY_DIMENSIONS = 20_000, 6
 
 @dataclass(frozen=True, eq=False)
 class GradeClasses:
-    """Distinct rows, sorted by group and ascending grade.
+    """Distinct rows, sorted by group and ascending grade."""
 
-    Attributes
-    ----------
-    table : ItemTable
-        Features of the N distinct rows.
-    weight : ndarray of shape (N,)
-        Their weights.
-    count : ndarray of int of shape (N,)
-        How many given rows each of them is.
-    group : ndarray of int of shape (N,)
-        Group of each row.
-    grade : ndarray of shape (N,)
-        Grade of each row.
-    """
-
-    table: ItemTable
-    weight: Floats
-    count: Codes
-    group: Codes
-    grade: Floats
+    table: ItemTable  # features of the N distinct rows
+    weight: Floats  # (N,), their weights
+    count: Codes  # (N,), how many given rows each of them is
+    group: Codes  # (N,), group of each row
+    grade: Floats  # (N,), grade of each row
 
     @classmethod
     def read(cls, grades: Grades, weight: Floats, rows: Codes) -> GradeClasses:
-        """Merge rows.
-
-        Parameters
-        ----------
-        grades : Grades
-            Checked items.
-        weight : ndarray of shape (n,)
-            Weights of all rows.
-        rows : ndarray of int
-            The rows that are in a pair.
-
-        Returns
-        -------
-        GradeClasses
-        """
+        """Merge rows."""
         table, code = grades.items.take(rows).unique()
         order = np.lexsort([code, grades.y[rows], grades.group[rows]])
         rows, code = rows[order], code[order]
@@ -105,7 +77,7 @@ class GradeClasses:
         inner = np.flatnonzero(change) + 1
         return np.concatenate([[0], inner, [len(self.grade)]]).astype(np.int64)
 
-    def _partners(self, adjacent: bool) -> tuple[Codes, Codes, Codes]:
+    def partners(self, adjacent: bool) -> tuple[Codes, Codes, Codes]:
         """Give the class of each row, and its range of worse rows in its group."""
         starts = self.starts
         number = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -119,13 +91,13 @@ class GradeClasses:
 
     def n_pairs(self, adjacent: bool) -> int:
         """Count the pairs of given rows of different, or of neighboring, grades."""
-        _, first, last = self._partners(adjacent)
+        _, first, last = self.partners(adjacent)
         below = np.concatenate([[0], np.cumsum(self.count)])
         return int(self.count @ (below[last] - below[first]))
 
     def partner_weight(self, adjacent: bool) -> Floats:
         """Give for each row the weight of the rows that it is compared with."""
-        number, first, last = self._partners(adjacent)
+        number, first, last = self.partners(adjacent)
         below = np.concatenate([[0.0], np.cumsum(self.weight)])
         starts = self.starts
         of_class, group_of = np.diff(below[starts]), self.group[starts[:-1]]
@@ -138,22 +110,7 @@ class GradeClasses:
         return below[last] - below[first] + better[number]
 
     def thresholds(self, adjacent: bool) -> tuple[Codes, Codes, int, Any]:
-        """Number the thresholds between neighboring grades of a group.
-
-        Parameters
-        ----------
-        adjacent : bool
-            Whether they may be in any order.
-
-        Returns
-        -------
-        below, above : ndarray of int of shape (N,)
-            The thresholds around the grade of each row, -1 where there is none.
-        n_thresholds : int
-            Number of thresholds.
-        order : csr_array of shape (r, n_thresholds)
-            Rows order · θ ≥ 0 that keep them in order.
-        """
+        """Number the thresholds between neighboring grades of a group."""
         starts = self.starts
         group_of = self.group[starts[:-1]]
         same = np.diff(group_of) == 0  # as the class below
@@ -172,43 +129,10 @@ class GradeClasses:
         return under[number], over[number], n, order
 
 
-def class_pairs(classes: GradeClasses, adjacent: bool) -> tuple[Codes, Codes]:
-    """List all pairs of rows of different, or of neighboring, grades.
-
-    Parameters
-    ----------
-    classes : GradeClasses
-        Rows.
-    adjacent : bool
-        Whether grades must be neighbors.
-
-    Returns
-    -------
-    better, worse : ndarray of int
-        Rows of each pair.
-    """
-    _, first, last = classes._partners(adjacent)
-    worse, better = list_ranges(first, last)
-    return better, worse
-
-
 def list_ranges(
     first: Codes, last: Codes, most: int | None = None
 ) -> tuple[Codes, Codes]:
-    """List first[i] to last[i] - 1 for every i.
-
-    Parameters
-    ----------
-    first, last : ndarray of int of shape (n,)
-        Ranges.
-    most : int, optional
-        Length of the list at most; a longer one is thinned evenly.
-
-    Returns
-    -------
-    listed, owner : ndarray of int
-        The numbers, and the i of each.
-    """
+    """List first[i] to last[i] - 1 for every i, and i; beyond `most` thinned evenly."""
     sizes = np.maximum(last - first, 0)
     ends = np.cumsum(sizes)
     total = int(ends[-1]) if len(ends) else 0
@@ -219,20 +143,8 @@ def list_ranges(
     return first[owner] + place - (ends - sizes)[owner], owner
 
 
-def keep_corners(classes: GradeClasses) -> GradeClasses:
-    """Keep the rows of each class that are corners of its convex hull.
-
-    Parameters
-    ----------
-    classes : GradeClasses
-        Rows.
-
-    Returns
-    -------
-    GradeClasses
-        Those that are left. A warning counts classes that are left whole because
-        their hull would take too long.
-    """
+def keep_vertices(classes: GradeClasses) -> GradeClasses:
+    """Keep the rows of each class that are vertices of its convex hull."""
     values, kept, skipped = classes.table.dense(), [], 0
     for lo, hi in pairwise(classes.starts):
         if hi - lo > _MOST_POINTS and values.shape[1] > _EASY_DIMENSIONS:
@@ -244,17 +156,16 @@ def keep_corners(classes: GradeClasses) -> GradeClasses:
         warn_user(
             f"The hull reduction was skipped for {skipped} of {len(kept)} grades: each "
             f"has more than {_MOST_POINTS} rows in {values.shape[1]} dimensions, and "
-            "nearly all of them would be corners. reduction='threshold' is exact and "
+            "nearly all of them would be vertices. reduction='threshold' is exact and "
             "faster."
         )
     rows = np.concatenate(kept)
-    return replace(
-        classes,
-        table=classes.table.take(rows),
-        weight=classes.weight[rows],
-        count=classes.count[rows],
-        group=classes.group[rows],
-        grade=classes.grade[rows],
+    return GradeClasses(
+        classes.table.take(rows),
+        classes.weight[rows],
+        classes.count[rows],
+        classes.group[rows],
+        classes.grade[rows],
     )
 
 
@@ -264,19 +175,7 @@ _SLIVER = 1e-9
 
 
 def pair_incidence(better: Codes, worse: Codes, n_items: int) -> Any:
-    """Give the matrix that takes utilities of items to differences of pairs.
-
-    Parameters
-    ----------
-    better, worse : ndarray of int of shape (m,)
-        Items of each pair.
-    n_items : int
-        n.
-
-    Returns
-    -------
-    csr_array of shape (m, n)
-    """
+    """Give the (m, n) matrix from utilities of items to differences of pairs."""
     m = len(better)
     ones, pair = np.ones(m), np.arange(m)
     entries = np.append(ones, -ones)
@@ -285,19 +184,7 @@ def pair_incidence(better: Codes, worse: Codes, n_items: int) -> Any:
 
 
 class ListedPairRisk:
-    """Hinges of listed pairs, divided by `total`.
-
-    Parameters
-    ----------
-    A : ndarray or csr_array of shape (n, p)
-        Features of the items, at most 1 in size.
-    better, worse : ndarray of int of shape (m,)
-        Items of each pair.
-    weight : ndarray of shape (m,)
-        Weights, above 0.
-    total : float
-        Divisor.
-    """
+    """Hinges of listed pairs, divided by `total`."""
 
     def __init__(
         self, A: Any, better: Codes, worse: Codes, weight: Floats, total: float
@@ -344,17 +231,7 @@ class ListedPairRisk:
 
 
 class GradedPairRisk:
-    """Hinges of all pairs of different grades in groups, divided by `total`.
-
-    Parameters
-    ----------
-    A : ndarray or csr_array of shape (n, p)
-        Features of the rows, at most 1 in size.
-    tree : GradeTree
-        The pairs.
-    total : float
-        Divisor.
-    """
+    """Hinges of all pairs of different grades in groups, divided by `total`."""
 
     def __init__(self, A: Any, tree: GradeTree, total: float) -> None:
         self.A, self.tree, self.total = A, tree, total
@@ -451,19 +328,6 @@ class ItemRisk:
     """One slack per item, against thresholds, divided by `total`.
 
     The variables are the p weights, then the thresholds.
-
-    Parameters
-    ----------
-    A : ndarray or csr_array of shape (n, p)
-        Features of the rows, at most 1 in size.
-    below, above : ndarray of int of shape (n,)
-        Threshold under and over the grade of each row; -1 where there is none.
-    cost : ndarray of shape (n,)
-        Costs of the slacks, above 0.
-    n_thresholds : int
-        Number of thresholds.
-    total : float
-        Divisor.
     """
 
     def __init__(
@@ -545,15 +409,7 @@ class ItemRisk:
 
 
 class FixedRows:
-    """A program that is written down in full, such as every pair with two slacks.
-
-    Parameters
-    ----------
-    rows : SlackRows
-        The program, without a rest.
-    n_variables : int
-        Number of variables.
-    """
+    """Rows that are all written down, such as every pair with two slacks."""
 
     n_rows = 0  # whatever the limit, all of them are there
 
@@ -561,7 +417,7 @@ class FixedRows:
         self.rows, self.n_variables = rows, n_variables
 
     def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give what slacks cost that serve, if not the best; and no subgradient."""
+        """Give the cost of feasible slacks, not the least; and no subgradient."""
         rows = self.rows
         n_slacks = np.diff(sp.csr_array(rows.S).indptr)
         short = np.maximum(rows.offset - rows.D @ x, 0.0) / n_slacks
@@ -571,5 +427,5 @@ class FixedRows:
         return float(rows.cost @ slack), np.zeros(self.n_variables)
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
-        """Give the program."""
+        """Give all rows."""
         return self.rows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Utilities of what was left out of a fit, without fitting again.
+"""Leave-one-out: utilities of what a fit did not see, without fitting again.
 
 Rows of the root B belong to one group each, so that leaving out a group g deletes rows
 of a ridge regression. With the system of columns, H = AᵀLA + α I and Z = B_g A,
@@ -26,13 +26,17 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.messages import list_rows
 from tiebreak.losses import GroupLaplacian, PairLaplacian
-from tiebreak.models.least_squares.normal_equations import ColumnForm, Points, RowForm
-from tiebreak.models.least_squares.problem import LeastSquaresProblem
+from tiebreak.models.least_squares.normal_equations import (
+    ColumnForm,
+    LeastSquaresProblem,
+    Points,
+    RowForm,
+    dense_array,
+)
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -42,24 +46,16 @@ _CHUNK = 1024
 
 
 def check_rows(problem: LeastSquaresProblem, pairs: ArrayLike | None) -> Codes:
-    """Check pairs of graded rows.
-
-    Parameters
-    ----------
-    program : LeastSquaresProblem
-        Graded rows.
-    pairs : array-like of int of shape (k, 2) or None
-        Two different rows of one group each. None: all pairs of different grades, the
-        better row first.
-
-    Returns
-    -------
-    ndarray of int of shape (k, 2)
-    """
+    """Check pairs of graded rows, shape (k, 2); None: all of different grades."""
     assert isinstance(problem.laplacian, GroupLaplacian) and problem.grades is not None
     group = problem.laplacian.group
     if pairs is None:
-        return _all_pairs(problem.grades, group)
+        found = []
+        for members in _rows_of_groups(group):
+            y = problem.grades[members]
+            better, worse = np.nonzero(y[:, None] > y)
+            found.append(np.column_stack([members[better], members[worse]]))
+        return np.concatenate(found)
     rows = np.asarray(pairs)
     if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
         raise ValueError(
@@ -84,33 +80,13 @@ def _refuse(pairs: Codes, wrong: NDArray[np.bool_], what: str) -> None:
         )
 
 
-def _all_pairs(grades: Floats, group: Codes) -> Codes:
-    found = []
-    for rows in _rows_of_groups(group):
-        better, worse = np.nonzero(grades[rows][:, None] > grades[rows])
-        found.append(np.column_stack([rows[better], rows[worse]]))
-    return np.concatenate(found)
-
-
 def _rows_of_groups(group: Codes) -> list[Codes]:
     order = np.argsort(group, kind="stable")
     return np.split(order, np.cumsum(np.bincount(group))[:-1])
 
 
 def leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
-    """Give the utility of every graded row from a fit without its group.
-
-    Parameters
-    ----------
-    program : LeastSquaresProblem
-        Graded rows, all of them.
-    alpha : float
-        α.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Give the utility of every graded row from a fit without its group, shape (n,)."""
     assert isinstance(problem.laplacian, GroupLaplacian)
     if len(problem.laplacian.size) < 2:
         raise ValueError(
@@ -118,31 +94,15 @@ def leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
             "it there is nothing to learn from. Pass qid, or use leave_pair_out."
         )
     utility = np.empty(problem.points.n)
-    for rows, left_out in _groups_left_out(problem, alpha):
-        utility[rows] = left_out.utility()
+    for rows, held_out in _groups_held_out(problem, alpha):
+        utility[rows] = held_out.utility()
     return problem.scale * utility
 
 
 def leave_rows_out(
     problem: LeastSquaresProblem, alpha: float, pairs: Codes, per_group: str
 ) -> Floats:
-    """Give the utilities of two rows of a group from a fit without both.
-
-    Parameters
-    ----------
-    program : LeastSquaresProblem
-        Graded rows, all of them.
-    alpha : float
-        α.
-    pairs : ndarray of int of shape (k, 2)
-        Two different rows of one group each.
-    per_group : {"sum", "mean"}
-        As in the program.
-
-    Returns
-    -------
-    ndarray of shape (k, 2)
-    """
+    """Give utilities of two rows of a group from a fit without both, shape (k, 2)."""
     laplacian = problem.laplacian
     assert isinstance(laplacian, GroupLaplacian) and problem.grades is not None
     group = laplacian.group[pairs[:, 0]]
@@ -151,15 +111,15 @@ def leave_rows_out(
     grades = problem.grades / problem.scale
     place = np.empty(problem.points.n, dtype=np.int64)
     out = np.empty(pairs.shape)
-    for rows, left_out in _groups_left_out(problem, alpha):
+    for rows, held_out in _groups_held_out(problem, alpha):
         g = laplacian.group[rows[0]]
         mine = order[starts[g] : starts[g + 1]]
         if len(mine) == 0:
             continue
         place[rows] = np.arange(len(rows))
         out[mine] = _without_two(
-            left_out.utility(),
-            left_out.covariance(),
+            held_out.utility(),
+            held_out.covariance(),
             grades[rows] - grades[rows].mean(),
             laplacian.weight[rows],
             place[pairs[mine]],
@@ -170,19 +130,7 @@ def leave_rows_out(
 
 
 def leave_comparison_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
-    """Give the utilities of both items of a comparison from a fit without it.
-
-    Parameters
-    ----------
-    program : LeastSquaresProblem
-        Comparisons, all of them.
-    alpha : float
-        α.
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
-    """
+    """Give utilities of both items from a fit without their comparison: (m, 2)."""
     form, ends = problem.form(), problem.ends
     assert ends is not None
     if isinstance(form, RowForm):
@@ -193,14 +141,14 @@ def leave_comparison_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
         moved = [np.einsum("tk,kt->t", cross[ends[:, side]], P) for side in (0, 1)]
         out = utility[ends] - np.column_stack(moved) * push[:, None]
         return problem.scale * out
-    inverse, x = _inverse(form, alpha), _weights(form, alpha)
+    inverse, x = _inverse(form, alpha), form.system.solve(alpha).x
     utility = form.A @ x
     out = np.empty(ends.shape)
     assert isinstance(problem.laplacian, PairLaplacian)
     root = np.sqrt(problem.laplacian.weight)
     for start in range(0, len(ends), _CHUNK):
         rows = slice(start, start + _CHUNK)
-        left, right = (_dense(form.A[ends[rows, side]]) for side in (0, 1))
+        left, right = (dense_array(form.A[ends[rows, side]]) for side in (0, 1))
         Z = root[rows, None] * (right - left)
         solved = Z @ inverse
         leverage = np.einsum("ij,ij->i", solved, Z)
@@ -218,7 +166,7 @@ class _ColumnsWithout:
         self, form: ColumnForm, inverse: Floats, x: Floats, rows: Codes, alpha: float
     ) -> None:
         assert isinstance(form.laplacian, GroupLaplacian)
-        self._A, self._alpha = _dense(form.A[rows]), alpha
+        self._A, self._alpha = dense_array(form.A[rows]), alpha
         Z, t = form.laplacian.root_of(self._A, rows), form.target[rows]
         Z[:, form.constant] = 0.0
         self._solved: Floats | None = None
@@ -272,7 +220,7 @@ class _RowsWithout:
         return 0.5 * (covariance + covariance.T)
 
 
-def _groups_left_out(
+def _groups_held_out(
     problem: LeastSquaresProblem, alpha: float
 ) -> Iterator[tuple[Codes, Any]]:
     """Give the rows of each group, and what a fit without them says of them."""
@@ -285,7 +233,7 @@ def _groups_left_out(
         for rows in _rows_of_groups(laplacian.group):
             yield rows, _RowsWithout(form.points, cross, inverse, b, rows)
         return
-    inverse, x = _inverse(form, alpha), _weights(form, alpha)
+    inverse, x = _inverse(form, alpha), form.system.solve(alpha).x
     for rows in _rows_of_groups(laplacian.group):
         yield rows, _ColumnsWithout(form, inverse, x, rows, alpha)
 
@@ -350,11 +298,3 @@ def _inverse(form: ColumnForm | RowForm, alpha: float) -> Floats:
             f"squared differences add up to {form.system.H.diagonal().max():.3g}. "
             "What is left out of a fit then has no closed form. Try a larger alpha."
         ) from None
-
-
-def _weights(form: ColumnForm, alpha: float) -> Floats:
-    return form.system.solve(alpha).x
-
-
-def _dense(values: Any) -> Floats:
-    return np.asarray(values.toarray() if sp.issparse(values) else values)

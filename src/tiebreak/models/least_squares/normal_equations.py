@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Squared differences as a linear system: of columns, or of rows.
+"""Least squares on differences of utilities, as one of two linear systems.
 
-The program is ‖t - B u‖² + α‖w‖² for utilities u of n points, with the root B of a
-Laplacian (m rows) and a target t. With u = A x it is a system for the q columns of A,
-with u = K Bᵀ b one for the m rows of B; the smaller one is solved. In both
+The problem is to minimize ‖t - B u‖² + α‖w‖² over the utilities u_i = w·Φ(x_i) of n
+points, with the root B of a Laplacian L = BᵀB (m rows) and a target t. A utility is
+known in one of two ways:
 
-    b = (t - B u) / α    and    w = Σ (Bᵀb)_i Φ(x_i)
+- by weights x of the q columns of a design A: u = A x and ‖w‖ = ‖x‖;
+- by coefficients of the points: u = K Bᵀ b, with the kernel matrix K = A Aᵀ.
 
-at the solution, and the duality gap is the squared residual of the system of rows, or
-at most 1/α times that of the system of columns.
+The first is a system of q columns, the second one of m rows; the smaller is solved. In
+both b = (t - B u) / α and w = Σ (Bᵀb)_i Φ(x_i) at the solution. The duality gap is the
+squared residual of the system of rows, or at most 1/α times that of the columns.
 
-Points at which a utility is asked for squared differences, and their kernel.
-
-A utility is w·Φ(x). Penalized least squares knows it in one of two ways: by weights of
-the columns of a design A, u = A x and ‖w‖ = ‖x‖, or by coefficients of the points,
-u = K a and ‖w‖² = aᵀKa, with the kernel matrix K = A Aᵀ of the n points.
+A tie of two compared points asks for a difference of 0. Rows without weight, and groups
+of one row, have no coefficient.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
@@ -30,13 +29,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.data.threads import chunks, in_threads
-from tiebreak.kernels import FunctionKernel, GramKernel, ItemKernel, pivoted_cholesky
-from tiebreak.kernels.rows import DifferenceRows
-from tiebreak.losses import Laplacian
+from tiebreak.kernels import (
+    DifferenceRows,
+    FunctionKernel,
+    GramKernel,
+    ItemKernel,
+    make_kernel,
+    pivoted_cholesky,
+)
+from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import back_product, forward_product
-from tiebreak.models.kernel_utility import KernelFactor, KernelUtility, factor_kernel
+from tiebreak.models.base import refuse_only_ties
+from tiebreak.models.graded_problem import refuse_no_pairs, refuse_weights
+from tiebreak.models.kernel_utility import MAX_PIVOTS, KernelFactor, factor_kernel
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers.ridge import (
     RidgeSolution,
@@ -46,6 +54,7 @@ from tiebreak.solvers.ridge import (
 )
 
 Floats = NDArray[np.float64]
+Outcomes = NDArray[np.int8]
 Codes = NDArray[np.int64]
 
 # A feature that varies by less, inside groups and relative to its size, is constant.
@@ -56,54 +65,8 @@ _CHUNK = 1024
 _ROUNDING = 1e-8
 
 
-class Points(Protocol):
-    """n points and the kernel between them."""
-
-    n: int
-    n_columns: int
-
-    @property
-    def design(self) -> Any:
-        """A, of shape (n, q)."""
-        ...
-
-    def cross(self, laplacian: Laplacian) -> Floats:
-        """Give K Bᵀ, of shape (n, m), for the root B of a Laplacian."""
-        ...
-
-    def gram(self, rows: Codes) -> Floats:
-        """Give K between some of the points."""
-        ...
-
-    def product(self, a: Floats) -> Floats:
-        """Give K a."""
-        ...
-
-    def block(self, rows: Codes) -> Floats:
-        """Give rows of K."""
-        ...
-
-    def diagonal(self) -> Floats:
-        """Give the diagonal of K."""
-        ...
-
-    def keep_columns(self, model: KernelUtility, x: Floats) -> None:
-        """Set the attributes of a utility with weights x of the columns of A."""
-        ...
-
-    def keep_roots(self, model: KernelUtility, laplacian: Laplacian, b: Floats) -> None:
-        """Set the attributes of a utility with coefficients Bᵀb of the points."""
-        ...
-
-
 class LinearPoints:
-    """Points with features: A holds them, and K = A Aᵀ.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, p)
-        Features.
-    """
+    """Points with features: A holds them, and K = A Aᵀ."""
 
     def __init__(self, X: Any) -> None:
         self.design = X
@@ -126,7 +89,7 @@ class LinearPoints:
         columns = self.design.tocsc() if sp.issparse(self.design) else self.design
         for start in range(0, self.n_columns, _CHUNK):
             X = columns[:, start : start + _CHUNK]
-            dense = _dense(X)
+            dense = dense_array(X)
             Z = laplacian.root(dense)
             size = weigh_squares(dense, diagonal)
             Z[:, np.einsum("ij,ij->j", Z, Z) <= CONSTANT**2 * size] = 0.0
@@ -135,7 +98,7 @@ class LinearPoints:
     def gram(self, rows: Codes) -> Floats:
         """Give K between some of the points."""
         X = self.design[rows]
-        return _dense(X @ X.T)
+        return dense_array(X @ X.T)
 
     def product(self, a: Floats) -> Floats:
         """Give K a."""
@@ -143,31 +106,23 @@ class LinearPoints:
 
     def block(self, rows: Codes) -> Floats:
         """Give rows of K."""
-        return _dense(self.design[rows] @ self.design.T)
+        return dense_array(self.design[rows] @ self.design.T)
 
     def diagonal(self) -> Floats:
         """Give the diagonal of K."""
         return DifferenceRows(self.design).diagonal()
 
-    def keep_columns(self, model: KernelUtility, x: Floats) -> None:
-        """Set ``coef_``."""
-        model.coef_ = x
+    def coef_of_columns(self, x: Floats) -> Floats:
+        """Give the weights of the features: those of the columns of A."""
+        return x
 
-    def keep_roots(self, model: KernelUtility, laplacian: Laplacian, b: Floats) -> None:
-        """Set ``coef_``."""
-        model.coef_ = np.concatenate([b @ Z for _, Z in self._rooted(laplacian)])
+    def coef_of_roots(self, laplacian: Laplacian, b: Floats) -> Floats:
+        """Give the weights of the features from the coefficients Bᵀb of the points."""
+        return np.concatenate([b @ Z for _, Z in self._rooted(laplacian)])
 
 
 class KernelPoints:
-    """Points that are items with a kernel; several may be the same item.
-
-    Parameters
-    ----------
-    items : TrainingItems
-        Distinct items with a kernel function or a Gram matrix.
-    code : ndarray of int of shape (n,)
-        The item of each point.
-    """
+    """Points that are items with a kernel; several may be the same item."""
 
     def __init__(self, items: TrainingItems, code: Codes) -> None:
         self.items, self.code = items, code
@@ -225,17 +180,16 @@ class KernelPoints:
         """Give the diagonal of K."""
         return self._kernel.paired(self.code, self.code)
 
-    def keep_columns(self, model: KernelUtility, x: Floats) -> None:
-        """Set the coefficients of the pivots of the factor."""
+    def coef_of_columns(self, x: Floats) -> Floats:
+        """Give the coefficients of the items: those of the pivots of the factor."""
         a = np.zeros(self.items.n_items)
         a[self._used[self._factor.pivots]] = self._factor.item_coef(x)
-        model._keep_expansion(self.items, a)
+        return a
 
-    def keep_roots(self, model: KernelUtility, laplacian: Laplacian, b: Floats) -> None:
-        """Set the coefficients of the items."""
+    def coef_of_roots(self, laplacian: Laplacian, b: Floats) -> Floats:
+        """Give the coefficients of the items from those of the points, Bᵀb."""
         a = laplacian.root_transpose(b)
-        on_items = np.bincount(self.code, a, self.items.n_items)
-        model._keep_expansion(self.items, on_items.astype(np.float64))
+        return np.bincount(self.code, a, self.items.n_items).astype(np.float64)
 
     def _refuse_indefinite(self, gram: Floats) -> None:
         if not np.isfinite(gram).all():
@@ -245,9 +199,9 @@ class KernelPoints:
                 "StandardScaler, or try another kernel."
             )
         function = self.items.function
-        known = function is not None and function.name in ("linear", "rbf")
-        if known or (
-            function is not None and function.name == "poly" and function.coef0 >= 0
+        if function is not None and (
+            function.name in ("linear", "rbf")
+            or (function.name == "poly" and function.coef0 >= 0)
         ):
             return
         scale = np.abs(gram).max(initial=0.0)
@@ -265,26 +219,18 @@ class KernelPoints:
             ) from None
 
 
+Points = LinearPoints | KernelPoints
+
+
 def weigh_squares(A: Any, weight: Floats) -> Floats:
-    """Give the sum of squares of every column, rows weighted.
-
-    Parameters
-    ----------
-    A : ndarray or sparse array of shape (n, q)
-        Columns.
-    weight : ndarray of shape (n,)
-        Weights of the rows.
-
-    Returns
-    -------
-    ndarray of shape (q,)
-    """
+    """Give the sum of squares of every column, rows weighted, shape (q,)."""
     if sp.issparse(A):
         return np.asarray(A.multiply(A).T @ weight)
     return np.einsum("ij,ij,i->j", A, A, weight)
 
 
-def _dense(values: Any) -> Floats:
+def dense_array(values: Any) -> Floats:
+    """Give an array or a sparse array as an array."""
     return np.asarray(values.toarray() if sp.issparse(values) else values)
 
 
@@ -296,46 +242,20 @@ _CONSTANT_SPARSE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class SquaresFit:
-    """A solution of the program.
+class LeastSquaresFit:
+    """A solution of the problem; `n_dropped` directions are hidden by rounding."""
 
-    Attributes
-    ----------
-    x : ndarray of shape (q,) or None
-        Weights of the columns of the design, if these were solved for.
-    b : ndarray of shape (m,)
-        Coefficients of the rows of the root.
-    value : float
-        Value of the objective.
-    gap : float
-        Duality gap, relative to it.
-    n_iter : int
-        Number of iterations.
-    method : str
-        Name of the solver.
-    n_dropped : int
-        Number of directions that were left out because rounding hides them.
-    idle : bool
-        Whether the features tell no two compared points apart.
-    """
-
-    x: Floats | None
-    b: Floats
-    value: float
-    gap: float
-    n_iter: int
-    method: str
+    x: Floats | None  # weights of the columns of the design, if these were solved for
+    b: Floats  # (m,), coefficients of the rows of the root
+    value: float  # value of the objective
+    gap: float  # duality gap, relative to it
+    n_iter: int  # number of iterations
+    method: str  # name of the solver
     n_dropped: int
-    idle: bool
+    idle: bool  # whether all compared points have the same utility
 
     def fitted(self, model: Any) -> dict[str, Any]:
-        """Return what every convex model says of its solution, and warn.
-
-        Parameters
-        ----------
-        model : estimator
-            The model that is being fitted, with its ``alpha`` and ``tol``.
-        """
+        """Return what every convex model says of its solution, and warn."""
         converged = self.method != "cg" or self.gap <= model.tol
         name = type(model).__name__
         if self.idle:
@@ -368,24 +288,9 @@ class SquaresFit:
 
 
 class ColumnForm:
-    """(AᵀLA + α I) x = AᵀBᵀt, of q columns.
+    """(AᵀLA + α I) x = AᵀBᵀt, of q columns."""
 
-    Parameters
-    ----------
-    points : Points
-        n points with a design.
-    laplacian : Laplacian
-        L = BᵀB.
-    target : ndarray of shape (m,)
-        t.
-
-    Attributes
-    ----------
-    constant : ndarray of bool of shape (q,)
-        Columns that tell no two compared points apart; known once there is a `system`.
-    """
-
-    constant: NDArray[np.bool_]
+    constant: NDArray[np.bool_]  # columns without a difference; set by `system`
 
     def __init__(self, points: Points, laplacian: Laplacian, target: Floats) -> None:
         self.points, self.laplacian, self.target = points, laplacian, target
@@ -398,23 +303,19 @@ class ColumnForm:
     @cached_property
     def _size(self) -> Floats:
         """What the diagonal of AᵀLA would be if points had nothing in common."""
-        size: Floats = _finite(weigh_squares(self.A, self.laplacian.diagonal()))
-        return size
+        return _finite(weigh_squares(self.A, self.laplacian.diagonal()))
 
     @cached_property
     def system(self) -> RidgeSystem:
         """The system that direct solvers factor."""
         H, h = _finite(self.laplacian.quadratic(self.A)), self._right_side
-        size = self._size
         limit = _CONSTANT_SPARSE if sp.issparse(self.A) else CONSTANT
         # What rounding leaves of features that are constant inside groups is no signal.
-        self.constant = H.diagonal() <= limit**2 * size
-        H[self.constant] = 0.0
-        H[:, self.constant] = 0.0
-        h[self.constant] = 0.0
+        self.constant = constant = H.diagonal() <= limit**2 * self._size
+        H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
         return RidgeSystem(H, h)
 
-    def by_products(self, alpha: float, tol: float, max_iter: int) -> SquaresFit:
+    def by_products(self, alpha: float, tol: float, max_iter: int) -> LeastSquaresFit:
         """Solve by conjugate gradients with a diagonal preconditioner."""
         A, L, h = self.A, self.laplacian, self._right_side
         size, start = self._size, float(self.target @ self.target)
@@ -438,24 +339,12 @@ class ColumnForm:
         )
         return self.finish(solution, alpha)
 
-    def finish(self, solution: RidgeSolution, alpha: float) -> SquaresFit:
-        """Say what a solution of the system means.
-
-        Parameters
-        ----------
-        solution : RidgeSolution
-            For this α.
-        alpha : float
-            α.
-
-        Returns
-        -------
-        SquaresFit
-        """
+    def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
+        """Say what a solution of the system means."""
         x = solution.x
         rest = self.target - self.laplacian.root(forward_product(self.A, x))
         value = float(rest @ rest) + alpha * float(x @ x)
-        return SquaresFit(
+        return LeastSquaresFit(
             x,
             rest / alpha,
             value,
@@ -466,24 +355,14 @@ class ColumnForm:
             not x.any(),
         )
 
-    def keep(self, model: KernelUtility, fit: SquaresFit, scale: float) -> None:
-        """Set the attributes from which the model computes utilities."""
+    def coefficients(self, fit: LeastSquaresFit, scale: float) -> Floats:
+        """Give the coefficients of features or items, times `scale`."""
         assert fit.x is not None
-        self.points.keep_columns(model, scale * fit.x)
+        return self.points.coef_of_columns(scale * fit.x)
 
 
 class RowForm:
-    """(BKBᵀ + α I) b = t, of m rows.
-
-    Parameters
-    ----------
-    points : Points
-        n points with a kernel.
-    laplacian : Laplacian
-        L = BᵀB.
-    target : ndarray of shape (m,)
-        t.
-    """
+    """(BKBᵀ + α I) b = t, of m rows."""
 
     def __init__(self, points: Points, laplacian: Laplacian, target: Floats) -> None:
         self.points, self.laplacian, self.target = points, laplacian, target
@@ -513,7 +392,7 @@ class RowForm:
             self.points.product(self.laplacian.root_transpose(b))
         )
 
-    def by_products(self, alpha: float, tol: float, max_iter: int) -> SquaresFit:
+    def by_products(self, alpha: float, tol: float, max_iter: int) -> LeastSquaresFit:
         """Solve by conjugate gradients; some columns of K make the preconditioner."""
         t = self.target
 
@@ -536,7 +415,7 @@ class RowForm:
         """B F for a thin factor of the kernel, K ≈ F Fᵀ; shape (m, r)."""
         m = self.laplacian.n_roots
         factor = pivoted_cholesky(
-            lambda rows: self.points.block(rows),
+            self.points.block,
             _finite(self.points.diagonal()),
             max_pivots=int(min(_PIVOTS, max(1, _PIVOT_BYTES // (8 * m)))),
             tol=1e-12,
@@ -551,20 +430,8 @@ class RowForm:
             )
         return self.laplacian.root(np.ascontiguousarray(factor.rows.T))
 
-    def finish(self, solution: RidgeSolution, alpha: float) -> SquaresFit:
-        """Say what a solution of the system means.
-
-        Parameters
-        ----------
-        solution : RidgeSolution
-            For this α.
-        alpha : float
-            α.
-
-        Returns
-        -------
-        SquaresFit
-        """
+    def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
+        """Say what a solution of the system means."""
         b = solution.x
         direct = solution.method != "cg"
         differences = self.system.H @ b if direct else self.product(b)
@@ -574,7 +441,7 @@ class RowForm:
         # Kernel values are centered after they were computed, and lose digits to it.
         limit = 0.0 if isinstance(self.points, LinearPoints) else CONSTANT
         idle = bool(trace <= limit * self._size)
-        return SquaresFit(
+        return LeastSquaresFit(
             None,
             0.0 * b if idle else b,
             value,
@@ -585,12 +452,12 @@ class RowForm:
             idle,
         )
 
-    def keep(self, model: KernelUtility, fit: SquaresFit, scale: float) -> None:
-        """Set the attributes from which the model computes utilities."""
-        self.points.keep_roots(model, self.laplacian, scale * fit.b)
+    def coefficients(self, fit: LeastSquaresFit, scale: float) -> Floats:
+        """Give the coefficients of features or items, times `scale`."""
+        return self.points.coef_of_roots(self.laplacian, scale * fit.b)
 
 
-def _finite(values: Any) -> Any:
+def _finite(values: Floats) -> Floats:
     if not np.isfinite(values).all():
         raise ValueError(
             "the sum of squared differences overflows, so there is no solution in "
@@ -598,3 +465,202 @@ def _finite(values: Any) -> Any:
             "StandardScaler, or try smaller weights."
         )
     return values
+
+
+# Direct solvers store a matrix of this many rows and columns at most, unless asked to.
+LARGEST = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresProblem:
+    """min over w of ‖t - B u‖² + α‖w‖², with u the utilities of points."""
+
+    points: Points  # n points: graded rows, or the distinct items of comparisons
+    laplacian: Laplacian  # L = BᵀB of the points
+    target: Floats  # (m,), t, divided by `scale`
+    scale: float  # the largest entry of the target
+    given: Codes  # numbers of the rows or comparisons that have a coefficient
+    ends: Codes | None  # points left and right of each comparison; None for graded rows
+    grades: Floats | None  # (n,), grades of graded rows
+    n_pairs: int  # number of pairs
+
+    def form(self) -> ColumnForm | RowForm:
+        """Choose the smaller of the two linear systems."""
+        kind = ColumnForm if self._by_columns else RowForm
+        return kind(self.points, self.laplacian, self.target)
+
+    @property
+    def _by_columns(self) -> bool:
+        q, m = self.points.n_columns, self.laplacian.n_roots
+        if isinstance(self.points, LinearPoints):
+            return q < m
+        # A kernel has a design only after it was factored, which takes time.
+        return 2 * q < m and q <= MAX_PIVOTS
+
+    def fits(self) -> bool:
+        """Say whether the smaller system is small enough for direct solvers."""
+        q, m = self.points.n_columns, self.laplacian.n_roots
+        return (q if self._by_columns else m) <= LARGEST
+
+    def value(self, scaled: float) -> float:
+        """Give the objective in the scale of the grades."""
+        with np.errstate(over="ignore", under="ignore"):
+            value = float(np.float64(scaled) * self.scale * self.scale)
+        if not np.isfinite(value):
+            raise ValueError(
+                "the sum of squared differences of the grades overflows: the largest "
+                f"is about {self.scale:.3g}. Scale the grades or the weights."
+            )
+        return value
+
+    def support(self, b: Floats) -> tuple[Codes, Floats]:
+        """Give what has a coefficient c, and these coefficients.
+
+        w = Σ c_t Φ(x_t) of graded rows, and Σ c_t (Φ(right_t) - Φ(left_t)) of
+        comparisons.
+        """
+        b = self.scale * b
+        if self.ends is None:
+            coef = self.laplacian.root_transpose(b)
+        else:
+            assert isinstance(self.laplacian, PairLaplacian)
+            coef = np.sqrt(self.laplacian.weight) * b
+        used = np.flatnonzero(coef)
+        return self.given[used], coef[used]
+
+
+def problem_of_grades(
+    model: Any, grades: Grades, weight: Floats, keep_all: bool
+) -> LeastSquaresProblem:
+    """Make the problem of graded rows; `keep_all` keeps points without a pair."""
+    active = _active_rows(grades, weight)
+    keep_all = keep_all or _is(model.kernel, "linear")
+    rows = np.arange(len(grades.y)) if keep_all else active
+    if model.per_group == "mean" and grades.orders is not None:
+        # Rows of a list weigh the root of its weight, and their pairs all of it. A mean
+        # divides by the weight of the rows once, which must leave that of the list.
+        weight = weight**2
+    kept = np.zeros(len(weight))
+    kept[active] = weight[active]
+    laplacian = GroupLaplacian(grades.group[rows], kept[rows], model.per_group)
+    # Differences of grades, however large or small, become numbers near 1.
+    y_rows = grades.y[rows]
+    span = np.abs(laplacian.center(y_rows))[kept[rows] > 0].max(initial=0.0)
+    target = laplacian.root(y_rows / span)
+    largest = float(np.abs(target).max())
+    size = np.bincount(grades.group[active], minlength=grades.n_groups)
+    return LeastSquaresProblem(
+        _points_of_rows(model, grades, rows, active),
+        laplacian,
+        target / largest,
+        largest * span,
+        rows,
+        None,
+        y_rows,
+        int((size * (size - 1) // 2).sum()),
+    )
+
+
+def _active_rows(grades: Grades, weight: Floats) -> Codes:
+    """Find the rows that have a pair; refuse if there are none, warn of the others."""
+    present = weight > 0.0
+    n_present = np.bincount(grades.group[present], minlength=grades.n_groups)
+    low, high = np.full(grades.n_groups, np.inf), np.full(grades.n_groups, -np.inf)
+    np.minimum.at(low, grades.group[present], grades.y[present])
+    np.maximum.at(high, grades.group[present], grades.y[present])
+    if not (high > low).any():
+        refuse_no_pairs(len(grades.y), grades.n_groups)
+    with np.errstate(over="ignore", under="ignore"):
+        pair_weights = weight[present].min() ** 2, weight[present].sum() ** 2
+    if not 0.0 < pair_weights[0] <= pair_weights[1] < np.inf:
+        refuse_weights(float(weight[present].min()), float(weight.max()))
+    warn_single_items(int((n_present == 1).sum()), int((n_present > 0).sum()))
+    return np.flatnonzero(present & (n_present[grades.group] > 1))
+
+
+def warn_single_items(n_idle: int, n_groups: int) -> None:
+    """Say how many groups have no pair."""
+    if n_idle:
+        warn_user(
+            f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
+            "learned from them, and they are left out."
+        )
+
+
+def _points_of_rows(model: Any, grades: Grades, rows: Codes, active: Codes) -> Points:
+    if _is(model.kernel, "linear"):
+        return LinearPoints(grades.items.values)
+    if _is(model.kernel, "precomputed"):
+        if grades.orders is None:
+            return KernelPoints(TrainingItems.of_gram(grades.items), rows)
+        # An item of several lists is one row and column of the kernel.
+        gram = TrainingItems.of_gram(grades.orders.table)
+        return KernelPoints(gram, grades.orders.flat[rows])
+    table, code = grades.items.take(rows).unique()
+    gamma = model.gamma
+    if len(active) < len(rows):
+        gamma = _gamma_of(model, grades.items.take(active))
+    items = TrainingItems.of_table(
+        table, code, model.kernel, gamma, model.degree, model.coef0
+    )
+    return KernelPoints(items, code)
+
+
+def _is(kernel: Any, name: str) -> bool:
+    return isinstance(kernel, str) and kernel == name
+
+
+def _gamma_of(model: Any, table: ItemTable) -> float | str:
+    """Resolve gamma on the items that count, whatever others there are."""
+    if callable(model.kernel):
+        return model.gamma
+    return make_kernel(
+        model.kernel,
+        gamma=model.gamma,
+        degree=model.degree,
+        coef0=model.coef0,
+        items=table.unique()[0].values,
+    ).gamma
+
+
+def problem_of_comparisons(
+    model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats, keep_all: bool
+) -> tuple[LeastSquaresProblem, Pairs]:
+    """Make the problem of comparisons, and give those that it uses.
+
+    right - left is to be 1, 0 or -1; `keep_all` keeps comparisons without weight.
+    """
+    present = np.flatnonzero(weight > 0.0)
+    if not outcome[present].any():
+        refuse_only_ties(model, len(present))
+    given = np.arange(len(pairs)) if keep_all else present
+    precomputed = _is(model.kernel, "precomputed")
+    gamma = model.gamma
+    if len(given) > len(present) and pairs.has_features and not precomputed:
+        gamma = _gamma_of(model, pairs[present].compact().table)
+    pairs, outcome, weight = pairs[given], outcome[given], weight[given]
+    pairs = pairs if precomputed else pairs.compact()
+    items = TrainingItems.read(pairs, model.kernel, gamma, model.degree, model.coef0)
+    ends = np.column_stack([items.code[pairs.left], items.code[pairs.right]])
+    points: Points
+    if not items.is_linear:
+        # Of a precomputed kernel only the items that are compared.
+        used, place = np.unique(ends, return_inverse=True)
+        points, ends = KernelPoints(items, used), place.reshape(ends.shape)
+    elif items.table is None:
+        points = LinearPoints(sp.eye_array(items.n_items, format="csr"))
+    else:
+        points = LinearPoints(items.table.values)
+    target = np.sqrt(weight) * outcome
+    scale = float(np.abs(target).max())
+    problem = LeastSquaresProblem(
+        points,
+        PairLaplacian(ends[:, 0], ends[:, 1], weight, points.n),
+        target / scale,
+        scale,
+        given,
+        ends,
+        None,
+        len(present),
+    )
+    return problem, pairs

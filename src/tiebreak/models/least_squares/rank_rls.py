@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data import as_pairs, check_comparisons, is_pairs
 from tiebreak.data.partitioned import as_partitions
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.data.validation import remember_features
 from tiebreak.models.base import check_positive
+from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.kernel_utility import KernelUtility
 from tiebreak.models.least_squares.leave_one_out import (
     check_rows,
@@ -23,123 +25,18 @@ from tiebreak.models.least_squares.leave_one_out import (
     leave_rows_out,
 )
 from tiebreak.models.least_squares.normal_equations import (
-    ColumnForm,
-    RowForm,
-    SquaresFit,
-)
-from tiebreak.models.least_squares.problem import (
     LARGEST,
+    ColumnForm,
+    KernelPoints,
+    LeastSquaresFit,
     LeastSquaresProblem,
-    read_compared,
-    read_graded,
+    RowForm,
+    problem_of_comparisons,
+    problem_of_grades,
 )
 
 
-class LeftOut:
-    """Groups, pairs and comparisons left out of a fit, one at a time."""
-
-    alpha: float
-    per_group: str
-
-    def _by_products(self, problem: LeastSquaresProblem) -> bool:
-        raise NotImplementedError
-
-    def leave_group_out(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> NDArray[np.float64]:
-        """Utility of every item from a fit without its group, in closed form.
-
-        It costs about as much as two fits, however many groups there are. Only
-        ``gamma="scale"`` is not found anew without the group.
-
-        Parameters
-        ----------
-        X : items or Orders
-            As in ``fit``.
-        y, qid, sample_weight
-            As in ``fit``; at least two groups.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Utilities in the order of the rows, or of the entries of the lists. This
-            model itself is not fitted.
-        """
-        if is_pairs(X):
-            raise TypeError(
-                "leave_group_out is of graded items or orders; comparisons have no "
-                "groups. For these use leave_pair_out."
-            )
-        problem = self._read_all(X, y, qid, sample_weight)
-        with one_blas_thread():
-            return leave_group_out(problem, self.alpha)
-
-    def leave_pair_out(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        pairs: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Utilities of both items of a pair from a fit without it, in closed form.
-
-        Of graded items both rows of a pair are left out of their group; of comparisons
-        that one comparison. Only ``gamma="scale"`` is not found anew. With weights that
-        differ, a group costs as much as there are different sums of two of them.
-
-        Parameters
-        ----------
-        X, y
-            As in ``fit``.
-        pairs : array-like of int of shape (k, 2), optional
-            Graded items and orders: pairs of rows of one group. Default: all pairs of
-            different grades, the better row first.
-        qid, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        pairs : ndarray of int of shape (k, 2)
-            Rows; of comparisons the items left and right.
-        utility : ndarray of shape (k, 2)
-            Their utilities. This model itself is not fitted.
-        """
-        problem = self._read_all(X, y, qid, sample_weight)
-        if not is_pairs(X):
-            rows = check_rows(problem, pairs)
-            with one_blas_thread():
-                out = leave_rows_out(problem, self.alpha, rows, self.per_group)
-            return rows, out
-        if pairs is not None:
-            raise ValueError(
-                "pairs are rows of graded items; of comparisons each one is left out "
-                "by itself. Leave pairs out."
-            )
-        compared = as_pairs(X)
-        items = np.column_stack([compared.left, compared.right])
-        with one_blas_thread():
-            return items, leave_comparison_out(problem, self.alpha)
-
-    def _read_all(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
-    ) -> LeastSquaresProblem:
-        problem: LeastSquaresProblem = clone(self)._read(X, y, qid, sample_weight, True)
-        if self._by_products(problem):
-            raise ValueError(
-                "What is left out of a fit has a closed form where the direct solver "
-                f"is used: up to {LARGEST} features or items, or with solver='direct'."
-            )
-        return problem
-
-
-class RankRLS(LeftOut, KernelUtility, BaseEstimator):
+class RankRLS(KernelUtility, BaseEstimator):
     """Rank regularized least squares: differences of utilities like those of grades.
 
     It solves ::
@@ -347,6 +244,100 @@ class RankRLS(LeftOut, KernelUtility, BaseEstimator):
         problem = template._read(X, y, qid, sample_weight)
         return _along(template, problem, alphas)
 
+    def leave_group_out(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Utility of every item from a fit without its group, in closed form.
+
+        It costs about as much as two fits, however many groups there are. Only
+        ``gamma="scale"`` is not found anew without the group.
+
+        Parameters
+        ----------
+        X : items or Orders
+            As in ``fit``.
+        y, qid, sample_weight
+            As in ``fit``; at least two groups.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Utilities in the order of the rows, or of the entries of the lists. This
+            model itself is not fitted.
+        """
+        if is_pairs(X):
+            raise TypeError(
+                "leave_group_out is of graded items or orders; comparisons have no "
+                "groups. For these use leave_pair_out."
+            )
+        problem = self._read_all(X, y, qid, sample_weight)
+        with one_blas_thread():
+            return leave_group_out(problem, self.alpha)
+
+    def leave_pair_out(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        pairs: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Utilities of both items of a pair from a fit without it, in closed form.
+
+        Of graded items both rows of a pair are left out of their group; of comparisons
+        that one comparison. Only ``gamma="scale"`` is not found anew. With weights that
+        differ, a group costs as much as there are different sums of two of them.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        pairs : array-like of int of shape (k, 2), optional
+            Graded items and orders: pairs of rows of one group. Default: all pairs of
+            different grades, the better row first.
+        qid, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        pairs : ndarray of int of shape (k, 2)
+            Rows; of comparisons the items left and right.
+        utility : ndarray of shape (k, 2)
+            Their utilities. This model itself is not fitted.
+        """
+        problem = self._read_all(X, y, qid, sample_weight)
+        if not is_pairs(X):
+            rows = check_rows(problem, pairs)
+            with one_blas_thread():
+                out = leave_rows_out(problem, self.alpha, rows, self.per_group)
+            return rows, out
+        if pairs is not None:
+            raise ValueError(
+                "pairs are rows of graded items; of comparisons each one is left out "
+                "by itself. Leave pairs out."
+            )
+        compared = as_pairs(X)
+        items = np.column_stack([compared.left, compared.right])
+        with one_blas_thread():
+            return items, leave_comparison_out(problem, self.alpha)
+
+    def _read_all(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> LeastSquaresProblem:
+        problem: LeastSquaresProblem = clone(self)._read(X, y, qid, sample_weight, True)
+        if self._by_products(problem):
+            raise ValueError(
+                "What is left out of a fit has a closed form where the direct solver "
+                f"is used: up to {LARGEST} features or items, or with solver='direct'."
+            )
+        return problem
+
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.
         return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
@@ -361,11 +352,19 @@ class RankRLS(LeftOut, KernelUtility, BaseEstimator):
     ) -> LeastSquaresProblem:
         self._check_parameters()
         if not is_pairs(X):
-            problem = read_graded(
-                self, X, y, qid, sample_weight, self.per_group, keep_all=keep_all
-            )
+            grades, weight = read_grades(self, X, y, qid, sample_weight)
+            problem = problem_of_grades(self, grades, weight, keep_all)
         elif qid is None:
-            problem = read_compared(self, X, y, sample_weight, keep_all=keep_all)
+            pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+            problem, pairs = problem_of_comparisons(
+                self, pairs, outcome, weight, keep_all
+            )
+            self._forget()
+            if pairs.items is None:
+                assert pairs.names is not None
+                self.items_ = pairs.names
+            else:
+                remember_features(self, pairs.items)
         else:
             raise ValueError(
                 "qid groups graded items; comparisons say themselves what is compared. "
@@ -392,7 +391,7 @@ class RankRLS(LeftOut, KernelUtility, BaseEstimator):
         problem: LeastSquaresProblem,
         form: ColumnForm | RowForm,
         again: bool = False,
-    ) -> SquaresFit:
+    ) -> LeastSquaresFit:
         """Solve; `again` shares what is to be computed once for several alphas."""
         alpha = float(self.alpha)
         # What overflows is refused. For the threads see data.threads: more only wait.
@@ -403,12 +402,19 @@ class RankRLS(LeftOut, KernelUtility, BaseEstimator):
             return form.finish(solve(alpha), alpha)
 
     def _unpack(
-        self, problem: LeastSquaresProblem, form: ColumnForm | RowForm, fit: SquaresFit
+        self,
+        problem: LeastSquaresProblem,
+        form: ColumnForm | RowForm,
+        fit: LeastSquaresFit,
     ) -> None:
         self.objective_ = problem.value(fit.value)
         with one_blas_thread():
-            form.keep(self, fit, problem.scale)
-            problem.keep_support(self, fit.b)
+            coef = form.coefficients(fit, problem.scale)
+            if isinstance(problem.points, KernelPoints):
+                self._keep_expansion(problem.points.items, coef)
+            else:
+                self.coef_ = coef
+            self.support_, self.dual_coef_ = problem.support(fit.b)
         self.__dict__.update(fit.fitted(self))
 
 

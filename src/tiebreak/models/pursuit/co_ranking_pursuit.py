@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranking pursuit with several views and items without a grade."""
+"""Ranking pursuit with several views and items without a grade.
+
+A view sees some of the features with a kernel of its own. Where no pair of items
+without a grade exists, the views are to agree on the graded ones.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,6 @@ from tiebreak.data import (
 from tiebreak.data.messages import warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
-from tiebreak.losses import GroupLaplacian
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin, check_positive
 from tiebreak.models.graded_problem import read_grades
@@ -39,40 +42,25 @@ from tiebreak.models.pursuit.kernel_pursuit import (
 from tiebreak.models.pursuit.problem import (
     GroupForm,
     centered_targets,
+    check_terms,
     distinct_rows,
+    group_laplacian,
+    item_places,
     present_rows,
-    refuse_alike,
-    refuse_weights,
+    refuse_equal,
 )
 from tiebreak.solvers import JointPath, JointProblem, pursue_jointly
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One way to look at items.
+    """One way to look at items."""
 
-    Attributes
-    ----------
-    columns : ndarray of int
-        The features that it sees.
-    spec : KernelSpec
-        How it compares them.
-    """
-
-    columns: NDArray[np.intp]
-    spec: KernelSpec
+    columns: NDArray[np.intp]  # the features that it sees
+    spec: KernelSpec  # how it compares them
 
     def see(self, values: Any) -> Any:
-        """Give the features that the view sees.
-
-        Parameters
-        ----------
-        values : ndarray or csr_array of shape (n, p)
-
-        Returns
-        -------
-        ndarray or csr_array of shape (n, q)
-        """
+        """Give the features that the view sees, shape (n, q)."""
         if len(self.columns) == values.shape[1]:
             return values
         return values[:, self.columns]
@@ -81,22 +69,7 @@ class View:
 def read_views(
     model: Any, n_features: int, feature_names: tuple[str, ...] | None
 ) -> list[View]:
-    """Read the parameter ``views``.
-
-    Parameters
-    ----------
-    model : estimator
-        With ``views``, and ``kernel``, ``gamma``, ``degree`` and ``coef0`` for views
-        that do not say.
-    n_features : int
-        Number of features of the items.
-    feature_names : tuple of str or None
-        Their names.
-
-    Returns
-    -------
-    list of View
-    """
+    """Read the parameter ``views``; a view without a kernel has that of the model."""
     given = model.views
     if not isinstance(given, list | tuple) or not given:
         raise ValueError(
@@ -104,31 +77,26 @@ def read_views(
             "least one view: a kernel, a list of columns, or a dict with 'columns', "
             "'kernel', 'gamma', 'degree' and 'coef0'."
         )
-    return [
-        _read_view(model, one, number, n_features, feature_names)
-        for number, one in enumerate(given)
-    ]
-
-
-def _read_view(
-    model: Any, given: Any, number: int, p: int, names: tuple[str, ...] | None
-) -> View:
-    columns: Any = slice(None)
-    kernel: Any = {}
-    if isinstance(given, Mapping):
-        columns = given.get("columns", columns)
-        kernel = {key: value for key, value in given.items() if key != "columns"}
-    elif isinstance(given, str) or callable(given):
-        kernel = given
-    else:
-        columns = given
-    spec = KernelSpec.read(model, kernel)
-    if spec.kernel == "precomputed":
-        raise ValueError(
-            f"view {number} has a precomputed kernel; views see features. Give the "
-            "features and a callable kernel."
-        )
-    return View(_read_columns(columns, number, p, names), spec)
+    views = []
+    for number, one in enumerate(given):
+        columns: Any = slice(None)
+        kernel: Any = {}
+        if isinstance(one, Mapping):
+            columns = one.get("columns", columns)
+            kernel = {key: value for key, value in one.items() if key != "columns"}
+        elif isinstance(one, str) or callable(one):
+            kernel = one
+        else:
+            columns = one
+        spec = KernelSpec.read(model, kernel)
+        if spec.kernel == "precomputed":
+            raise ValueError(
+                f"view {number} has a precomputed kernel; views see features. Give the "
+                "features and a callable kernel."
+            )
+        places = _read_columns(columns, number, n_features, feature_names)
+        views.append(View(places, spec))
+    return views
 
 
 def _read_columns(
@@ -180,62 +148,22 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CoPursuitProblem:
-    """Views of the training items, the problem that they share, and the centers.
+    """Views of the training items, the problem that they share, and the centers."""
 
-    Attributes
-    ----------
-    problem : JointProblem
-        What is made small, for targets divided by `unit`.
-    views : list of View
-        The views.
-    functions : list of KernelFunction
-        Their kernels.
-    centers : ndarray or csr_array of shape (m, p)
-        Centers, with all features.
-    rows : ndarray of int of shape (m,)
-        Their rows in the item table, or in the table that was given.
-    agreeing : list of (ItemTable, ndarray of int, ndarray)
-        Items on which agreement is told, their groups and weights; in order of
-        preference.
-    unit : float
-        A power of two, so that targets of any size can be squared.
-    cache_bytes : float
-        Memory for products between columns of two views.
-    """
-
-    problem: JointProblem
-    views: list[View]
-    functions: list[KernelFunction]
-    centers: Any
-    rows: Codes
+    problem: JointProblem  # what is made small, for targets divided by `unit`
+    views: list[View]  # the views
+    functions: list[KernelFunction]  # their kernels
+    centers: Any  # (m, p), centers, with all features
+    rows: Codes  # (m,), their rows in the item table, or in the table that was given
+    # Items, groups and weights on which agreement is measured; the first that has any.
     agreeing: list[tuple[ItemTable, Codes, Floats]]
-    unit: float
-    cache_bytes: float
+    unit: float  # a power of two, so that targets of any size can be squared
+    cache_bytes: float  # memory for products between columns of two views
 
     @classmethod
-    def read(
-        cls,
-        model: Any,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> CoPursuitProblem:
-        """Check what ``fit`` was given.
-
-        Parameters
-        ----------
-        model : estimator
-            Is being fitted.
-        X, y, qid, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        CoPursuitProblem
-        """
-        grades, weight = _read_grades(model, X, y, qid, sample_weight)
-        table, n_lists = grades.items, grades.orders
+    def make(cls, model: Any, grades: Grades, weight: Floats) -> CoPursuitProblem:
+        """Make the problem of items of which some have no grade."""
+        table = grades.items
         views = read_views(model, table.n_features, table.feature_names)
         graded = np.flatnonzero(~np.isnan(grades.y))
         if len(graded) == 0:
@@ -244,21 +172,32 @@ class CoPursuitProblem:
                 "from. Give some items a grade."
             )
         scored = graded[present_rows(grades.group[graded], weight[graded])]
-        refuse_alike(grades, scored)
+        refuse_equal(grades, scored)
         others = np.flatnonzero(np.isnan(grades.y) & (weight > 0))
-        if model.per_group == "mean" and n_lists is not None:
+        if model.per_group == "mean" and grades.orders is not None:
             weight = weight**2  # the weight of a list is that of its mean
-        laplacian = _laplacian(grades, weight, scored, model.per_group)
+        laplacian = group_laplacian(grades, weight, scored, model.per_group)
         unit, s = centered_targets(laplacian, grades.y[scored])
         root, form = laplacian.root(s), GroupForm(laplacian)
         agreement, at_others = form, slice(0, len(scored))
         if len(others):
             at_others = slice(len(scored), None)
-            agreement = GroupForm(_laplacian(grades, weight, others, model.per_group))
-        everything = np.concatenate([scored, others])
-        dictionaries, functions, centers, rows = _dictionaries(
-            model, views, grades, scored, everything
-        )
+            agreement = GroupForm(
+                group_laplacian(grades, weight, others, model.per_group)
+            )
+        items, places = item_places(grades, scored)
+        distinct, _ = distinct_rows(items, places, merge=True)
+        centers, rows = read_centers(model, items, distinct)
+        values = table.take(np.concatenate([scored, others]))
+        unique = values.unique()[0].values
+        cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
+        functions = [view.spec.resolve(view.see(unique)) for view in views]
+        dictionaries = [
+            KernelDictionary(
+                [function], view.see(values.values), view.see(centers), cache_bytes
+            )
+            for view, function in zip(views, functions, strict=True)
+        ]
         problem = JointProblem(
             dictionaries,
             form,
@@ -269,34 +208,18 @@ class CoPursuitProblem:
             slice(0, len(scored)),
             at_others,
         )
-        refuse_weights(problem.b, problem.c, weight[scored])
+        check_terms(problem.b, problem.c, weight[scored])
         agreeing = [
             (table.take(part), grades.group[part], weight[part])
             for part in (others, scored)
             if len(part)
         ]
-        share = 1e6 * model.cache_size / (len(views) + 1)
-        return cls(problem, views, functions, centers, rows, agreeing, unit, share)
-
-    @property
-    def gamma(self) -> Floats:
-        """Gamma of every view."""
-        return np.array([function.gamma for function in self.functions])
+        return cls(
+            problem, views, functions, centers, rows, agreeing, unit, cache_bytes
+        )
 
     def along(self, table: ItemTable, path: JointPath) -> Floats:
-        """Mean utility of items after every step.
-
-        Parameters
-        ----------
-        table : ItemTable
-            n items.
-        path : JointPath
-            The steps.
-
-        Returns
-        -------
-        ndarray of shape (n, n_steps)
-        """
+        """Mean utility of items after every step, shape (n, n_steps)."""
         n_steps, M = path.increments.shape
         total = np.zeros((table.n_items, n_steps))
         for v, (view, function) in enumerate(
@@ -309,23 +232,10 @@ class CoPursuitProblem:
         return total / M
 
     def agreement(self, model: Any) -> Floats:
-        """Share of pairs that every two views of a fitted model put in the same order.
-
-        Parameters
-        ----------
-        model : CoRankingPursuit
-            Fitted.
-
-        Returns
-        -------
-        ndarray of shape (M, M)
-        """
-        M = len(self.views)
-        share = np.eye(M)
-        for v in range(M):
-            for u in range(M):
-                if u != v:
-                    share[v, u] = self._share(model, v, u)
+        """Give the share of pairs that views v and u put in the same order: (M, M)."""
+        share = np.eye(len(self.views))
+        for v, u in np.argwhere(share == 0.0):
+            share[v, u] = self._share(model, v, u)
         return share
 
     def _share(self, model: Any, v: int, u: int) -> float:
@@ -334,55 +244,8 @@ class CoPursuitProblem:
             try:
                 return 1.0 - disagreement(utility[:, v], utility[:, u], group, weight)
             except ValueError:
-                continue  # the view tells no two of these items apart
+                continue  # the view gives all of these items the same utility
         return 0.5
-
-
-def _read_grades(
-    model: Any,
-    X: Any,
-    y: ArrayLike | None,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-) -> tuple[Grades, Floats]:
-    if isinstance(X, Orders):
-        return read_grades(model, X, y, qid, sample_weight)
-    grades = check_grades(X, y, qid, allow_missing=True)
-    weight = check_weights(sample_weight, len(grades.y))
-    model._forget()
-    remember_features(model, grades.items)
-    model.fitted_with_qid_ = qid is not None
-    return grades, weight
-
-
-def _laplacian(
-    grades: Grades, weight: Floats, rows: Codes, per_group: str
-) -> GroupLaplacian:
-    group = np.unique(grades.group[rows], return_inverse=True)[1]
-    return GroupLaplacian(group, weight[rows], per_group)
-
-
-def _dictionaries(
-    model: Any, views: list[View], grades: Grades, scored: Codes, everything: Codes
-) -> tuple[list[KernelDictionary], list[KernelFunction], Any, Codes]:
-    """Make the columns of every view, and list the centers."""
-    items, lists = grades.items, grades.orders
-    table, places = (items, scored)
-    if lists is not None:
-        table, places = lists.table, lists.flat[scored]
-    distinct, _ = distinct_rows(table, places, merge=True)
-    centers, rows = read_centers(model, table, distinct)
-    values = items.take(everything)
-    unique = values.unique()[0].values
-    cache_bytes = 1e6 * model.cache_size / (len(views) + 1)
-    functions = [view.spec.resolve(view.see(unique)) for view in views]
-    dictionaries = [
-        KernelDictionary(
-            [function], view.see(values.values), view.see(centers), cache_bytes
-        )
-        for view, function in zip(views, functions, strict=True)
-    ]
-    return dictionaries, functions, centers, rows
 
 
 class CoRankingPursuit(UtilityMixin, BaseEstimator):
@@ -578,7 +441,15 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters(X, validation)
-        problem = CoPursuitProblem.read(self, X, y, qid, sample_weight)
+        if isinstance(X, Orders):
+            grades, weight = read_grades(self, X, y, qid, sample_weight)
+        else:
+            grades = check_grades(X, y, qid, allow_missing=True)
+            weight = check_weights(sample_weight, len(grades.y))
+            self._forget()
+            remember_features(self, grades.items)
+            self.fitted_with_qid_ = qid is not None
+        problem = CoPursuitProblem.make(self, grades, weight)
         path = pursue_jointly(
             problem.problem,
             n_steps=self.n_basis,
@@ -654,7 +525,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
             for v, row in enumerate(own):
                 self.item_coef_[row, v] += self.dual_coef_[step, v]
         self.support_items_ = problem.centers[used]
-        self.gamma_ = problem.gamma
+        self.gamma_ = np.array([function.gamma for function in problem.functions])
         self.agreement_ = problem.agreement(self)
 
     def _warn(self, path: JointPath) -> None:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pursuits of one utility share: the dictionary, the path and the utility.
+"""What pursuits share: kernels, centers, the path of steps, and how many to keep.
 
-How many steps of a pursuit to keep: by a validation set, or by cross-validation.
-
-One run gives the models of all numbers of steps. Each is judged by the fraction of
-swapped pairs of graded items, or of comparisons that are predicted wrongly, and of
-equally good ones the smallest is kept.
+One run of a pursuit gives the models of all numbers of steps. Each is judged on a
+validation set or on held-out folds by the fraction of swapped pairs of graded items, or
+of comparisons that are predicted wrongly; of equally good ones the smallest is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 
@@ -55,15 +53,7 @@ Utilities = Callable[[ItemTable], Floats]
 
 
 def check_steps(model: Any, validation: Any) -> None:
-    """Refuse a number of steps that is none.
-
-    Parameters
-    ----------
-    model : estimator
-        With ``n_basis`` and ``max_basis``.
-    validation : tuple or None
-        As in ``fit``.
-    """
+    """Refuse a wrong number of steps."""
     by_folds = hasattr(model, "max_basis")
     for name in ("n_basis", "max_basis") if by_folds else ("n_basis",):
         value = getattr(model, name)
@@ -86,22 +76,7 @@ def check_steps(model: Any, validation: Any) -> None:
 def validation_errors(
     model: Any, validation: tuple[Any, ...], utilities: Utilities
 ) -> Floats:
-    """Judge all steps of a pursuit.
-
-    Parameters
-    ----------
-    model : estimator
-        Is being fitted, and knows its features.
-    validation : (X, y) or (X, y, qid)
-        As in ``fit``.
-    utilities : callable
-        Utilities of a table of items after every step.
-
-    Returns
-    -------
-    ndarray of shape (n_steps,)
-        The error after every step.
-    """
+    """Give the error of a pursuit on a validation set after every step."""
     if not isinstance(validation, list | tuple) or len(validation) not in (2, 3):
         count = len(validation) if isinstance(validation, list | tuple) else 1
         raise ValueError(
@@ -133,28 +108,8 @@ def validation_errors(
     )
 
 
-def cross_validate(
-    model: Any,
-    X: Any,
-    y: ArrayLike | None,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-) -> Floats:
-    """Judge all numbers of steps up to ``max_basis`` on folds that were left out.
-
-    Parameters
-    ----------
-    model : estimator
-        A clone of it is fitted on every fold.
-    X, y, qid, sample_weight
-        As in ``fit``, which has checked them.
-
-    Returns
-    -------
-    ndarray of shape (max_basis,)
-        The error after every step, a mean over the folds. Where the pursuit of a fold
-        ended early, its last model counts.
-    """
+def cross_validate(model: Any, X: Any, y: Any, qid: Any, sample_weight: Any) -> Floats:
+    """Judge all numbers of steps up to ``max_basis`` on held-out folds."""
     X = X if isinstance(X, Orders) else as_pairs(X) if is_pairs(X) else as_items(X)
     if getattr(y, "ndim", 1) == 2:  # a single column
         y = np.ravel(np.asarray(y))
@@ -170,7 +125,7 @@ def cross_validate(
         if not isinstance(X, Orders):
             held = [columns[name][test] for name in ("y", "qid") if name in columns]
         with warnings.catch_warnings():
-            # What is to be said of the data is said of all of it.
+            # Warnings are of all data, not of a fold.
             warnings.simplefilter("ignore", UserWarning)
             fold.fit(
                 _take(model, X, train, train),
@@ -246,40 +201,16 @@ _KEYS = ("kernel", "gamma", "degree", "coef0")
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """A kernel whose gamma may still depend on the items.
+    """A kernel whose gamma may still depend on the items."""
 
-    Attributes
-    ----------
-    kernel : str or callable
-        Its form.
-    gamma : float or str
-        A number, "scale" or "auto".
-    degree : int
-        Degree of "poly".
-    coef0 : float
-        Constant of "poly".
-    """
-
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
+    kernel: Any  # its form
+    gamma: float | str  # a number, "scale" or "auto"
+    degree: int  # degree of "poly"
+    coef0: float  # constant of "poly"
 
     @classmethod
     def read(cls, model: Any, given: Any) -> KernelSpec:
-        """Read a name, a callable, or a dict of parameters.
-
-        Parameters
-        ----------
-        model : estimator
-            Its ``gamma``, ``degree`` and ``coef0`` are taken where nothing is given.
-        given : str, callable or mapping
-            With the keys "kernel", "gamma", "degree" and "coef0".
-
-        Returns
-        -------
-        KernelSpec
-        """
+        """Read a name, a callable, or a dict of parameters."""
         if not isinstance(given, Mapping):
             given = {"kernel": given}
         if unknown := [key for key in given if key not in _KEYS]:
@@ -297,16 +228,7 @@ class KernelSpec:
         return cls(**values)
 
     def resolve(self, items: Any) -> KernelFunction:
-        """Give the kernel, with gamma as a number that suits the items.
-
-        Parameters
-        ----------
-        items : ndarray or csr_array of shape (n, p)
-
-        Returns
-        -------
-        KernelFunction
-        """
+        """Give the kernel, with gamma as a number that suits the items."""
         return make_kernel(
             self.kernel,
             gamma=self.gamma,
@@ -316,33 +238,14 @@ class KernelSpec:
         )
 
     def at(self, gamma: float) -> KernelFunction:
-        """Give the kernel with the gamma that a fit has found.
-
-        Parameters
-        ----------
-        gamma : float
-
-        Returns
-        -------
-        KernelFunction
-        """
+        """Give the kernel with the gamma that a fit has found."""
         if callable(self.kernel):
             return KernelFunction(self.kernel)
         return KernelFunction(self.kernel, float(gamma), self.degree, self.coef0)
 
 
 def read_kernels(model: Any) -> list[KernelSpec]:
-    """Read the parameter ``kernel``: one kernel, or a list of several.
-
-    Parameters
-    ----------
-    model : estimator
-        With ``kernel``, ``gamma``, ``degree`` and ``coef0``.
-
-    Returns
-    -------
-    list of KernelSpec
-    """
+    """Read the parameter ``kernel``: one kernel, or a list of several."""
     given = model.kernel
     several = given if isinstance(given, list | tuple) else [given]
     if not several:
@@ -354,7 +257,7 @@ def read_kernels(model: Any) -> list[KernelSpec]:
     if len(specs) > 1 and any(spec.kernel == "precomputed" for spec in specs):
         raise ValueError(
             "a precomputed kernel is a matrix instead of features, so there are no "
-            "other kernels beside it. Give kernel='precomputed' alone."
+            "other kernels next to it. Give kernel='precomputed' alone."
         )
     return specs
 
@@ -383,29 +286,10 @@ class KernelPursuit(UtilityMixin):
     cv: Any
     cache_size: float
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
+    def _fit(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any, validation: Any
     ) -> Self:
-        """Learn; what from, the model says.
-
-        Parameters
-        ----------
-        X, y, qid, sample_weight
-            As the model says.
-        validation : (X, y) or (X, y, qid), optional
-            Data on which the number of basis functions is chosen.
-
-        Returns
-        -------
-        Self
-            The fitted model.
-        """
+        """Learn what ``_read`` minimizes; the arguments are those of ``fit``."""
         self._check_parameters(validation)
         problem = self._read(X, y, qid, sample_weight)
         candidates = _Candidates.make(self, problem)
@@ -430,13 +314,7 @@ class KernelPursuit(UtilityMixin):
         self._warn(path)
         return self
 
-    def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> PursuitProblem:
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
         raise NotImplementedError
 
     def _check_parameters(self, validation: Any) -> None:
@@ -457,11 +335,7 @@ class KernelPursuit(UtilityMixin):
         read_kernels(self)
 
     def _keep_path(
-        self,
-        basis: _Basis,
-        path: PursuitPath,
-        unit: float,
-        errors: Floats | None,
+        self, basis: _Basis, path: PursuitPath, unit: float, errors: Floats | None
     ) -> None:
         """Set what was learned, with the number of steps that has the least error."""
         self.path_ = unit * path.coefs
@@ -513,9 +387,8 @@ class KernelPursuit(UtilityMixin):
         specs = read_kernels(self)
         gamma = np.atleast_1d(self.gamma_)
         functions = [spec.at(g) for spec, g in zip(specs, gamma, strict=True)]
-        basis = _Basis(
-            functions, self.support_items_, self.support_, self.support_kernel_
-        )
+        centers, kernel = self.support_items_, self.support_kernel_
+        basis = _Basis(functions, centers, self.support_, kernel)
         return basis.expand(table, self.dual_coef_)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -525,24 +398,12 @@ class KernelPursuit(UtilityMixin):
 
 @dataclass(frozen=True, eq=False)
 class _Basis:
-    """Basis functions k_v(center, ·).
+    """Basis functions k_v(center, ·)."""
 
-    Attributes
-    ----------
-    functions : sequence of KernelFunction
-        The kernels; of a precomputed one there is no function.
-    centers : ndarray, csr_array or None
-        Center of each basis function; None if the kernel is precomputed.
-    rows : ndarray of int
-        Row of each center in its table.
-    kernel : ndarray of int
-        Kernel of each basis function.
-    """
-
-    functions: Sequence[KernelFunction]
-    centers: Any
-    rows: Codes
-    kernel: Codes
+    functions: Sequence[KernelFunction]  # the kernels; none if precomputed
+    centers: Any  # center of each basis function; None if the kernel is precomputed
+    rows: Codes  # row of each center in its table
+    kernel: Codes  # kernel of each basis function
 
     def first(self, n: int) -> _Basis:
         """Keep the first n basis functions."""
@@ -563,31 +424,28 @@ class _Basis:
 
 @dataclass(frozen=True, eq=False)
 class _Candidates:
-    """All basis functions, and the columns of their values.
+    """All basis functions, and the columns of their values."""
 
-    Attributes
-    ----------
-    columns : KernelDictionary or MatrixDictionary
-        Values at the distinct training items; centers run fastest.
-    functions, centers
-        As in `_Basis`.
-    rows : ndarray of int of shape (m,)
-        Row of each center in its table.
-    """
-
-    columns: KernelDictionary | MatrixDictionary
+    columns: KernelDictionary | MatrixDictionary  # centers run fastest
     functions: Sequence[KernelFunction]
     centers: Any
-    rows: Codes
+    rows: Codes  # (m,), row of each center in its table
 
     @classmethod
     def make(cls, model: Any, problem: PursuitProblem) -> _Candidates:
         """Resolve the kernels and the centers of a model."""
         specs, table = read_kernels(model), problem.items
-        cache_bytes = 1e6 * model.cache_size
         if specs[0].kernel == "precomputed":
             gram = check_gram(table.dense())
-            rows = _center_rows(model, problem)
+            rows = problem.rows
+            if model.centers is not None:
+                if np.ndim(model.centers) != 1:
+                    raise ValueError(
+                        "with a precomputed kernel centers are row numbers of the "
+                        "training items, in one dimension; got shape "
+                        f"{np.shape(model.centers)}."
+                    )
+                rows = _row_numbers(model, table.n_items)
             whole = len(rows) == len(problem.rows) == len(gram)
             values = gram if whole else gram[np.ix_(rows, problem.rows)]
             unused = [KernelFunction("linear")]
@@ -595,7 +453,7 @@ class _Candidates:
         items = table.take(problem.rows).values
         functions = [spec.resolve(items) for spec in specs]
         centers, rows = read_centers(model, table, problem.rows)
-        columns = KernelDictionary(functions, items, centers, cache_bytes)
+        columns = KernelDictionary(functions, items, centers, 1e6 * model.cache_size)
         return cls(columns, functions, centers, rows)
 
     def take(self, columns: NDArray[np.intp]) -> _Basis:
@@ -605,37 +463,8 @@ class _Candidates:
         return _Basis(self.functions, centers, self.rows[center], kernel)
 
 
-def _center_rows(model: Any, problem: PursuitProblem) -> Codes:
-    """Columns of a precomputed kernel that may be chosen."""
-    if model.centers is None:
-        return problem.rows
-    if np.ndim(model.centers) != 1:
-        raise ValueError(
-            "with a precomputed kernel centers are row numbers of the training items, "
-            f"in one dimension; got shape {np.shape(model.centers)}."
-        )
-    return _row_numbers(model, problem.items.n_items)
-
-
 def read_centers(model: Any, table: ItemTable, rows: Codes) -> tuple[Any, Codes]:
-    """Read the parameter ``centers``.
-
-    Parameters
-    ----------
-    model : estimator
-        With ``centers``: None, row numbers, or a table of items.
-    table : ItemTable
-        The items that row numbers speak of.
-    rows : ndarray of int
-        Rows that are centers if none are given.
-
-    Returns
-    -------
-    centers : ndarray or csr_array of shape (m, p)
-        The centers, each once.
-    rows : ndarray of int of shape (m,)
-        Their rows in ``table``, or in the table that was given.
-    """
+    """Give the distinct centers that ``centers`` asks for, and their rows."""
     if model.centers is None:
         return table.take(rows).values, rows
     if not sp.issparse(model.centers) and np.ndim(model.centers) == 1:

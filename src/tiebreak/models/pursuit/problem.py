@@ -6,10 +6,8 @@ Grades: Σ over pairs of rows of a group w_i w_j ((s_i - s_j) - (f_i - f_j))², 
 Σ w (y - (f_right - f_left))². All are c - 2 b·f + fᵀLf for the vector f of utilities of
 the distinct items, so that identical items are one row however often they occur.
 
-Quadratic forms of utilities, as a pursuit needs them.
-
-A form gives products L v, the numbers kᵀLk of a block of columns k, and takes from a
-column what L does not see. Of a Laplacian that is a constant, and leaving it in would
+The solver needs products L v, the numbers kᵀLk of a block of columns k, and columns
+without what L does not see. Of a Laplacian that is a constant, and leaving it in would
 cost the digits of columns that hardly vary, such as those of a wide Gaussian kernel.
 """
 
@@ -26,19 +24,14 @@ from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GroupLaplacian, PairLaplacian
 from tiebreak.models.base import refuse_only_ties
+from tiebreak.models.graded_problem import refuse_no_pairs, refuse_weights
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
 class WeightForm:
-    """L = diag(w).
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        w.
-    """
+    """L = diag(w)."""
 
     def __init__(self, weight: Floats) -> None:
         self.weight = weight
@@ -57,16 +50,16 @@ class WeightForm:
         return k
 
 
-class GroupForm:
-    """The Laplacian of groups of rows, as a function of distinct items.
+class _LaplacianForm:
+    """A Laplacian, which does not see constants."""
 
-    Parameters
-    ----------
-    laplacian : GroupLaplacian
-        Of the rows.
-    code : ndarray of int of shape (n_rows,), optional
-        Item of each row. None: every row is an item.
-    """
+    def reduce(self, k: Floats) -> Floats:
+        """Subtract the mean, of which L sees nothing."""
+        return k - k.mean()
+
+
+class GroupForm(_LaplacianForm):
+    """The Laplacian of groups of rows, as a function of distinct items."""
 
     def __init__(self, laplacian: GroupLaplacian, code: Codes | None = None) -> None:
         self._laplacian, self._code = laplacian, code
@@ -94,18 +87,9 @@ class GroupForm:
         scale = np.einsum("ij,ij,i->j", at_rows, at_rows, self._diagonal)
         return np.column_stack([norm, scale])
 
-    def reduce(self, k: Floats) -> Floats:
-        """Subtract the mean, of which L sees nothing."""
-        return k - k.mean()
 
-
-class PairForm:
-    """The Laplacian of listed pairs of items.
-
-    Parameters
-    ----------
-    laplacian : PairLaplacian
-    """
+class PairForm(_LaplacianForm):
+    """The Laplacian of listed pairs of items."""
 
     def __init__(self, laplacian: PairLaplacian) -> None:
         self._laplacian, self._diagonal = laplacian, laplacian.diagonal()
@@ -122,58 +106,21 @@ class PairForm:
         scale = np.einsum("ij,ij,j->i", block, block, self._diagonal)
         return np.column_stack([norm, scale])
 
-    def reduce(self, k: Floats) -> Floats:
-        """Subtract the mean, of which L sees nothing."""
-        return k - k.mean()
-
 
 @dataclass(frozen=True, eq=False)
 class PursuitProblem:
-    """c - 2 b·f + fᵀLf for utilities f of the distinct training items.
+    """c - 2 b·f + fᵀLf for utilities f of the distinct training items."""
 
-    Attributes
-    ----------
-    items : ItemTable
-        The table that rows are numbered by: of a precomputed kernel the whole matrix.
-    rows : ndarray of int of shape (n,)
-        Row of each distinct item in that table, of equal ones the first.
-    form : WeightForm, GroupForm or PairForm
-        L.
-    b : ndarray of shape (n,)
-        The linear term, of targets divided by `unit`.
-    c : float
-        The constant term, of targets divided by `unit`.
-    unit : float
-        A power of two, so that targets of any size can be squared.
-    """
-
-    items: ItemTable
-    rows: Codes
-    form: WeightForm | GroupForm | PairForm
-    b: Floats
-    c: float
-    unit: float
+    items: ItemTable  # rows are numbered by it; the whole matrix if precomputed
+    rows: Codes  # row of each distinct item in that table, of equal ones the first
+    form: WeightForm | GroupForm | PairForm  # L
+    b: Floats  # (n,), the linear term, of targets divided by `unit`
+    c: float  # the constant term, of targets divided by `unit`
+    unit: float  # a power of two, so that targets of any size can be squared
 
 
 def distinct_rows(table: ItemTable, rows: Codes, *, merge: bool) -> tuple[Codes, Codes]:
-    """Find the distinct items among rows of a table.
-
-    Parameters
-    ----------
-    table : ItemTable
-        Items.
-    rows : ndarray of int of shape (n,)
-        Rows of the table, in any order, repeated if repeated.
-    merge : bool
-        Whether items with equal features are the same; else rows of equal number are.
-
-    Returns
-    -------
-    distinct : ndarray of int of shape (m,)
-        Row of each distinct item, ascending if they are not merged.
-    code : ndarray of int of shape (n,)
-        Number of the distinct item of each row.
-    """
+    """Give the first row of each distinct item, and the item number of each row."""
     own, code = np.unique(rows, return_inverse=True)
     if not merge:
         return own, code
@@ -183,20 +130,7 @@ def distinct_rows(table: ItemTable, rows: Codes, *, merge: bool) -> tuple[Codes,
 
 
 def present_rows(group: Codes, weight: Floats) -> Codes:
-    """Find the rows of positive weight, and warn of groups that have one only.
-
-    Parameters
-    ----------
-    group : ndarray of int of shape (n,)
-        Groups.
-    weight : ndarray of shape (n,)
-        Weights.
-
-    Returns
-    -------
-    ndarray of int
-        Their numbers, ascending.
-    """
+    """Find the rows of positive weight, and warn of groups that have one only."""
     rows = np.flatnonzero(weight > 0)
     size = np.bincount(group[rows])
     if (alone := int(np.sum(size == 1))) and size.max() > 1:
@@ -208,79 +142,35 @@ def present_rows(group: Codes, weight: Floats) -> Codes:
     return rows
 
 
-def grades_problem(
-    model: Any, grades: Grades, weight: Floats, per_group: str
+def problem_of_differences(
+    model: Any, grades: Grades, weight: Floats
 ) -> PursuitProblem:
-    """Build the squared error of differences inside groups.
-
-    Parameters
-    ----------
-    model : estimator
-        Named in messages; its ``kernel`` says whether items can be merged.
-    grades : Grades
-        Checked items.
-    weight : ndarray of shape (n,)
-        Weights of rows.
-    per_group : {"sum", "mean"}
-        Whether the sum over pairs of a group is divided by its size.
-
-    Returns
-    -------
-    PursuitProblem
-    """
+    """Build the squared error of differences inside groups."""
     rows = present_rows(grades.group, weight)
-    refuse_alike(grades, rows)
-    y, group = grades.y[rows], np.unique(grades.group[rows], return_inverse=True)[1]
-    own = weight[rows]
-    if per_group == "mean" and grades.orders is not None:
-        own = own**2  # the weight of a list is that of its mean
-    laplacian = GroupLaplacian(group, own, per_group)
-    table, places = _item_places(grades, rows)
-    distinct, code = distinct_rows(table, places, merge=model.kernel != "precomputed")
+    refuse_equal(grades, rows)
+    if model.per_group == "mean" and grades.orders is not None:
+        weight = weight**2  # the weight of a list is that of its mean
+    laplacian = group_laplacian(grades, weight, rows, model.per_group)
+    table, distinct, code = _distinct_items(model, grades, rows)
     plain = len(distinct) == len(code) and bool((np.diff(code) > 0).all())
     form = GroupForm(laplacian, None if plain else code)
-    unit, s = centered_targets(laplacian, y)
+    unit, s = centered_targets(laplacian, grades.y[rows])
     root = laplacian.root(s)
     b, c = form.gather(laplacian.product(s)), float(root @ root)
-    refuse_weights(b, c, own)
+    check_terms(b, c, weight[rows])
     return PursuitProblem(table, distinct, form, b, c, unit)
 
 
 def centered_targets(laplacian: GroupLaplacian, y: Floats) -> tuple[float, Floats]:
-    """Center grades in their groups and divide them by a power of two near their size.
-
-    Parameters
-    ----------
-    laplacian : GroupLaplacian
-        The groups.
-    y : ndarray of shape (n,)
-        Grades, of which a group has two different ones.
-
-    Returns
-    -------
-    unit : float
-        The power of two.
-    s : ndarray of shape (n,)
-        The result.
-    """
+    """Give a power of two near the size of grades, and centered grades over it."""
     first = _power_of_two(np.abs(y).max())
     centered = laplacian.center(y / first)
     second = _power_of_two(np.abs(centered).max())
     return first * second, centered / second
 
 
-def values_problem(model: Any, grades: Grades, weight: Floats) -> PursuitProblem:
-    """Build the squared error of single grades.
-
-    Parameters
-    ----------
-    model, grades, weight
-        As in ``grades_problem``.
-
-    Returns
-    -------
-    PursuitProblem
-    """
+def problem_of_values(model: Any, grades: Grades, weight: Floats) -> PursuitProblem:
+    """Build the squared error of single grades."""
     rows = np.flatnonzero(weight > 0)
     own, y = weight[rows], grades.y[rows]
     if grades.orders is not None:
@@ -291,37 +181,20 @@ def values_problem(model: Any, grades: Grades, weight: Floats) -> PursuitProblem
             f"{type(model).__name__} fits the grades themselves. Try RankingPursuit, "
             "which fits their differences."
         )
-    table, places = _item_places(grades, rows)
-    distinct, code = distinct_rows(table, places, merge=model.kernel != "precomputed")
+    table, distinct, code = _distinct_items(model, grades, rows)
     unit = _power_of_two(np.abs(y).max())
     s = y / unit
     form = WeightForm(np.bincount(code, own, len(distinct)).astype(float))
     b = np.bincount(code, own * s, len(distinct)).astype(float)
     c = float(own @ s**2)
-    refuse_weights(b, c, own)
+    check_terms(b, c, own)
     return PursuitProblem(table, distinct, form, b, c, unit)
 
 
-def comparisons_problem(
+def problem_of_comparisons(
     model: Any, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats
 ) -> PursuitProblem:
-    """Build the squared error of differences against outcomes.
-
-    Parameters
-    ----------
-    model : estimator
-        Named in messages; its ``kernel`` says whether items can be merged.
-    pairs : Pairs
-        Comparisons of items with features.
-    outcome : ndarray of int8 of shape (n,)
-        Outcomes.
-    weight : ndarray of shape (n,)
-        Weights.
-
-    Returns
-    -------
-    PursuitProblem
-    """
+    """Build the squared error of differences against outcomes."""
     present = weight > 0
     pairs, outcome, weight = pairs[present], outcome[present], weight[present]
     if not outcome.any():
@@ -334,7 +207,7 @@ def comparisons_problem(
     laplacian = PairLaplacian(left, right, weight, len(distinct))
     b = laplacian.root_transpose(np.sqrt(weight) * outcome)
     c = float(weight @ (outcome != 0))
-    refuse_weights(b, c, weight)
+    check_terms(b, c, weight)
     return PursuitProblem(pairs.table, distinct, PairForm(laplacian), b, c, 1.0)
 
 
@@ -343,48 +216,38 @@ def _power_of_two(size: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
 
 
-def _item_places(grades: Grades, rows: Codes) -> tuple[ItemTable, Codes]:
+def group_laplacian(
+    grades: Grades, weight: Floats, rows: Codes, per_group: str
+) -> GroupLaplacian:
+    """Give the Laplacian of the pairs of some rows."""
+    group = np.unique(grades.group[rows], return_inverse=True)[1]
+    return GroupLaplacian(group, weight[rows], per_group)
+
+
+def _distinct_items(
+    model: Any, grades: Grades, rows: Codes
+) -> tuple[ItemTable, Codes, Codes]:
+    table, places = item_places(grades, rows)
+    merge = model.kernel != "precomputed"
+    return table, *distinct_rows(table, places, merge=merge)
+
+
+def item_places(grades: Grades, rows: Codes) -> tuple[ItemTable, Codes]:
     """Give the table of items, and its row of each graded row."""
     if grades.orders is None:
         return grades.items, rows
     return grades.orders.table, grades.orders.flat[rows]
 
 
-def refuse_alike(grades: Grades, rows: Codes) -> None:
-    """Refuse grades that differ in no group.
-
-    Parameters
-    ----------
-    grades : Grades
-        Checked items.
-    rows : ndarray of int
-        Rows of positive weight.
-    """
+def refuse_equal(grades: Grades, rows: Codes) -> None:
+    """Refuse grades that differ in no group."""
     order = rows[np.argsort(grades.group[rows], kind="stable")]
     y, group = grades.y[order], grades.group[order]
     if not ((y[1:] != y[:-1]) & (group[1:] == group[:-1])).any():
-        raise ValueError(
-            f"There is no pair to learn from: {len(grades.y)} sample(s) in "
-            f"{grades.n_groups} group(s), and no group has two items of different "
-            "grades and positive weight. Check that qid is the group and not the row "
-            "number."
-        )
+        refuse_no_pairs(len(grades.y), grades.n_groups)
 
 
-def refuse_weights(b: Floats, c: float, weight: Floats) -> None:
-    """Refuse weights whose products no floating-point number can hold.
-
-    Parameters
-    ----------
-    b, c
-        Linear and constant term of what is made small.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    """
+def check_terms(b: Floats, c: float, weight: Floats) -> None:
+    """Refuse weights whose products no floating-point number can hold."""
     if not 0.0 < c < np.inf or not np.isfinite(b).all():
-        raise ValueError(
-            "The weight of a pair, the product of two sample weights, is beyond what a "
-            "floating-point number can hold: positive weights are from "
-            f"{weight.min():.3g} to {weight.max():.3g}. Multiply all weights by a "
-            "constant to bring them near 1."
-        )
+        refuse_weights(float(weight.min()), float(weight.max()))

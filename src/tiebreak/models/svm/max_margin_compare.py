@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maximum-margin comparison: the linear and the quadratic program.
+"""Maximum-margin comparison: a linear and a quadratic program, hard or soft.
 
 Boundary convention: a difference of exactly ``threshold_`` is a tie.
 
-The soft-margin linear program for comparing with ties, with a kernel.
-
 With the distinct training items z_1 … z_N, the utility Σ a_j k(z_j, x) and the
-difference d_i of the utilities of comparison i, right minus left, it is
+difference d_i of the utilities of comparison i, right minus left, the soft-margin
+linear program is
 
     minimize over a, β   ‖a‖₁ + C Σ w_i ξ_i,    ξ ≥ 0,
     subject to           y_i d_i + β ≥ 1 - ξ_i                for wins and losses,
@@ -26,7 +25,6 @@ needs, and the others exactly zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -35,107 +33,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data import Pairs, check_comparisons
+from tiebreak.data import Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.data.validation import remember_features
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, check_positive
+from tiebreak.models.base import (
+    OUTCOMES,
+    ThresholdWarning,
+    check_positive,
+    read_comparisons,
+)
 from tiebreak.models.kernel_utility import KernelUtility
-from tiebreak.models.svm.pair_problem import PairProblem
+from tiebreak.models.svm.machine import PairProblem
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers import LinearProgram, solve_dual_qp
 
 Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True, eq=False)
-class SoftLP:
-    """A solution.
-
-    Attributes
-    ----------
-    item_coef : ndarray of shape (N,)
-        a, on the distinct items.
-    intercept : float
-        β; 0 without ties.
-    difference : ndarray of shape (n_rows,)
-        Difference of utilities of each row of the program.
-    objective : float
-        ‖a‖₁ + C Σ w ξ.
-    gap : float
-        How far that may at most be above the best one, relative to it.
-    """
-
-    item_coef: Floats
-    intercept: float
-    difference: Floats
-    objective: float
-    gap: float
-
-
-def solve_soft_lp(program: PairProblem, C: float) -> SoftLP:
-    """Solve the program.
-
-    Parameters
-    ----------
-    program : PairProblem
-        Comparisons. Without ties there is no β, and only order is learned.
-    C : float
-        Cost of a violated margin.
-
-    Returns
-    -------
-    SoftLP
-    """
-    balanced = bool(program.tied.any())
-    dual = program.compare(C) if balanced else program.order(C, "ignore")
-    q = dual.problem
-    gram = item_gram(program.items)
-    D = gram[program.right] - gram[program.left]
-    # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.
-    size = np.abs(D).max(axis=0, initial=0.0)
-    size[size == 0.0] = 1.0
-    A = sp.csr_array((D / size).T[:, q.row] * q.sign)
-    bound = 1.0 / size
-    if balanced:
-        A = sp.vstack([A, np.ones((1, A.shape[1]))], format="csr")
-        bound = np.append(bound, 0.0)
-    lp = LinearProgram(
-        -q.linear, A, -bound, bound, col_lower=q.lower, col_upper=q.upper
-    ).solve()
-    if lp.status != "optimal":
-        raise ValueError(
-            f"the linear program ended as {lp.status!r}, which should not happen with "
-            "finite features; try scaling them to similar sizes, or another C."
-        )
-    a = -lp.row_dual[: len(size)] / size
-    intercept = dual.shift - float(lp.row_dual[-1]) if balanced else 0.0
-    difference = D @ a
-    label = np.where(q.upper > 0.0, 1.0, -1.0)
-    slack = 1.0 - label * (intercept + q.sign * difference[q.row])
-    cost = np.maximum(q.upper, -q.lower)
-    objective = float(np.abs(a).sum() + cost @ np.maximum(slack, 0.0))
-    # In a balanced program Σ s = 0, so that the shift of the labels is nothing.
-    reached = max(dual.shift * float(lp.x.sum()) - lp.objective, 0.0)
-    gap = max(objective - reached, 0.0) / objective if objective > 0.0 else 0.0
-    return SoftLP(a, intercept, difference, objective, gap)
-
-
-def item_gram(items: TrainingItems) -> Floats:
-    """Give the kernel between all distinct items, shape (N, N).
-
-    Parameters
-    ----------
-    items : TrainingItems
-        Items and kernel.
-
-    Returns
-    -------
-    ndarray of shape (N, N)
-    """
-    if items.gram is not None:
-        return items.gram
-    assert items.function is not None and items.table is not None
-    return np.asarray(items.function.block(items.table.values, items.table.values))
+_CACHE_BYTES = 2e8  # memory for rows of the pair kernel
 
 
 class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
@@ -175,12 +89,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         kernel is linear.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
         Kernel between items, where ``C`` is given; as in :class:`SVMCompare`.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
     tol : float, default=1e-6
         Relative duality gap of the quadratic program.
     max_iter : int, default=10000
@@ -213,10 +123,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         Its relative duality gap.
     classes_ : ndarray
         The outcomes -1, 0, 1.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     Notes
     -----
@@ -294,16 +202,14 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters()
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
+        pairs, outcome, weight, _ = read_comparisons(X, y, sample_weight)
         if pairs.items is None:
             raise TypeError(
                 "MaxMarginCompare needs features; these Pairs have none (items=None). "
                 "Try SVMCompare(kernel='linear') or BradleyTerry, which know items by "
                 "name."
             )
-        present = weight > 0
-        pairs, outcome = pairs[present], outcome[present]
-        if not (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+        if not self._is_precomputed:
             pairs = pairs.compact()
         self._forget()
         remember_features(self, pairs.table)
@@ -311,7 +217,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         if self.C is None:
             self._fit_hard(pairs, outcome)
         else:
-            self._fit_soft(pairs, outcome, weight[present])
+            self._fit_soft(pairs, outcome, weight)
         return self
 
     def _check_parameters(self) -> None:
@@ -351,28 +257,26 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         items = TrainingItems.read(
             pairs, self.kernel, self.gamma, self.degree, self.coef0
         )
-        given = np.arange(len(outcome))
-        program = PairProblem(pairs, outcome, weight, items, given, 2e8)
+        rows = np.arange(len(outcome))
+        problem = PairProblem(pairs, outcome, weight, items, rows, _CACHE_BYTES)
         assert self.C is not None
-        lp = solve_soft_lp(program, self.C)
-        self.objective_, self.gap_ = lp.objective, lp.gap
-        self._keep_expansion(items, lp.item_coef)
-        self.intercept_ = lp.intercept if outcome.any() else -1.0
+        a, intercept, d, self.objective_, self.gap_ = solve_soft_lp(problem, self.C)
+        self._keep_expansion(items, a)
+        self.intercept_ = intercept if outcome.any() else -1.0
         self.threshold_ = max(0.0, -self.intercept_)
-        d = lp.difference
         beyond = np.concatenate(
             [
-                d[program.right_better > 0] - self.threshold_,
-                -d[program.left_better > 0] - self.threshold_,
-                self.threshold_ - np.abs(d[program.tied > 0]),
+                d[problem.right_better > 0] - self.threshold_,
+                -d[problem.left_better > 0] - self.threshold_,
+                self.threshold_ - np.abs(d[problem.tied > 0]),
             ]
         )
         self.margin_ = float(beyond.min() / (self.threshold_ or 1.0))
         self.separable_ = self.margin_ > 0
-        self._report_soft(program, d)
+        self._report_soft(problem, d)
 
-    def _report_soft(self, program: PairProblem, difference: np.ndarray) -> None:
-        wins = program.right_better.sum() + program.left_better.sum()
+    def _report_soft(self, problem: PairProblem, difference: np.ndarray) -> None:
+        wins = problem.right_better.sum() + problem.left_better.sum()
         if wins == 0:
             warn_user("All comparisons are ties: the utility is zero everywhere.")
         elif not difference.any():
@@ -382,7 +286,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
                 "explain nothing. Try a larger C.",
                 ThresholdWarning,
             )
-        elif not program.tied.any():
+        elif not problem.tied.any():
             warn_user(
                 "There are no ties among the comparisons, so the model only orders, "
                 "with threshold_ = 0."
@@ -399,7 +303,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     def _linear_program(
         self, d: np.ndarray | sp.csr_array, y: np.ndarray
     ) -> tuple[np.ndarray, float]:
-        """Solve program (7), or without ties a bounded form of it; sets the result."""
+        """Solve program (7), or without ties a bounded form of it."""
         p = d.shape[1]
         # The solver takes matrix entries of 1e-9 for zero. With columns of size 1 the
         # program is the same, for weights that are as many times larger.
@@ -432,20 +336,16 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return self.coef_, margin
 
     def _quadratic_program(self, pairs: Any, y: np.ndarray, bound: float) -> None:
-        """Solve program (9) through its dual.
-
-        At the optimum the dual variables sum to ‖u‖², and the solution of the linear
-        program, rescaled, is feasible here; so no variable exceeds the squared norm of
-        that, and with this bound the soft-margin dual is the hard-margin one.
-        """
+        """Solve program (9) through its dual."""
+        # At the optimum the dual variables sum to ‖u‖², and the solution of the linear
+        # program, rescaled, is feasible here; so no variable exceeds the squared norm
+        # of that, and with this bound the soft-margin dual is the hard-margin one.
         items = TrainingItems.read(pairs, "linear", "auto", 1, 0.0)
-        given = np.arange(len(y))
-        problem = PairProblem(pairs, y, np.ones(len(y)), items, given, 2e8)
-        C = max(bound, 1e-300)
-        no_ties = self.threshold_ == 0
-        dual = problem.order(C, "ignore") if no_ties else problem.compare(C)
+        rows, equal = np.arange(len(y)), np.ones(len(y))
+        problem = PairProblem(pairs, y, equal, items, rows, _CACHE_BYTES)
+        dual = problem.compare(max(bound, 1e-300))
         solution = solve_dual_qp(
-            problem.rows, dual.problem, tol=self.tol, max_iter=self.max_iter
+            problem.rows, dual.qp, tol=self.tol, max_iter=self.max_iter
         )
         if not solution.converged:
             warn_user(
@@ -457,7 +357,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         u = items.linear_coef(problem.item_coef(solution))
         self.gap_ = solution.gap
         self.objective_ = solution.primal
-        if no_ties:
+        if self.threshold_ == 0:
             self.coef_ = u
             self.margin_ = 1.0 / float(np.linalg.norm(u))
             return
@@ -481,3 +381,48 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "margin_")
+
+
+def solve_soft_lp(
+    problem: PairProblem, C: float
+) -> tuple[Floats, float, Floats, float, float]:
+    """Solve the soft-margin linear program. Without ties there is no β, and it is 0.
+
+    Returns a, β, the difference of utilities of each row of the problem, the objective
+    ‖a‖₁ + C Σ w ξ, and how far that may at most be above the best one, relative to it.
+    """
+    balanced = bool(problem.tied.any())
+    dual = problem.compare(C)
+    q, items = dual.qp, problem.items
+    gram = items.gram
+    if gram is None:
+        assert items.function is not None and items.table is not None
+        gram = items.function.block(items.table.values, items.table.values)
+    D = gram[problem.right] - gram[problem.left]
+    # The solver takes entries of 1e-9 for zero: rows of size 1 have the same solution.
+    size = np.abs(D).max(axis=0, initial=0.0)
+    size[size == 0.0] = 1.0
+    A = sp.csr_array((D / size).T[:, q.row] * q.sign)
+    bound = 1.0 / size
+    if balanced:
+        A = sp.vstack([A, np.ones((1, A.shape[1]))], format="csr")
+        bound = np.append(bound, 0.0)
+    lp = LinearProgram(
+        -q.linear, A, -bound, bound, col_lower=q.lower, col_upper=q.upper
+    ).solve()
+    if lp.status != "optimal":
+        raise ValueError(
+            f"the linear program ended as {lp.status!r}, which should not happen with "
+            "finite features; try scaling them to similar sizes, or another C."
+        )
+    a = -lp.row_dual[: len(size)] / size
+    intercept = dual.shift - float(lp.row_dual[-1]) if balanced else 0.0
+    difference = D @ a
+    label = np.where(q.upper > 0.0, 1.0, -1.0)
+    slack = 1.0 - label * (intercept + q.sign * difference[q.row])
+    cost = np.maximum(q.upper, -q.lower)
+    objective = float(np.abs(a).sum() + cost @ np.maximum(slack, 0.0))
+    # In a balanced problem Σ s = 0, so that the shift of the labels adds nothing.
+    reached = max(dual.shift * float(lp.x.sum()) - lp.objective, 0.0)
+    gap = max(objective - reached, 0.0) / objective if objective > 0.0 else 0.0
+    return a, intercept, difference, objective, gap

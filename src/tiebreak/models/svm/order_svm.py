@@ -5,8 +5,6 @@ Sign convention: an item in the top t is on the positive side of cut t, so that 
 utility is better. (As printed in the paper of Kamishima et al. the sign is the other
 way round, which would reverse the order.)
 
-Cuts of ranked lists: which items are in the top t, and which below.
-
 A group of graded items is a list, best first, in which equal grades are a tied block
 that fills as many places as it has items. A list of L places has the cuts t = 1 … L-1;
 the items that end at place t or before are above the cut, those that begin after it
@@ -28,12 +26,8 @@ from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.models.base import check_positive
-from tiebreak.models.graded_problem import read_grades
-from tiebreak.models.svm.threshold_machine import (
-    ThresholdMachine,
-    ThresholdProblem,
-    distinct_items,
-)
+from tiebreak.models.graded_problem import read_grades, warn_idle_groups
+from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
 
 # Every cut is a machine of its own for all items.
@@ -44,20 +38,10 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where rows stand in their lists; all arrays of shape (n,).
+    """Where rows stand in their lists, shape (n,) each.
 
-    Attributes
-    ----------
-    begin : ndarray of int
-        Places before the tied block of a row, from 0.
-    end : ndarray of int
-        Places up to the end of that block: ``begin + 1`` for a row without a tie.
-    length : ndarray of int
-        Places of the list.
-    n_lists : int
-        Number of lists.
-    n_idle : int
-        Those of one block: one item, or everything tied.
+    A row's tied block fills the places ``begin`` to ``end - 1``, from 0, of the
+    ``length`` places of its list. ``n_idle`` of the lists are a single block.
     """
 
     begin: Codes
@@ -68,26 +52,7 @@ class Places:
 
     @classmethod
     def of_grades(cls, y: NDArray[np.float64], group: Codes) -> Places:
-        """Put every group in order, higher grades first.
-
-        Parameters
-        ----------
-        y : ndarray of shape (n,)
-            Grades.
-        group : ndarray of int of shape (n,)
-            Group of each row.
-
-        Returns
-        -------
-        Places
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> places = Places.of_grades(np.array([1.0, 5, 1, 7]), np.zeros(4, dtype=int))
-        >>> places.begin, places.end
-        (array([2, 1, 2, 0]), array([4, 2, 4, 1]))
-        """
+        """Put every group in order, higher grades first."""
         order = np.lexsort((-y, group))
         new_list = np.diff(group[order], prepend=-1) != 0
         new_block = new_list.copy()
@@ -97,19 +62,14 @@ class Places:
         list_ends = np.append(starts[1:], len(y))
         block_ends = np.append(blocks[1:], len(y))
         begin, end, length = (np.empty(len(y), dtype=np.int64) for _ in range(3))
-        begin[order] = (blocks[of_block]) - starts[of_list]
+        begin[order] = blocks[of_block] - starts[of_list]
         end[order] = block_ends[of_block] - starts[of_list]
         length[order] = (list_ends - starts)[of_list]
         n_blocks = np.bincount(of_list[blocks], minlength=len(starts))
         return cls(begin, end, length, len(starts), int((n_blocks == 1).sum()))
 
     def usable_cuts(self) -> Codes:
-        """Find the cuts with an item above and an item below, ascending.
-
-        Returns
-        -------
-        ndarray of int
-        """
+        """Find the cuts with an item above and an item below, ascending."""
         longest = int(self.length.max(initial=0))
         changes = np.zeros((2, longest + 2), dtype=np.int64)
         # A row is above the cuts from its end to the last, and below those from the
@@ -123,18 +83,10 @@ class Places:
         return np.flatnonzero((above > 0) & (below > 0))
 
     def sides(self, cuts: Codes) -> NDArray[np.int8]:
-        """Say on which side of every cut every row is.
+        """Return the side of every row for B cuts, shape (B, n).
 
-        Parameters
-        ----------
-        cuts : ndarray of int of shape (B,)
-            The cuts t.
-
-        Returns
-        -------
-        ndarray of int8 of shape (B, n)
-            +1 above, -1 below, 0 if the row takes no part: its list is not longer than
-            t, or its tied block crosses t.
+        +1 above, -1 below, 0 if the row takes no part: its list is not longer than t,
+        or its tied block crosses t.
         """
         t = cuts[:, None]
         above = (self.end <= t) & (self.length > t)
@@ -142,27 +94,7 @@ class Places:
 
 
 def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
-    """Choose the cuts of lists.
-
-    Parameters
-    ----------
-    name : str
-        Name of the model, for messages.
-    asked : None or array-like of int
-        The user's choice; None for all cuts that say something.
-    places : Places
-        The lists.
-
-    Returns
-    -------
-    ndarray of int
-        At least one cut, ascending.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to learn from, or a cut makes no sense.
-    """
+    """Return the cuts that were asked for, or all usable ones: ascending, not none."""
     usable = places.usable_cuts()
     if asked is None:
         if len(usable) > MAX_CUTS:
@@ -200,7 +132,7 @@ def _nothing(name: str, asked: Any, places: Places) -> str:
     return (
         f"There is nothing to learn from: {n} sample(s) in {groups} group(s), and no "
         "group has two items of different grades and positive weight that a cut "
-        "parts. Check that qid is the group and not the row number."
+        "separates. Check that qid is the group and not the row number."
     )
 
 
@@ -231,8 +163,8 @@ def _check_cuts(name: str, asked: Any, places: Places) -> Codes:
     if len(beyond):
         raise ValueError(
             f"{name} got cuts {beyond.tolist()}, but the longest list has {longest} "
-            f"items, and 'in the top t' parts lists longer than t only; expected cuts "
-            f"below {longest}."
+            f"items, and 'in the top t' only divides lists longer than t; expected "
+            f"cuts below {longest}."
         )
     return cuts
 
@@ -266,19 +198,10 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         the square matrix of the values between all items in ``fit`` (for orders, their
         item table is that matrix), and the values between new items and these
         afterwards.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
-    tol : float, default=1e-3
-        Bound on the relative duality gap, and on the violation of the optimality
-        conditions in units of the margin.
-    max_iter : int, default=10000
-        Iterations of the solver at most; then a warning carries the gap.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
+    tol, max_iter, cache_size
+        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
 
     Attributes
     ----------
@@ -297,24 +220,12 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         Their coefficients: w = Σ dual_coef_[s] Φ(x_s).
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
-    objective_ : float
-        Value of the objective.
-    gap_ : float
-        Relative duality gap: how far the objective may at most be above the best one.
-    n_iter_ : int
-        Iterations of the solver.
-    converged_ : bool
-        Whether the tolerance was reached.
-    solver_ : str
-        The parts of the solver that were used.
-    gamma_ : float
-        The value of ``gamma``, for ``"poly"`` and ``"rbf"``.
+    objective_, gap_, n_iter_, converged_, solver_, gamma_
+        As in :class:`SVMCompare`.
     fitted_with_qid_ : bool
         Whether ``fit`` was given ``qid`` or orders.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -325,7 +236,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
     -----
     "In the top t" means the same for all lists only if their items are drawn from the
     same population: the third of three good items and the third of three bad ones are
-    treated alike. Where lists differ in that way, RankSVM is the better choice.
+    treated the same. Where lists differ in that way, RankSVM is the better choice.
 
     The weight of a row multiplies its terms and does not move the others: a row of
     weight 2 is not the same as two rows, because a second item takes a second place in
@@ -371,16 +282,18 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         max_iter: int = 10_000,
         cache_size: float = 200,
     ) -> None:
-        self.C = C
+        super().__init__(
+            C,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            tol=tol,
+            max_iter=max_iter,
+            cache_size=cache_size,
+        )
         self.coupling = coupling
         self.cuts = cuts
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
 
     def fit(
         self,
@@ -410,16 +323,10 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         Self
             The fitted model.
         """
-        self._solve(self._read(X, y, qid, sample_weight))
+        self._learn(self._read(X, y, qid, sample_weight))
         return self
 
-    def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> ThresholdProblem:
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
         check_positive(self, "C", "coupling", "tol", "max_iter", "cache_size")
         if is_pairs(X):
             raise TypeError(
@@ -427,38 +334,32 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
                 "and groups qid; got comparisons. Try RankSVM or SVMCompare, which "
                 "take these, or write each as a list of two items."
             )
-        per_list = isinstance(X, Orders) and sample_weight is not None
-        if per_list:
+        if isinstance(X, Orders) and sample_weight is not None:
             of_lists = check_weights(sample_weight, len(X))
-            sample_weight = None
-        grades, weight = read_grades(self, X, y, qid, sample_weight)
-        if per_list:
+            grades, _ = read_grades(self, X, y, qid, None)
             weight = np.repeat(of_lists, X.lengths)
+        else:
+            grades, weight = read_grades(self, X, y, qid, sample_weight)
         present = np.flatnonzero(weight)
         places = Places.of_grades(grades.y[present], grades.group[present])
         self.cuts_ = choose_cuts(type(self).__name__, self.cuts, places)
-        if places.n_idle:
-            warn_user(
-                f"{places.n_idle} of {places.n_lists} groups have one item only or all "
-                "grades equal. Nothing is to be learned from them, and they are left "
-                "out."
-            )
+        warn_idle_groups(places.n_idle, places.n_lists)
         side = places.sides(self.cuts_)
         used = np.flatnonzero(side.any(axis=0))
-        n_cuts, own = len(self.cuts_), np.sqrt(1.0 / self.coupling)
-        return ThresholdProblem.of_sides(
-            distinct_items(self, grades, present[used]),
-            side[:, used],
-            weight[present[used]],
-            present[used],
-            np.column_stack([np.ones(n_cuts), own * np.eye(n_cuts)]),
-            1e6 * self.cache_size,
+        rows, n_cuts = present[used], len(self.cuts_)
+        own = np.sqrt(1.0 / self.coupling)
+        loading = np.column_stack([np.ones(n_cuts), own * np.eye(n_cuts)])
+        return ThresholdProblem(
+            self, grades, rows, weight[rows], side[:, used], loading
         )
 
-    def _unpack(self, problem: ThresholdProblem, solution: DualSolution) -> None:
-        self.thresholds_ = problem.thresholds(solution)
+    def _own_attributes(
+        self, problem: ThresholdProblem, solution: DualSolution
+    ) -> dict[str, Any]:
+        fitted: dict[str, Any] = {"thresholds_": problem.thresholds(solution)}
         if problem.items.is_linear:
             own = np.sqrt(1.0 / self.coupling)
-            self.cut_coef_ = np.array(
+            fitted["cut_coef_"] = np.array(
                 [own * problem.items.linear_coef(a) for a in solution.coef[1:]]
             )
+        return fitted

@@ -6,7 +6,6 @@ Boundary convention: a utility exactly at a threshold belongs to the higher grad
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,11 +15,7 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import Orders, is_pairs
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades
-from tiebreak.models.svm.threshold_machine import (
-    ThresholdMachine,
-    ThresholdProblem,
-    distinct_items,
-)
+from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
 
 # Every threshold constrains every item.
@@ -48,19 +43,10 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X is
         the square matrix of the values between all items in ``fit``, and the values
         between new items and these afterwards.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` looks at the distinct items.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
-    tol : float, default=1e-3
-        Bound on the relative duality gap, and on the violation of the optimality
-        conditions in units of the margin.
-    max_iter : int, default=10000
-        Iterations of the solver at most; then a warning carries the gap.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
+    tol, max_iter, cache_size
+        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
 
     Attributes
     ----------
@@ -76,24 +62,12 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         Their coefficients: w = Σ dual_coef_[t] Φ(x_t).
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
-    objective_ : float
-        Value of the objective.
-    gap_ : float
-        Relative duality gap: how far the objective may at most be above the best one.
-    n_iter_ : int
-        Iterations of the solver.
-    converged_ : bool
-        Whether the tolerance was reached.
-    solver_ : str
-        The parts of the solver that were used.
-    gamma_ : float
-        The value of ``gamma``, for ``"poly"`` and ``"rbf"``.
+    objective_, gap_, n_iter_, converged_, solver_, gamma_
+        As in :class:`SVMCompare`.
     fitted_with_qid_ : bool
         Whether ``fit`` was given ``qid``.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -126,29 +100,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
-    thresholds_: NDArray[np.float64]
     grades_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        cache_size: float = 200,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
 
     def fit(
         self,
@@ -176,7 +128,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         Self
             The fitted model.
         """
-        self._solve(self._read(X, y, qid, sample_weight))
+        self._learn(self._read(X, y, qid, sample_weight))
         return self
 
     def predict_grade(self, X: Any) -> NDArray[np.float64]:
@@ -195,13 +147,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         utility = self.utility(X)
         return self.grades_[np.searchsorted(self.thresholds_, utility, side="right")]
 
-    def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> ThresholdProblem:
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
         check_positive(self, "C", "tol", "max_iter", "cache_size")
         if is_pairs(X) or isinstance(X, Orders):
             raise TypeError(
@@ -212,23 +158,19 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         grades, weight = read_grades(self, X, y, qid, sample_weight)
         present = np.flatnonzero(weight)
         _check_groups(grades.group[present])
-        y = grades.y[present]
-        _check_number_of_grades(y)
-        self.grades_, grade = np.unique(y, return_inverse=True)
+        self.grades_, grade = np.unique(grades.y[present], return_inverse=True)
+        _check_grades(self.grades_, len(present))
         n_blocks = len(self.grades_) - 1
         is_above = grade > np.arange(n_blocks)[:, None]
-        return ThresholdProblem.of_sides(
-            distinct_items(self, grades, present),
-            np.where(is_above, 1, -1).astype(np.int8),
-            weight[present],
-            present,
-            np.ones((n_blocks, 1)),
-            1e6 * self.cache_size,
-        )
+        side = np.where(is_above, 1, -1).astype(np.int8)
+        loading = np.ones((n_blocks, 1))
+        return ThresholdProblem(self, grades, present, weight[present], side, loading)
 
-    def _unpack(self, problem: ThresholdProblem, solution: DualSolution) -> None:
+    def _own_attributes(
+        self, problem: ThresholdProblem, solution: DualSolution
+    ) -> dict[str, Any]:
         # They come out in order, but for the rounding of weights that add up to zero.
-        self.thresholds_ = np.maximum.accumulate(problem.thresholds(solution))
+        return {"thresholds_": np.maximum.accumulate(problem.thresholds(solution))}
 
 
 def _check_groups(group: NDArray[np.int64]) -> None:
@@ -243,11 +185,10 @@ def _check_groups(group: NDArray[np.int64]) -> None:
         )
 
 
-def _check_number_of_grades(y: NDArray[np.float64]) -> None:
-    grades = np.unique(y)
+def _check_grades(grades: NDArray[np.float64], n_rows: int) -> None:
     if len(grades) == 1:
         raise ValueError(
-            f"all items ({len(y)} sample(s)) have the grade {grades[0]:g}; expected "
+            f"all items ({n_rows} sample(s)) have the grade {grades[0]:g}; expected "
             "two grades or more, or there is no threshold to learn."
         )
     if len(grades) > _MAX_GRADES:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ranking support vector machine on comparisons, graded items and orders."""
+"""The ranking support vector machine on comparisons, graded items and orders.
+
+Comparisons with the hinge are solved in the dual (`PairProblem`), all else in the
+primal: comparisons with the squared hinge (`ListedProblem`) and graded items
+(`GradedProblem`). Pairs that were drawn at random from graded items are comparisons.
+"""
 
 from __future__ import annotations
 
@@ -14,208 +19,29 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from tiebreak.data import Grades, Pairs, is_pairs
+from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.partitioned import as_partitions
-from tiebreak.losses import GradeTree, ListedSquaredHinge
+from tiebreak.losses import (
+    GradeHinge,
+    GradeSquaredHinge,
+    GradeTree,
+    ListedSquaredHinge,
+)
 from tiebreak.models.base import check_positive, refuse_only_ties
 from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
-from tiebreak.models.kernel_utility import KernelUtility, factor_kernel
-from tiebreak.models.primal import PrimalSolution, fit_along, fit_problem
-from tiebreak.models.svm.pair_machine import PairKernelMachine
-from tiebreak.models.svm.pair_problem import PairDual, PairProblem
+from tiebreak.models.kernel_utility import design_expansion, factor_kernel, support
+from tiebreak.models.primal import PrimalSolution
+from tiebreak.models.svm.machine import (
+    PairDual,
+    PairKernelMachine,
+    PairProblem,
+    SupportVectorMachine,
+    check_path,
+)
 from tiebreak.models.training_items import TrainingItems
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-
-def draw_pairs(
-    tree: GradeTree, per_item: int, random_state: Any
-) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
-    """Pair every item with random items of other grades of its group.
-
-    Parameters
-    ----------
-    tree : GradeTree
-        All pairs of the items; items that are in none are left out.
-    per_item : int
-        Number k of distinct partners of each item, drawn without replacement; all of
-        them where there are fewer.
-    random_state : int, RandomState or None
-        Seed.
-
-    Returns
-    -------
-    left, right : ndarray of int64
-        Rows of an item and of its partner; a pair that two items drew comes twice.
-    y : ndarray of int8
-        Outcomes, never 0.
-    weight : ndarray
-        w_i w_j, divided by its sum over the group where the tree says "mean".
-    """
-    m = len(tree.rows)
-    edges = np.unique(np.concatenate([tree.starts, tree.cuts]))
-    run = np.searchsorted(edges, np.arange(m), side="right") - 1
-    # Items of equal grade by row, so that the draw is the same on every machine.
-    slot = np.lexsort((tree.rows, run))
-    rows, slot_weight = tree.rows[slot], tree.weight[slot]
-    own_first, own_last = edges[run], edges[run + 1]
-    group = np.searchsorted(tree.starts, np.arange(m), side="right") - 1
-    first, last = tree.starts[group], tree.starts[group + 1]
-    others = (last - first) - (own_last - own_first)
-    k = min(per_item, int(others.max()))
-    uniform = check_random_state(random_state).random_sample((m, k))
-    partner = np.full((m, k), -1, dtype=np.int64)
-    draw_without_replacement(partner, uniform, others)
-    item, column = np.nonzero(partner >= 0)
-    drawn = first[item] + partner[item, column]
-    # The items of the own grade stand in the middle and are stepped over.
-    drawn += np.where(drawn >= own_first[item], (own_last - own_first)[item], 0)
-    outcome = np.where(drawn > item, 1, -1).astype(np.int8)
-    weight = slot_weight[item] * slot_weight[drawn]
-    if tree.per_group == "mean":
-        mean_of = tree.group_weight / np.bincount(group[item], weight)
-        weight *= mean_of[group[item]]
-    return rows[item], rows[drawn], outcome, weight
-
-
-@njit(cache=True, nogil=True)
-def draw_without_replacement(
-    out: NDArray[np.int64], uniform: Floats, n_choices: NDArray[np.int64]
-) -> None:
-    """Write distinct random numbers below ``n_choices[i]`` to each row, in place.
-
-    Floyd's way: the j-th of k draws is among the first n - k + j + 1 numbers; one that
-    was drawn before is replaced by the last of them.
-
-    Parameters
-    ----------
-    out : ndarray of shape (m, k)
-        Filled from the left; entries beyond ``n_choices[i]`` are left alone.
-    uniform : ndarray of shape (m, k)
-        Random numbers in [0, 1).
-    n_choices : ndarray of shape (m,)
-        How many numbers there are to draw from.
-    """
-    for i in range(len(out)):
-        k = min(out.shape[1], n_choices[i])
-        for j in range(k):
-            top = n_choices[i] - k + j
-            number = np.int64(uniform[i, j] * (top + 1))
-            for before in range(j):
-                if out[i, before] == number:
-                    number = top
-                    break
-            out[i, j] = number
-
-
-class ListedProblem:
-    """Comparisons as pairs of a better and a worse item, and the design of the items.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Comparisons of compact items, all of positive weight.
-    outcome : ndarray of int8 of shape (n,)
-        Outcomes.
-    weight : ndarray of shape (n,)
-        Weights.
-    items : TrainingItems
-        Distinct items and kernel.
-    given : ndarray of int of shape (n,)
-        Row numbers of the comparisons in what the user passed.
-    ties : {"ignore", "both"}
-        With ``"both"`` a tie counts once in each direction and all else twice.
-
-    Attributes
-    ----------
-    A : ndarray or csr_array of shape (N, q)
-        The design: utilities of the distinct items are A x.
-    loss : ListedSquaredHinge
-        The loss of these utilities.
-    """
-
-    def __init__(
-        self,
-        pairs: Pairs,
-        outcome: NDArray[np.int8],
-        weight: Floats,
-        items: TrainingItems,
-        given: NDArray[np.int64],
-        ties: str,
-    ) -> None:
-        self.items, self.given = items, given
-        decided, tied = np.flatnonzero(outcome), np.flatnonzero(outcome == 0)
-        factor = 1.0
-        if ties == "both":
-            factor = 2.0
-        else:
-            tied = tied[:0]
-        # Comparison of each listed pair, and whether right is the better item.
-        self._comparison = np.concatenate([decided, tied, tied])
-        self._toward_right = np.concatenate(
-            [outcome[decided] > 0, np.ones(len(tied), bool), np.zeros(len(tied), bool)]
-        )
-        left = items.code[pairs.left[self._comparison]]
-        right = items.code[pairs.right[self._comparison]]
-        self.loss = ListedSquaredHinge(
-            np.where(self._toward_right, right, left),
-            np.where(self._toward_right, left, right),
-            weight[self._comparison]
-            * np.repeat([factor, 1.0], [len(decided), 2 * len(tied)]),
-            items.n_items,
-        )
-        self._factor = None
-        self.A: Any
-        if not items.is_linear:
-            self._factor = factor_kernel(items, np.arange(items.n_items))
-            self.A = self._factor.values
-        elif items.table is None:
-            self.A = sp.eye_array(items.n_items, format="csr")
-        else:
-            self.A = items.table.values
-
-    def unpack(self, model: KernelUtility, x: Floats) -> None:
-        """Set the attributes from which the model computes utilities.
-
-        Parameters
-        ----------
-        model : KernelUtility
-            The model that is being fitted.
-        x : ndarray of shape (q,)
-            Coefficients of the design.
-        """
-        if self._factor is None:
-            model.coef_ = x
-            return
-        a = np.zeros(self.items.n_items)
-        a[self._factor.pivots] = self._factor.item_coef(x)
-        model._keep_expansion(self.items, a)
-
-    def make_loss(self, name: str) -> ListedSquaredHinge:
-        """Give the loss of the utilities of the distinct items."""
-        if name != "squared_hinge":
-            raise ValueError(f"only 'squared_hinge' has this program, got {name!r}.")
-        return self.loss
-
-    def keep_support(self, model: Any, solution: PrimalSolution) -> None:
-        """Set ``support_`` and ``dual_coef_`` of comparisons.
-
-        w = Σ dual_coef_t (Φ(right_t) - Φ(left_t)), within the tolerance.
-
-        Parameters
-        ----------
-        model : estimator
-            The model that is being fitted, with its ``C``.
-        solution : PrimalSolution
-            The solution.
-        """
-        loss, u = self.loss, self.A @ solution.x
-        short = np.maximum(0.0, 1.0 - (u[loss.better] - u[loss.worse]))
-        push = loss.weight * short * np.where(self._toward_right, 1.0, -1.0)
-        coef = np.bincount(self._comparison, 2.0 * model.C * push, len(self.given))
-        used = np.flatnonzero(coef)
-        model.support_, model.dual_coef_ = self.given[used], coef[used]
 
 
 class RankSVM(PairKernelMachine, BaseEstimator):
@@ -247,12 +73,8 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         Kernel between items, as in :class:`SVMCompare`. For graded items it is exact
         and costs memory for n items times the rank of their kernel matrix; beyond some
         thousand items use ``"linear"``, on features of :class:`NystroemMap` if need be.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         ℓ. The squared hinge is the faster one on graded items.
     ties : {"ignore", "both"}, default="ignore"
@@ -292,10 +114,8 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`; ``solver_`` is ``"newton"`` for the squared hinge and
         ``"bundle"`` for the hinge on graded items.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     References
     ----------
@@ -347,19 +167,21 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         max_iter: int = 10_000,
         cache_size: float = 200,
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+        super().__init__(
+            C,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            tol=tol,
+            max_iter=max_iter,
+            cache_size=cache_size,
+        )
         self.loss = loss
         self.ties = ties
         self.pairs_per_item = pairs_per_item
         self.per_group = per_group
         self.random_state = random_state
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
 
     def fit(
         self,
@@ -391,79 +213,50 @@ class RankSVM(PairKernelMachine, BaseEstimator):
             The fitted model.
         """
         self._check_choices()
-        if (parts := as_partitions(X)) is not None:
+        if (partitions := as_partitions(X)) is not None:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
-            return self._keep(parts.fit_model(self, **columns))
-        if is_pairs(X) and self.loss == "hinge":
-            _refuse_groups(qid)
-            return super().fit(X, y, sample_weight=sample_weight)
+            return self._keep(partitions.fit_model(self, **columns))
         if self.pairs_per_item is not None and not is_pairs(X):
             return self._fit_drawn(X, y, qid, sample_weight)
-        problem = self._read_primal(X, y, qid, sample_weight)
-        fit_problem(self, problem, problem.make_loss(self.loss))
+        self._learn(self._read(X, y, qid, sample_weight))
         return self
 
-    def path(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        Cs: Iterable[float] = (),
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Iterator[Self]:
-        """Fit for several values of C, each from the solution before it.
+    path = SupportVectorMachine.path  # also with qid
 
-        Parameters
-        ----------
-        X, y
-            As in ``fit``.
-        Cs : iterable of float
-            Values of C; ascending values make the best use of warm starts.
-        qid, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        iterator of fitted models
-            One for each C, in the order given: the same as a model fitted with that C,
-            within ``tol``. This model itself is not fitted.
-        """
+    def _fit_along(
+        self, X: Any, y: Any, Cs: Iterable[float], qid: Any, sample_weight: Any
+    ) -> tuple[Any, Iterator[tuple[Self, Any]]]:
         self._check_choices()
-        if is_pairs(X) and self.loss == "hinge":
-            _refuse_groups(qid)
-            return super().path(X, y, Cs, sample_weight=sample_weight)
-        return self._primal_path(X, y, list(Cs), qid, sample_weight)
-
-    def _primal_path(
-        self, X: Any, y: Any, Cs: list[float], qid: Any, sample_weight: Any
-    ) -> Iterator[Self]:
-        if not Cs:
-            raise ValueError("a path needs at least one value of C, got none.")
+        if self.pairs_per_item is None or is_pairs(X):
+            return super()._fit_along(X, y, Cs, qid, sample_weight)
+        values = check_path(Cs)
+        given = {"qid": qid, "sample_weight": sample_weight}
         template = clone(self)
-        if self.pairs_per_item is not None and not is_pairs(X):
-            for C in Cs:
-                yield (
-                    clone(template)
-                    .set_params(C=C)
-                    .fit(X, y, qid=qid, sample_weight=sample_weight)
-                )
-            return
-        problem = template._read_primal(X, y, qid, sample_weight)
-        yield from fit_along(template, problem, problem.make_loss(self.loss), Cs)
+        models = (clone(template).set_params(C=C).fit(X, y, **given) for C in values)
+        return None, ((model, None) for model in models)
 
-    def _read_primal(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
-    ) -> ListedProblem | GradedProblem:
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
         check_positive(self, "C", "tol", "max_iter")
         if is_pairs(X):
-            _refuse_groups(qid)
+            if qid is not None:
+                raise ValueError(
+                    "qid groups graded items; comparisons say themselves what is "
+                    "compared. Leave qid out."
+                )
+            if self.loss == "hinge":
+                return super()._read(X, y, qid, sample_weight)
             compared = self._read_comparisons(X, y, sample_weight)
             return ListedProblem(*compared, self.ties)
         grades, weight = read_grades(self, X, y, qid, sample_weight)
-        problem = GradedProblem.read(self, grades, weight, self.per_group)
+        make_loss = GradeHinge if self.loss == "hinge" else GradeSquaredHinge
+        problem = GradedProblem.read(self, grades, weight, self.per_group, make_loss)
         self.n_pairs_ = problem.tree.n_pairs
         return problem
+
+    def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
+        if isinstance(problem, PairProblem):
+            return super()._solve(problem, last)
+        return self._solve_primal(problem, last)
 
     def _fit_drawn(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
         assert self.pairs_per_item is not None
@@ -475,14 +268,17 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         )
         if self.ties == "both":  # where a comparison with a winner counts twice
             pair_weight = 0.5 * pair_weight
-        pairs = _pairs_of_rows(grades, left, right)
+        if grades.orders is None:
+            pairs = Pairs(grades.items, left, right)
+        else:
+            place = grades.orders.flat
+            pairs = Pairs(grades.orders.table, place[left], place[right])
         self.fit(pairs, outcome, sample_weight=pair_weight)
         self.n_pairs_, self.fitted_with_qid_ = len(outcome), with_qid
         # The pairs are nobody's rows: say what the graded rows contribute.
         row_coef = np.bincount(right[self.support_], self.dual_coef_, len(weight))
         row_coef -= np.bincount(left[self.support_], self.dual_coef_, len(weight))
-        self.support_ = np.flatnonzero(row_coef)
-        self.dual_coef_ = row_coef[self.support_]
+        self.__dict__.update(support(np.arange(len(weight)), row_coef))
         return self
 
     def _dual(self, problem: PairProblem) -> PairDual:
@@ -513,19 +309,116 @@ class RankSVM(PairKernelMachine, BaseEstimator):
             refuse_only_ties(self, len(outcome))
 
 
-def _pairs_of_rows(
-    grades: Grades, left: NDArray[np.int64], right: NDArray[np.int64]
-) -> Pairs:
-    """Compare graded rows; entries of lists are the items that they name."""
-    if grades.orders is None:
-        return Pairs(grades.items, left, right)
-    place = grades.orders.flat
-    return Pairs(grades.orders.table, place[left], place[right])
+class ListedProblem:
+    """Comparisons as pairs of a better and a worse item, with the squared hinge.
 
+    Utilities of the distinct items are A x. With ``ties="both"`` a tie counts once in
+    each direction and all else twice. ``given`` has the row numbers of the comparisons,
+    all of positive weight, in what the user passed.
+    """
 
-def _refuse_groups(qid: ArrayLike | None) -> None:
-    if qid is not None:
-        raise ValueError(
-            "qid groups graded items; comparisons say themselves what is compared. "
-            "Leave qid out."
+    def __init__(
+        self,
+        pairs: Pairs,
+        outcome: NDArray[np.int8],
+        weight: Floats,
+        items: TrainingItems,
+        given: Rows,
+        ties: str,
+    ) -> None:
+        self.items, self.given = items, given
+        decided, tied = np.flatnonzero(outcome), np.flatnonzero(outcome == 0)
+        factor = 2.0 if ties == "both" else 1.0
+        if ties != "both":
+            tied = tied[:0]
+        # Comparison of each listed pair, and whether right is the better item.
+        self._comparison = np.concatenate([decided, tied, tied])
+        self._toward_right = np.concatenate(
+            [outcome[decided] > 0, np.ones(len(tied), bool), np.zeros(len(tied), bool)]
         )
+        left = items.code[pairs.left[self._comparison]]
+        right = items.code[pairs.right[self._comparison]]
+        self.loss = ListedSquaredHinge(
+            np.where(self._toward_right, right, left),
+            np.where(self._toward_right, left, right),
+            weight[self._comparison]
+            * np.repeat([factor, 1.0], [len(decided), 2 * len(tied)]),
+            items.n_items,
+        )
+        self._factor = None
+        self.A: Any
+        if not items.is_linear:
+            self._factor = factor_kernel(items, np.arange(items.n_items))
+            self.A = self._factor.values
+        elif items.table is None:
+            self.A = sp.eye_array(items.n_items, format="csr")
+        else:
+            self.A = items.table.values
+
+    def fitted(self, solution: PrimalSolution, C: float) -> dict[str, Any]:
+        """Return the attributes of the utility, and the coefficients of comparisons.
+
+        w = Σ dual_coef_t (Φ(right_t) - Φ(left_t)), within the tolerance.
+        """
+        loss, u = self.loss, self.A @ solution.x
+        short = np.maximum(0.0, 1.0 - (u[loss.better] - u[loss.worse]))
+        push = loss.weight * short * np.where(self._toward_right, 1.0, -1.0)
+        coef = np.bincount(self._comparison, 2.0 * C * push, len(self.given))
+        return {
+            **design_expansion(solution.x, self.items, self._factor),
+            **support(self.given, coef),
+        }
+
+
+def draw_pairs(
+    tree: GradeTree, per_item: int, random_state: Any
+) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
+    """Pair every item with k random items of other grades of its group.
+
+    Returns rows of an item and of a partner, outcomes and weights w_i w_j, divided by
+    their sum over the group where the tree says "mean". A pair that two items drew
+    comes twice; an item with fewer than k possible partners is paired with all of them.
+    """
+    m = len(tree.rows)
+    edges = np.unique(np.concatenate([tree.starts, tree.cuts]))
+    run = np.searchsorted(edges, np.arange(m), side="right") - 1
+    # Items of equal grade by row, so that the draw is the same on every machine.
+    slot = np.lexsort((tree.rows, run))
+    rows, slot_weight = tree.rows[slot], tree.weight[slot]
+    own_first, own_last = edges[run], edges[run + 1]
+    group = np.searchsorted(tree.starts, np.arange(m), side="right") - 1
+    first, last = tree.starts[group], tree.starts[group + 1]
+    others = (last - first) - (own_last - own_first)
+    k = min(per_item, int(others.max()))
+    uniform = check_random_state(random_state).random_sample((m, k))
+    partner = np.full((m, k), -1, dtype=np.int64)
+    draw_without_replacement(partner, uniform, others)
+    item, column = np.nonzero(partner >= 0)
+    drawn = first[item] + partner[item, column]
+    # The items of the own grade stand in the middle and are stepped over.
+    drawn += np.where(drawn >= own_first[item], (own_last - own_first)[item], 0)
+    outcome = np.where(drawn > item, 1, -1).astype(np.int8)
+    weight = slot_weight[item] * slot_weight[drawn]
+    if tree.per_group == "mean":
+        mean_of = tree.group_weight / np.bincount(group[item], weight)
+        weight *= mean_of[group[item]]
+    return rows[item], rows[drawn], outcome, weight
+
+
+@njit(cache=True, nogil=True)
+def draw_without_replacement(out: Rows, uniform: Floats, n_choices: Rows) -> None:
+    """Write distinct random numbers below ``n_choices[i]`` to each row, from the left.
+
+    Floyd's method: the j-th of k draws is among the first n - k + j + 1 numbers; one
+    that was drawn before is replaced by the last of them.
+    """
+    for i in range(len(out)):
+        k = min(out.shape[1], n_choices[i])
+        for j in range(k):
+            top = n_choices[i] - k + j
+            number = np.int64(uniform[i, j] * (top + 1))
+            for before in range(j):
+                if out[i, before] == number:
+                    number = top
+                    break
+            out[i, j] = number

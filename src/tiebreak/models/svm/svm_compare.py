@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.messages import warn_user
 from tiebreak.models.base import OUTCOMES, ThresholdWarning
-from tiebreak.models.svm.pair_machine import PairKernelMachine
-from tiebreak.models.svm.pair_problem import PairDual, PairProblem
+from tiebreak.models.svm.machine import PairDual, PairKernelMachine, PairProblem
 from tiebreak.solvers import DualSolution
 
 
@@ -83,10 +82,8 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         Parts of the solver that were needed.
     gamma_ : float
         The value of gamma used.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -116,71 +113,43 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = 10_000,
-        cache_size: float = 200,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-
     def _dual(self, problem: PairProblem) -> PairDual:
-        if problem.tied.sum() == 0:
-            return problem.order(self.C, "ignore")
         return problem.compare(self.C)
 
-    def _unpack(
+    def _own_attributes(
         self, problem: PairProblem, dual: PairDual, solution: DualSolution
-    ) -> None:
-        super()._unpack(problem, dual, solution)
-        self.classes_ = OUTCOMES.copy()
-        self.intercept_ = float(solution.levels[0]) + dual.shift
-        self.threshold_ = max(0.0, -self.intercept_)
-
-    def _finish(self, problem: PairProblem, solution: DualSolution) -> None:
-        differ = problem.right_better.sum() + problem.left_better.sum()
+    ) -> dict[str, Any]:
+        intercept = float(solution.levels[0]) + dual.shift
+        only_ties = problem.right_better.sum() + problem.left_better.sum() == 0
         if problem.tied.sum() == 0:
             warn_user(
                 "There are no ties among the comparisons, so the model only orders: it "
                 "is fitted as RankSVM, with threshold_ = 0."
             )
-        elif differ == 0:
-            self.intercept_, self.threshold_ = -1.0, 1.0
+        elif only_ties:
+            intercept = -1.0
             warn_user(
                 "All comparisons are ties: the utility is zero everywhere and every "
                 "prediction is a tie."
             )
         elif _is_flat(problem, solution):
             warn_user(
-                "The optimum gives all training items the same utility: items that "
-                "tied are as far apart as items that won, as far as this kernel can "
-                "tell, or ties are few. What is left of the utilities is rounding. "
+                "The optimum gives all training items the same utility: with this "
+                "kernel, items that tied are as far apart as items that won, or ties "
+                "are few. What is left of the utilities is rounding. "
                 "ThresholdCompare(RankSVM(...)) learns from wins and losses alone, and "
                 "LogisticCompare has no such optimum.",
                 ThresholdWarning,
             )
-        elif self.intercept_ >= 0:
+        elif intercept >= 0:
             warn_user(
-                f"intercept_ = {self.intercept_:.3g} is not negative, so no tie will "
+                f"intercept_ = {intercept:.3g} is not negative, so no tie will "
                 "ever be predicted: ties are few or C is small. The utilities are "
                 "fine; ThresholdCompare(SVMCompare(...)) learns a threshold for them, "
                 "or try a larger C.",
                 ThresholdWarning,
             )
-        elif np.abs(solution.fitted).max() <= self.threshold_:
+        elif np.abs(solution.fitted).max() <= -intercept:
             warn_user(
                 "Every training comparison is predicted to be a tie: ties are many or "
                 "C is small. The utilities are fine; "
@@ -188,6 +157,11 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
                 "a larger C.",
                 ThresholdWarning,
             )
+        return {
+            "classes_": OUTCOMES.copy(),
+            "intercept_": intercept,
+            "threshold_": max(0.0, -intercept),
+        }
 
 
 def _is_flat(problem: PairProblem, solution: DualSolution) -> bool:

@@ -3,22 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from tiebreak.data import is_pairs
 from tiebreak.losses import GradeHinge
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import GradedProblem, read_grades
-from tiebreak.models.kernel_utility import KernelUtility
-from tiebreak.models.primal import fit_along, fit_problem
+from tiebreak.models.svm.machine import SupportVectorMachine
 
 
-class SwapSVM(KernelUtility, BaseEstimator):
+class SwapSVM(SupportVectorMachine, BaseEstimator):
     """Structural support vector machine whose loss is the number of swapped pairs.
 
     A labeling says of every pair of different grades in a group which item is the
@@ -43,12 +43,8 @@ class SwapSVM(KernelUtility, BaseEstimator):
         Cost of the slack.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`RankSVM`.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
     tol : float, default=1e-3
         Bound on the relative duality gap.
     max_iter : int, default=10000
@@ -68,10 +64,8 @@ class SwapSVM(KernelUtility, BaseEstimator):
         Number of pairs that were learned from.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`RankSVM`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -144,54 +138,10 @@ class SwapSVM(KernelUtility, BaseEstimator):
         Self
             The fitted model.
         """
-        problem = self._read(X, y, qid, sample_weight)
-        fit_problem(self, problem, _structural_loss(problem))
+        self._learn(self._read(X, y, qid, sample_weight))
         return self
 
-    def path(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        Cs: Iterable[float] = (),
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Iterator[Self]:
-        """Fit for several values of C, each from what was learned before.
-
-        Parameters
-        ----------
-        X, y
-            As in ``fit``.
-        Cs : iterable of float
-            Values of C; ascending values make the best use of warm starts.
-        qid, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        iterator of fitted models
-            One for each C, in the order given: the same as a model fitted with that C,
-            within ``tol``. This model itself is not fitted.
-        """
-        Cs = list(Cs)
-        if not Cs:
-            raise ValueError("a path needs at least one value of C, got none.")
-        template = clone(self)
-        problem = template._read(X, y, qid, sample_weight)
-        return fit_along(template, problem, _structural_loss(problem), Cs)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # What a fit learns of the features comes before what can fail in it.
-        return hasattr(self, "dual_coef_")
-
-    def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> GradedProblem:
+    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> GradedProblem:
         check_positive(self, "C", "tol", "max_iter")
         if is_pairs(X):
             raise TypeError(
@@ -199,11 +149,10 @@ class SwapSVM(KernelUtility, BaseEstimator):
                 "RankSVM, which takes these too: SwapSVM(C) is half of RankSVM(4 C)."
             )
         grades, weight = read_grades(self, X, y, qid, sample_weight)
-        problem = GradedProblem.read(self, grades, weight, "sum")
+        make_loss = partial(GradeHinge, slope=2.0)  # ξ as a function of utilities
+        problem = GradedProblem.read(self, grades, weight, "sum", make_loss)
         self.n_pairs_ = problem.tree.n_pairs
         return problem
 
-
-def _structural_loss(problem: GradedProblem) -> GradeHinge:
-    """Give ξ as a function of utilities."""
-    return GradeHinge(problem.tree, slope=2.0)
+    def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
+        return self._solve_primal(problem, last)
