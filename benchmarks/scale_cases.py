@@ -16,13 +16,9 @@ import polars as pl
 
 from benchmarks.rows import Row
 from tiebreak import RankSVM
-from tiebreak.outofcore import (
-    GradedPartition,
-    PartitionedTable,
-    SummedObjective,
-    open_partitions,
-    running,
-)
+from tiebreak.outofcore import PartitionedTable, running
+from tiebreak.outofcore.cluster import open_partitions
+from tiebreak.outofcore.objectives import GradedPartition, SummedObjective
 
 __all__ = ["CASES", "start_cluster", "time_passes"]
 

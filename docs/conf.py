@@ -38,9 +38,6 @@ nitpicky = True
 nitpick_ignore = [
     # An attribute that holds a type of NumPy, whose documentation is not asked for.
     ("py:class", "numpy.float64"),
-    # Names inside tiebreak.outofcore that are not public.
-    ("py:class", "ObjectivePart"),
-    ("py:func", "read_comparisons"),
 ]
 
 # Pages are Markdown that also reads well where no site is built.

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from tiebreak import Elo, Glicko, Glicko2, Leaderboard, LogisticCompare, OnItems, Pairs
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_log_loss
-from tiebreak.ratings.over_time import game_features
+from tiebreak.ratings import game_features
 from tiebreak.report import HistoryDisplay
 from tiebreak.selection import evaluate_forward
 

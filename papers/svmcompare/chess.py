@@ -25,7 +25,7 @@ from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_auc
 from tiebreak.models.base import ThresholdWarning
-from tiebreak.ratings.over_time import game_features
+from tiebreak.ratings import game_features
 
 __all__ = ["CHESS", "METHODS"]
 

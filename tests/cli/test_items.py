@@ -12,7 +12,7 @@ from tiebreak.cli import convert as convert_command
 from tiebreak.io import ReadOptions, read_file
 from tiebreak.pipeline.comparisons import as_comparisons
 from tiebreak.pipeline.held_out import columns_for, predict_held_out
-from tiebreak.pipeline.items import item_utilities
+from tiebreak.pipeline.leaderboard import item_utilities
 from tiebreak.pipeline.models import BY_BOTH, BY_FEATURE, choose_model, models_for
 
 NAMES = np.array(["Ada", "Bo", "=cmd", "<b>Cy</b>", "Dée", "a,b"])
@@ -54,7 +54,7 @@ def known(files):
     return as_comparisons(read_file(files[0], ReadOptions(items=files[1])))
 
 
-def test_knowledge_has_all_items_of_the_table(known):
+def test_all_items_of_the_table_are_read(known):
     assert known.item_names.tolist() == [*NAMES, "New", "Newer"]
     assert known.items.feature_names == ("x", "z", "organic")
     assert known.compared.tolist() == [True] * 6 + [False] * 2
@@ -64,7 +64,7 @@ def test_knowledge_has_all_items_of_the_table(known):
     assert sides.tolist() == known.pairs.names[known.pairs.left].tolist()
 
 
-def test_knowledge_of_graded_rows_and_of_names(tmp_path):
+def test_graded_rows_and_names_are_read(tmp_path):
     path = tmp_path / "graded.csv"
     path.write_text("query,item,grade,x\nq,a,1,5\nq,b,2,6\nr,a,0,7\nr,b,1,8\n")
     graded = as_comparisons(read_file(path))

@@ -25,7 +25,7 @@ from tiebreak import (
 from tiebreak.cli import predict as predict_command
 from tiebreak.data.items import as_items
 from tiebreak.io import FileError, ReadOptions, Wanted, WriteError
-from tiebreak.pipeline.items import item_utilities, ranks_within
+from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
 from tiebreak.pipeline.saved_model import load_model
 
 NAMES = np.array(

@@ -37,7 +37,7 @@ def plain_sides(left, right):
     return codes[0::2], codes[1::2], names
 
 
-def alike(values, others):
+def equal_values(values, others):
     """Say whether two lists hold the same values of the same types (0.0, not -0.0)."""
     return [(type(v), repr(v)) for v in values] == [(type(v), repr(v)) for v in others]
 

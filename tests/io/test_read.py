@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Good files of every shape: what is recognized, what is read, what is said."""
+"""Good files of every shape: what is detected, what is read, what is said."""
 
 import gzip
 
@@ -419,20 +419,20 @@ def test_names_of_columns_cannot_break_a_sentence(save):
         ),
     ],
 )
-def test_times_that_all_differ_are_read_in_parts(save, monkeypatch, make, kind):
-    monkeypatch.setattr("tiebreak.io.comparisons._PART", 8)
+def test_times_that_all_differ_are_read_in_pieces(save, monkeypatch, make, kind):
+    monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 8)
     times = [make(i) for i in range(30)]
     path = save("left,right,outcome,when\n" + "".join(f"a,b,tie,{t}\n" for t in times))
     found = read_file(path, ReadOptions(period="when")).columns["period"]
-    monkeypatch.setattr("tiebreak.io.comparisons._PART", 1 << 16)
+    monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 1 << 16)
     expected = read_file(path, ReadOptions(period="when")).columns["period"]
     assert found.dtype.kind == kind
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)
 
 
-def test_times_whose_parts_differ_are_read_together(save, monkeypatch):
-    monkeypatch.setattr("tiebreak.io.comparisons._PART", 8)
+def test_times_whose_pieces_differ_are_read_together(save, monkeypatch):
+    monkeypatch.setattr("tiebreak.io.comparisons._PIECE", 8)
     # Numbers of eight digits that look like dates in the first part only.
     times = [20240101 + i for i in range(8)] + [20249900 + i for i in range(8)]
     path = save("left,right,outcome,date\n" + "".join(f"a,b,tie,{t}\n" for t in times))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The real files, recognized without options; counts are their publishers'."""
+"""The real files, detected without options; counts are their publishers'."""
 
 import numpy as np
 import pytest

@@ -17,21 +17,20 @@ import distributed
 import pandas as pd
 
 from tests.outofcore.cases import cut_groups, make_compared, make_graded
-from tests.outofcore.test_objective import assert_same
+from tests.outofcore.test_objectives import assert_same
 from tiebreak import BradleyTerry, LogisticCompare, RankRLS, RankSVM, tune
 from tiebreak.losses import GradeSquaredHinge, GradeTree, LinearObjective
 from tiebreak.outofcore import (
     ClusterError,
-    DaskPartitions,
-    GradedPartition,
     PartitionedPairs,
     PartitionedTable,
-    SummedObjective,
     evaluate,
     repartition,
     running,
 )
 from tiebreak.outofcore import cluster as dask_parts
+from tiebreak.outofcore.cluster import DaskPartitions
+from tiebreak.outofcore.objectives import GradedPartition, SummedObjective
 
 # Dask and its event loops may leave sockets to the garbage collector.
 pytestmark = [

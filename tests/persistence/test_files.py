@@ -546,7 +546,7 @@ def test_refuses_a_write_protected_file(model, tmp_path):
         save(model, path)
 
 
-# What load refuses before it looks inside; the inside is in test_file_checks.py
+# What load refuses before it looks inside; the inside is in test_checks.py
 
 
 def test_a_file_that_is_not_there(tmp_path):

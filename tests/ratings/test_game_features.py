@@ -12,8 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.oracles import game_features_plain
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import OnItems, Pairs, SVMCompare
-from tiebreak.ratings import Elo, GameFeatures, Glicko
-from tiebreak.ratings.over_time import game_features
+from tiebreak.ratings import Elo, GameFeatures, Glicko, game_features
 from tiebreak.ratings.over_time.game_features import FEATURE_NAMES
 
 pytestmark = pytest.mark.filterwarnings("ignore:y holds only 0 and 1")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from tiebreak.ratings.checks.raters import (
+from tiebreak.ratings.checks.check_pairs import (
     binomial_at_most,
     binomial_two_sided,
     wilson_interval,

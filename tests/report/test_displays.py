@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs
 from tiebreak.metrics import comparison_auc, comparison_roc_curve
-from tiebreak.ratings.leaderboard.scale import ResultsMatrix
+from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.report import (
     CalibrationDisplay,
     ComparisonROCDisplay,
@@ -22,7 +22,7 @@ from tiebreak.report import (
     TuningDisplay,
     WeightsDisplay,
 )
-from tiebreak.report.figures import Cells
+from tiebreak.report.artists import Cells
 from tiebreak.selection import TuneResult
 
 GAMES = Pairs(None, list("aabbcc$"), list("bcca$$a"))

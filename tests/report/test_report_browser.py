@@ -17,7 +17,8 @@ import pytest
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.rank import rank, report_data
+from tiebreak.pipeline.rank import rank
+from tiebreak.pipeline.report import report_data
 from tiebreak.report import CompareData, ReportData, write_report
 from tiebreak.report.markup import shorten
 

@@ -1,21 +1,135 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands. Whatever takes long to import is imported when a command runs."""
+"""The command ``tiebreak``: its options and subcommands.
+
+Whatever takes long to import is imported when a command runs.
+"""
 
 from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from tiebreak import __version__
-from tiebreak.cli import options as opt
 from tiebreak.cli.errors import guarded
 
 if TYPE_CHECKING:
     from tiebreak.io import ReadOptions
+
+_COLUMNS = "How to read the file"
+_PARTITIONS = "Many files, and clusters"
+
+
+def _column(help: str) -> Any:
+    return typer.Option(metavar="COLUMN", help=help, rich_help_panel=_COLUMNS)
+
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Parquet, Arrow, svmlight with qid, PrefLib or lists; gzip is "
+        "fine.",
+        metavar="FILE",
+        show_default=False,
+        readable=False,  # which is for the reader to say, in its own words
+    ),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file.", readable=False)
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let workers read the files: local starts one per core of this machine, "
+        "tcp://host:port asks a Dask scheduler that runs already.",
+        rich_help_panel=_PARTITIONS,
+    ),
+]
+
+
+def _choice(help: str) -> Any:
+    return typer.Option(help=help, rich_help_panel=_COLUMNS)
+
+
+_READING: dict[str, Any] = {
+    "format": _choice(
+        "csv, tsv, parquet, arrow, svmlight, preflib or orders; guessed if not given."
+    ),
+    "kind": _choice("comparisons, grades or orders; guessed from the columns."),
+    "meaning": _choice(
+        "What a number in the outcome column means: score (of the left side: 1, 0.5, "
+        "0) or sign (-1 left is better, 0 tie, 1 right is better)."
+    ),
+    "both_bad": _choice("Votes that call both bad: tie or drop. [default: tie]"),
+    "left": _column("The left item."),
+    "right": _column("The right item."),
+    "outcome": _column("Who is better: left, tie, right, a name, …"),
+    "winner": _column("The winner; with --loser, winners only."),
+    "loser": _column("The loser."),
+    "left_score": _column("Points of the left side."),
+    "right_score": _column("Points of the right side."),
+    "advantage": _column("How much left is favored, 1, 0 or -1."),
+    "neutral": _column("True where nobody is favored."),
+    "rater": _column("Who judged."),
+    "period": _column("When: a date or a number."),
+    "weight": _column("How much a row counts."),
+    "item": _column("The graded item."),
+    "grade": _column("Its grade, higher is better."),
+    "query": _column("The group within which grades are compared."),
+    "person": _column("Who gave the grade."),
+    "items": typer.Option(
+        metavar="FILE",
+        help="A table (CSV, TSV or Parquet) with the features of the items.",
+        rich_help_panel=_COLUMNS,
+    ),
+    "item_column": _column("The names of the items in that table."),
+}
+# The options of reading a file that has no outcomes.
+_UNLABELED = ("format", "left", "right", "advantage", "neutral", "item", "query",
+              "items", "item_column")  # fmt: skip
+
+
+def with_reading(
+    command: Callable[..., None], names: Iterable[str] = tuple(_READING)
+) -> Callable[..., None]:
+    """Return a command with the options of reading instead of its ``reading``.
+
+    ``names`` are the fields of `ReadOptions` that become options.
+    """
+    types = {name: Annotated[str | None, _READING[name]] for name in names}
+    own = signature(command)
+    # ReadOptions is imported only when a command runs, and replaced here anyway.
+    hints = get_type_hints(command, localns={"ReadOptions": Any}, include_extras=True)
+    kept = [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in own.parameters.items()
+        if name != "reading"
+    ]
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in types.items()
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        from tiebreak.io import ReadOptions
+
+        asked = {name: given.pop(name) for name in types}
+        command(reading=ReadOptions(**asked), **given)
+
+    run.__annotations__ = {p.name: p.annotation for p in [*kept, *added]}
+    run.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    return run
 
 
 app = typer.Typer(
@@ -27,7 +141,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     epilog="Exit codes: 0 done, 1 an error of tiebreak itself, 2 the command was not "
     "understood, 3 the file could not be read, 4 the data do not allow it, 5 the "
-    "result could not be written, 6 the cluster could not do its part, 130 "
+    "result could not be written, 6 the cluster could not do its work, 130 "
     "interrupted, 143 terminated.",
 )
 
@@ -57,9 +171,9 @@ def _main(
     "local` · `tiebreak rank 'log/2024-*.parquet'`"
 )
 @guarded
-@opt.with_reading
+@with_reading
 def rank(
-    file: opt.File,
+    file: File,
     reading: ReadOptions,
     out: Annotated[
         Path,
@@ -90,10 +204,10 @@ def rank(
         bool,
         typer.Option(
             "--tune",
-            help="Choose the settings of the model by what foretells results best.",
+            help="Choose the settings of the model that predict results best.",
         ),
     ] = False,
-    dask: opt.Dask = None,
+    dask: Dask = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -101,11 +215,11 @@ def rank(
             help="Keep the steps of a long fit of a folder in this file; the same "
             "command goes on from there.",
             readable=False,
-            rich_help_panel=opt.PARTS,
+            rich_help_panel=_PARTITIONS,
         ),
     ] = None,
-    quiet: opt.Quiet = False,
-    json: opt.Json = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Rank the items of a FILE of results, votes, grades or lists; write a report.
 
@@ -119,7 +233,7 @@ def rank(
     run(
         file, out, reading, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
         reference=reference, tune=tune, dask=dask, checkpoint=checkpoint, quiet=quiet,
-        as_json=json, command=_as_typed(),
+        as_json=json, command=shlex.join(["tiebreak", *sys.argv[1:]]),
     )  # fmt: skip
 
 
@@ -127,13 +241,13 @@ def rank(
     epilog="Examples: `tiebreak check votes.csv` · `tiebreak check votes.csv --json`"
 )
 @guarded
-@opt.with_reading
+@with_reading
 def check(
-    file: opt.File,
+    file: File,
     reading: ReadOptions,
-    dask: opt.Dask = None,
-    quiet: opt.Quiet = False,
-    json: opt.Json = False,
+    dask: Dask = None,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Say what a FILE, or a folder of files, can support, before anything is fitted."""
     from tiebreak.cli.check import run
@@ -145,9 +259,9 @@ def check(
     epilog="Example: `tiebreak compare matches.csv --models bradley-terry,elo,glicko`"
 )
 @guarded
-@opt.with_reading
+@with_reading
 def compare(
-    file: opt.File,
+    file: File,
     reading: ReadOptions,
     models: Annotated[
         str, typer.Option(help="Names of models, separated by commas; see rank.")
@@ -155,10 +269,10 @@ def compare(
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose the settings of every model first.")
     ] = False,
-    quiet: opt.Quiet = False,
-    json: opt.Json = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
-    """Foretell held-out results of a FILE with several models, on the same rows."""
+    """Predict held-out results of a FILE with several models, on the same rows."""
     from tiebreak.cli.compare import run
 
     run(file, reading, models=models, tune=tune, quiet=quiet, as_json=json)
@@ -169,9 +283,9 @@ def compare(
     "`tiebreak predict model.tiebreak pairs.csv --items wines.csv --out answers.csv`"
 )
 @guarded
-@opt.with_asking
+@partial(with_reading, names=_UNLABELED)
 def predict(
-    model: opt.ModelFile,
+    model: ModelFile,
     file: Annotated[
         Path,
         typer.Argument(
@@ -189,10 +303,10 @@ def predict(
             readable=False,
         ),
     ] = None,
-    quiet: opt.Quiet = False,
-    json: opt.Json = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
-    """Say what a saved MODEL expects of the pairs or items in a FILE."""
+    """Predict the pairs or items in a FILE with a saved MODEL."""
     from tiebreak.cli.predict import run
 
     run(model, file, reading, out=out, quiet=quiet, as_json=json)
@@ -202,15 +316,15 @@ def predict(
     epilog="Example: `tiebreak evaluate tiebreak-report/model.tiebreak new-results.csv`"
 )
 @guarded
-@opt.with_reading
+@with_reading
 def evaluate(
-    model: opt.ModelFile,
-    file: opt.File,
+    model: ModelFile,
+    file: File,
     reading: ReadOptions,
-    quiet: opt.Quiet = False,
-    json: opt.Json = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
-    """Say how well a saved MODEL foretells the results in a FILE."""
+    """Say how well a saved MODEL predicts the results in a FILE."""
     from tiebreak.cli.evaluate import run
 
     run(model, file, reading, quiet=quiet, as_json=json)
@@ -218,9 +332,9 @@ def evaluate(
 
 @app.command(epilog="Example: `tiebreak convert votes.csv comparisons.parquet`")
 @guarded
-@opt.with_reading
+@with_reading
 def convert(
-    file: opt.File,
+    file: File,
     to: Annotated[
         Path,
         typer.Argument(
@@ -230,7 +344,7 @@ def convert(
         ),
     ],
     reading: ReadOptions,
-    quiet: opt.Quiet = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write what a FILE holds as a plain table, or its lists as a PrefLib file."""
     from tiebreak.cli.convert import run
@@ -246,7 +360,7 @@ app.add_typer(data, name="data", rich_help_panel="Commands")
     "list", epilog="Examples: `tiebreak data list` · `tiebreak data list --json`"
 )
 @guarded
-def list_data(json: opt.Json = False) -> None:
+def list_data(json: Json = False) -> None:
     """List the published sets: rows, size, terms, and where each is now."""
     from tiebreak.cli.data import run_list
 
@@ -274,14 +388,9 @@ def get(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only the paths of the files.")
     ] = False,
-    json: opt.Json = False,
+    json: Json = False,
 ) -> None:
     """Find sets, or download them; print the paths of their files."""
     from tiebreak.cli.data import run_get
 
     run_get(names, quiet=quiet, as_json=json)
-
-
-def _as_typed() -> str:
-    """Give the command as it was typed."""
-    return shlex.join(["tiebreak", *sys.argv[1:]])

@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -24,8 +23,6 @@ from tiebreak.outofcore import ClusterError
 _LOCAL = "local"
 _ADDRESS = re.compile(r"(?:[a-z]+://)?[^\s/:]+:\d+|[a-z]+://\[[^\s\]]+\]:\d+")
 _PATIENCE = 5.0  # seconds until somebody must have answered
-_PAUSE = 0.3  # seconds between two looks at the workers
-_READING = ("_build_part-", "_read_and_work-")  # tasks of DaskPartitions
 _INSTALL = 'Dask is not installed; install it with: pip install "tiebreak[dask]".'
 
 
@@ -33,24 +30,9 @@ _INSTALL = 'Dask is not installed; install it with: pip install "tiebreak[dask]"
 def connected(
     where: str | None, progress: Callable[[str], None] = lambda step: None
 ) -> Iterator[Any]:
-    """Give the cluster that the user asked for, and leave it in the end.
+    """Yield a client of the cluster that the user asked for, or None, and close it.
 
-    Parameters
-    ----------
-    where : str or None
-        ``"local"`` for one worker per core of this machine, which are stopped in the
-        end; else the address of a scheduler. None: no cluster.
-    progress : callable
-        Is told what is going on.
-
-    Yields
-    ------
-    distributed.Client or None
-
-    Raises
-    ------
-    ClusterError
-        If Dask is not installed, nobody answers, or nobody is there to work.
+    ``where`` is ``"local"`` for one worker per core, or the address of a scheduler.
     """
     if where is None:
         yield None
@@ -104,10 +86,10 @@ def _local_cluster() -> Iterator[Any]:
     from distributed import LocalCluster
 
     scratch = Path(tempfile.mkdtemp(prefix="tiebreak-dask-"))
-    cluster: Any = None
+    clusters: list[Any] = []
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        stopping = stack.enter_context(when_stopped(partial(_abandon, scratch, None)))
+        stack.enter_context(when_stopped(partial(_abandon, scratch, clusters)))
         cluster = LocalCluster(
             n_workers=os.cpu_count() or 1,
             threads_per_worker=1,
@@ -116,51 +98,9 @@ def _local_cluster() -> Iterator[Any]:
             local_directory=str(scratch),
             silence_logs=logging.CRITICAL + 1,
         )
-        stopping.replace(partial(_abandon, scratch, cluster))
+        clusters.append(cluster)
         stack.callback(_leave, cluster)
         yield cluster
-
-
-@contextmanager
-def watched(
-    client: Any, n_files: int, progress: Callable[[str], None]
-) -> Iterator[None]:
-    """Say how many files the workers have read, while a block waits for them.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    n_files : int
-        How many files there are.
-    progress : callable
-        Is told.
-    """
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(_PAUSE):
-            n_read = min(_count_read(client), n_files)
-            progress(f"the workers have read {n_read:,} of {n_files:,} files")
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-
-
-def _count_read(client: Any) -> int:
-    """Count the finished tasks that began with reading a file."""
-    with suppress(RuntimeError):  # the tasks may change while they are counted
-        return sum(
-            state.status == "finished"
-            for key, state in list(client.futures.items())
-            if any(word in str(key) for word in _READING)
-        )
-    return 0
 
 
 def _leave(client_or_cluster: Any) -> None:
@@ -169,9 +109,9 @@ def _leave(client_or_cluster: Any) -> None:
         client_or_cluster.close(timeout=_PATIENCE)
 
 
-def _abandon(scratch: Path, cluster: Any) -> None:
+def _abandon(scratch: Path, clusters: list[Any]) -> None:
     """End workers at once, and remove what they wrote."""
-    for nanny in () if cluster is None else cluster.workers.values():
+    for nanny in (nanny for one in clusters for nanny in one.workers.values()):
         number = getattr(nanny, "pid", None)
         if number is not None:
             with suppress(OSError):

@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tiebreak.cli.console import Screen, Steps, print_json
-from tiebreak.io import ReadOptions, read_file
-from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
-from tiebreak.pipeline.held_out import check_known, predict_held_out
-from tiebreak.pipeline.models import choose_model, grid_for, models_for
-from tiebreak.pipeline.tuning import tune_model
+from tiebreak.cli.console import Output, Steps, print_json
+from tiebreak.io import ReadOptions
+from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
+from tiebreak.pipeline.held_out import check_data, predict_held_out
+from tiebreak.pipeline.models import choose_model, grid_for, models_for, tune_model
 from tiebreak.selection import ForwardResult
 
 
@@ -24,31 +23,15 @@ def run(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Read, evaluate every model on the same rows, and print.
-
-    Parameters
-    ----------
-    file : Path
-        The file to read.
-    reading : ReadOptions
-        How to read it.
-    models : str
-        Names of models, separated by commas; empty: all that fit the data.
-    tune : bool
-        Whether to choose the settings of every model.
-    quiet, as_json : bool
-        What to print.
-    """
+    """Read, evaluate every model on the same rows, and print."""
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
-        read = read_file(file, reading)
-        known = as_comparisons(read)
-        said = [*read.sentences, *read.questions, *known.notes]
-        chosen = _choose(models, known, penalize=not tune)
+        data, said = read_comparisons(file, reading)
+        chosen = _choose(models, data, penalize=not tune)
         if tune:
-            said += _tune(chosen, known, steps)
-        steps(f"foretelling held-out results with {', '.join(chosen)}")
-        result = predict_held_out(chosen, known)
+            said += _tune(chosen, data, steps)
+        steps(f"predicting held-out results with {', '.join(chosen)}")
+        result = predict_held_out(chosen, data)
     gaps = _gaps(result, list(chosen))
     if as_json:
         print_json(
@@ -60,13 +43,13 @@ def run(
             }
         )
         return
-    screen = Screen(quiet=quiet)
-    screen.say(said)
-    screen.print(result)
+    output = Output(quiet=quiet)
+    output.say(said)
+    output.print(result)
     first = next(iter(chosen))
     for metric, by_model in gaps.items():
         # Accuracies are compared only where there are no probabilities to compare.
-        screen.say(
+        output.say(
             [
                 f"{name}: {metric.replace('_', ' ')} {gap['mean']:+.4f} ± "
                 f"{gap['standard_error']:.4f} compared with {first} (one standard "
@@ -77,30 +60,28 @@ def run(
         )
 
 
-def _choose(models: str, known: ComparisonData, *, penalize: bool) -> dict[str, Any]:
-    checks = None
-    if known.by_name is not None and penalize:
-        checks = check_known(known)
+def _choose(models: str, data: ComparisonData, *, penalize: bool) -> dict[str, Any]:
+    checks = check_data(data) if data.by_name is not None and penalize else None
     names = [name.strip() for name in models.split(",") if name.strip()]
     return {
-        name: choose_model(name, known, checks, by_name_too=True).model
-        for name in names or models_for(known)
+        name: choose_model(name, data, checks, by_name_too=True).model
+        for name in names or models_for(data)
     }
 
 
-def _tune(chosen: dict[str, Any], known: ComparisonData, steps: Steps) -> list[str]:
+def _tune(chosen: dict[str, Any], data: ComparisonData, steps: Steps) -> list[str]:
     """Replace models by tuned ones, and say what was chosen."""
     said: list[str] = []
     honest = ""
     for name, model in chosen.items():
         try:
-            grid_for(name, dated="period" in known.columns)
+            grid_for(name, dated="period" in data.columns)
         except ValueError as error:
             said.append(f"{name} is not tuned. {error}")
             continue
         steps(f"tuning {name}")
         with steps.paused():
-            tuned = tune_model(name, model, known, progress=steps.shown)
+            tuned = tune_model(name, model, data, progress=steps.shown)
         chosen[name] = tuned.model
         *notes, honest = tuned.notes
         said += [f"{name}: {note}" for note in notes]
@@ -108,7 +89,7 @@ def _tune(chosen: dict[str, Any], known: ComparisonData, steps: Steps) -> list[s
 
 
 def _gaps(result: ForwardResult, names: list[str]) -> dict[str, Any]:
-    """Give how far every model is above the first one, by metric and model."""
+    """Return how far every model is above the first one, by metric and model."""
     first, *others = names
     gaps: dict[str, Any] = {"log_loss": {}, "accuracy": {}}
     for name in others:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is printed: text for people, JSON for programs, and what is going on."""
+"""What is printed: text for people, JSON for programs, and progress."""
 
 from __future__ import annotations
 
@@ -21,34 +21,25 @@ from tiebreak.cli.signals import ignore_pipe
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class Screen(Console):
+class Output(Console):
     """Standard output for people.
 
     When its reader goes away, as in ``tiebreak rank FILE | head``, the rest of the work
     is still done, and what is left to print is dropped.
-
-    Parameters
-    ----------
-    quiet : bool, default=False
-        Whether to print nothing.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(quiet=quiet, highlight=False)
 
     def on_broken_pipe(self) -> None:
-        """Go on without a reader."""
+        """Continue without a reader."""
         self.quiet = True
         ignore_pipe()
 
     def say(self, sentences: Sequence[str]) -> None:
-        """Print sentences, each on a line of its own.
+        """Print sentences, each on its own line, without markup.
 
-        Parameters
-        ----------
-        sentences : sequence of str
-            Printed as they are, without markup; characters that would steer the
-            terminal, which may be in names, as Python escapes them.
+        Characters that would control the terminal are printed as Python escapes them.
         """
         for sentence in sentences:
             plain = _CONTROLS.sub(lambda found: repr(found[0])[1:-1], sentence)
@@ -56,13 +47,7 @@ class Screen(Console):
 
 
 def print_json(found: Any) -> None:
-    """Print JSON, and nothing else, on standard output.
-
-    Parameters
-    ----------
-    found : object
-        Numbers that are not finite, for which JSON has no word, become null.
-    """
+    """Print JSON on standard output; numbers that are not finite become null."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     text = json.dumps(
         _finite(found),
@@ -88,19 +73,9 @@ def _finite(found: Any) -> Any:
 
 
 class Steps:
-    """Say what is going on, on standard error, if that is a terminal.
+    """Show the current step on standard error, if that is a terminal.
 
-    Call it with the next step.
-
-    Parameters
-    ----------
-    shown : bool
-        Whether to say anything.
-
-    Attributes
-    ----------
-    shown : bool
-        Whether anything is said, because there is a terminal.
+    Call it with the next step. ``shown`` is False if nothing is shown.
     """
 
     def __init__(self, shown: bool) -> None:
@@ -112,7 +87,7 @@ class Steps:
         )
 
     def __call__(self, step: str) -> None:
-        """Say the next step."""
+        """Show the next step."""
         if self.shown:
             self._spinner.update(text=Text(f"{step} …"))
             # At once: a step may be over before the next turn of the spinner.
@@ -129,7 +104,7 @@ class Steps:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the terminal to somebody else for a block."""
+        """Leave the terminal to other output for a block."""
         self.__exit__()
         try:
             yield

@@ -21,26 +21,13 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from tiebreak.cli.console import Screen, print_json
+from tiebreak.cli.console import Output, print_json
 from tiebreak.datasets.places import cache_dir, data_folder, locate, own_files
 from tiebreak.datasets.registry import REGISTRY, DataSet, find_set
 
-__all__ = ["check_names", "run_get", "run_list"]
-
 
 def check_names(names: list[str]) -> list[str]:
-    """Refuse names of sets that there are not, as typer wants it.
-
-    Parameters
-    ----------
-    names : list of str
-        What the user typed.
-
-    Returns
-    -------
-    list of str
-        The same.
-    """
+    """Return names of sets; refuse unknown ones, as typer wants it."""
     for name in names:
         try:
             find_set(name)
@@ -50,13 +37,7 @@ def check_names(names: list[str]) -> list[str]:
 
 
 def run_list(*, as_json: bool) -> None:
-    """Print what sets there are, on what terms, and where they are.
-
-    Parameters
-    ----------
-    as_json : bool
-        Whether to print JSON instead of a table.
-    """
+    """Print what sets there are, on what terms, and where they are."""
     if as_json:
         print_json([_as_dict(dataset) for dataset in REGISTRY.values()])
         return
@@ -78,7 +59,7 @@ def run_list(*, as_json: bool) -> None:
             dataset.license,
             "not here, get it by hand" if by_hand else place,
         )
-    console = Screen()
+    console = Output()
     console.print(table)
     folder = data_folder()
     asked = "not set" if folder is None else str(folder)
@@ -87,17 +68,7 @@ def run_list(*, as_json: bool) -> None:
 
 
 def run_get(names: Sequence[str], *, quiet: bool, as_json: bool) -> None:
-    """Find or download sets; print their files on standard output.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Sets, or single files of sets.
-    quiet : bool
-        Whether to print nothing else than the files.
-    as_json : bool
-        Whether to print JSON instead.
-    """
+    """Find or download sets; print their files on standard output."""
     console = Console(stderr=True, quiet=quiet or as_json, highlight=False)
     found = []
     for name in names:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong ends in one line and an exit code that says what it was."""
+"""Errors as one line, and an exit code that says what kind they are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CODES = {
     FILE: "the file could not be read",
     DATA: "the data do not allow it",
     WRITE: "the result could not be written",
-    CLUSTER: "the cluster could not do its part",
+    CLUSTER: "the cluster could not do its work",
     INTERRUPTED: "interrupted",
 }
 
@@ -60,8 +60,8 @@ def _code_of(error: Exception) -> int:
     from tiebreak.io.result import FileError, WriteError
 
     # Without its import nothing has been done on a cluster.
-    scale = sys.modules.get("tiebreak.outofcore")
-    if scale is not None and isinstance(error, scale.ClusterError):
+    outofcore = sys.modules.get("tiebreak.outofcore")
+    if outofcore is not None and isinstance(error, outofcore.ClusterError):
         return CLUSTER
     if isinstance(error, OSError | WriteError):
         return WRITE
@@ -76,7 +76,7 @@ def _one_line(error: Exception) -> str:
         place = error.filename or "to standard output"
         return f"Cannot write {place}: {error.strerror}."
     if isinstance(error, MemoryError):
-        return "There is not enough memory for this; try a part of the rows."
+        return "There is not enough memory for this; try fewer rows."
     text = " ".join(str(error).split())
     if _code_of(error) == OURS:
         return (

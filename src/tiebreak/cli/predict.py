@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from tiebreak.cli.console import Screen, print_json
+from tiebreak.cli.console import Output, print_json
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.io import (
     ReadOptions,
@@ -23,7 +23,7 @@ from tiebreak.io import (
     write_table,
 )
 from tiebreak.io.result import printable
-from tiebreak.pipeline.items import item_utilities, ranks_within
+from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
 from tiebreak.pipeline.saved_model import SavedModel, load_model
 
 _SHOWN = 20
@@ -40,19 +40,7 @@ def run(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Load, read, predict, and print or write.
-
-    Parameters
-    ----------
-    model, file : Path
-        The model file, and what it is asked about.
-    reading : ReadOptions
-        How to read the file.
-    out : Path or None
-        The file to write; None: print.
-    quiet, as_json : bool
-        What to print.
-    """
+    """Load, read, predict, and print or write."""
     if out is not None:
         check_ending(out)
     saved = load_model(model)
@@ -70,15 +58,15 @@ def run(
         found |= {"out": str(out)} if out else {"predictions": frame.to_dicts()}
         print_json(found)
         return
-    screen = Screen(quiet=quiet)
-    screen.say(said)
+    output = Output(quiet=quiet)
+    output.say(said)
     if out is not None:
-        screen.say([f"{frame.height:,} predictions written to {out}."])
+        output.say([f"{frame.height:,} predictions written to {out}."])
         return
-    screen.print(_show(frame))
+    output.print(_show(frame))
     if frame.height > _SHOWN:
         more = f"{frame.height - _SHOWN:,} more rows are not shown"
-        screen.say([f"{more}; --out FILE writes all of them."])
+        output.say([f"{more}; --out FILE writes all of them."])
 
 
 def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:

@@ -15,25 +15,23 @@ from rich.table import Table
 
 from tiebreak import save
 from tiebreak.cli.cluster import connected
-from tiebreak.cli.console import Screen, Steps, print_json
+from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.cli.signals import when_interrupted
-from tiebreak.cli.sources import read_parts, read_whole
 from tiebreak.data.atomic import atomic_folder, check_folder, made_folder
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.outofcore import Step, running
-from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.models import Choice
-from tiebreak.pipeline.partitioned_grades import GradedFiles
-from tiebreak.pipeline.partitions import is_in_parts
-from tiebreak.pipeline.rank import RankAnswer, rank, rank_grades, report_data, summary
-from tiebreak.pipeline.tuning import Tuned, tune_model
-from tiebreak.ratings.leaderboard.text import as_table
+from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
+from tiebreak.pipeline.models import Choice, Tuned, tune_model
+from tiebreak.pipeline.partitions import GradedFiles, is_partitioned, read_partitions
+from tiebreak.pipeline.rank import RankAnswer, rank, rank_grades
+from tiebreak.pipeline.report import report_data, summary
+from tiebreak.ratings.leaderboard import as_table
 from tiebreak.report import QualityData, write_report
 from tiebreak.selection import TuneResult
 
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _CHECKPOINT = "tiebreak-tuning.json"
-_GOES_ON = "The same command goes on with the fit."
+_CONTINUES = "The same command goes on with the {}."
 _SHOWN_SETTINGS = 12
 _SHOWN_WEIGHTS = 10
 
@@ -55,65 +53,50 @@ def run(
     as_json: bool,
     command: str,
 ) -> None:
-    """Read, rank, print and write.
-
-    Parameters
-    ----------
-    file, out : Path
-        The file to read, or a folder or pattern of files, and the folder to write to.
-    reading : ReadOptions
-        How to read the file.
-    model, alpha, level, bootstrap, reference
-        As in :func:`tiebreak.pipeline.rank.rank`.
-    tune : bool
-        Whether to choose the settings of the model. Scores are kept in the folder until
-        all is done, so that the same command goes on after an interruption.
-    dask : str, optional
-        Where files are read and worked on: ``"local"``, or the address of a scheduler.
-    checkpoint : Path, optional
-        A file that keeps the steps of a fit on many files until all is done.
-    quiet, as_json : bool
-        What to print.
-    command : str
-        How the command was typed.
-    """
-    screen = Screen(quiet=quiet or as_json)
+    """Read, rank, print and write."""
+    output = Output(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))
-    in_parts = dask is not None or checkpoint is not None or is_in_parts(file)
+    partitioned = dask is not None or checkpoint is not None or is_partitioned(file)
     with ExitStack() as stack:
+        source: ComparisonData | GradedFiles
         with steps:
-            if in_parts:
+            if partitioned:
                 check_folder(out, _FILES)
                 client = stack.enter_context(connected(dask, steps))
-                tell = partial(_tell, steps)
+                report = partial(_report, steps)
                 stack.enter_context(
-                    running(client=client, checkpoint=checkpoint, tell=tell)
+                    running(client=client, checkpoint=checkpoint, tell=report)
                 )
-                source, recognized = read_parts(file, reading, steps, client)
+                source, detected = read_partitions(file, reading, steps, client)
             else:
-                source, recognized = read_whole(file, reading, steps)
+                steps(f"reading {file.name}")
+                source, detected = read_comparisons(file, reading)
         if checkpoint is not None and isinstance(source, ComparisonData):
-            recognized.append(f"{checkpoint} is not needed: counting takes one pass.")
-        screen.say(recognized)
+            detected.append(f"{checkpoint} is not needed: counting takes one pass.")
+        output.say(detected)
         check_folder(out, _FILES)  # now, and not after minutes of work
         ranks = None
         if isinstance(source, GradedFiles):
-            _refuse_tuning(tune)
+            if tune:
+                raise ValueError(
+                    "--tune is not for graded items in partitions, whose best settings "
+                    "depend on how many there are. Leave it out, or put all rows in "
+                    "one file."
+                )
             if checkpoint is not None:
-                stack.enter_context(when_interrupted(_GOES_ON))
+                stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
             stack.enter_context(steps)
-            answer, known = rank_grades(source, model, alpha, steps)
+            answer, data = rank_grades(source, model, alpha, steps)
             ranks = source.ranks(answer.choice.model)
         else:
-            known, tuner = source, None
+            data, tuner = source, None
             if tune:
                 stack.enter_context(made_folder(out))
-                advice = "The same command goes on with the tuning."
-                stack.enter_context(when_interrupted(advice))
-                tuner = partial(_tune, known.by_row, out / _CHECKPOINT, steps)
+                stack.enter_context(when_interrupted(_CONTINUES.format("tuning")))
+                tuner = partial(_tune, data.by_row, out / _CHECKPOINT, steps)
             stack.enter_context(steps)
             answer = rank(
-                known,
+                data,
                 model=model,
                 alpha=alpha,
                 level=level,
@@ -125,12 +108,14 @@ def run(
         steps("writing the report")
         now = datetime.datetime.now().astimezone().isoformat(timespec="minutes")
         title = file.name if file.exists() else str(file)
-        data = report_data(answer, known, title, command, now, recognized)
+        page = report_data(answer, data, title, command, now, detected)
+        if ranks is None:
+            table = answer.items if answer.board is None else answer.board.table
+            assert table is not None
+            ranks = iter([table])
         with atomic_folder(out, _FILES) as temporary:
-            write_report(data, temporary / _FILES[0])
-            _write_csv(
-                [_table_of(answer)] if ranks is None else ranks, temporary / _FILES[1]
-            )
+            write_report(page, temporary / _FILES[0])
+            _write_csv(ranks, temporary / _FILES[1])
             save(answer.choice.model, temporary / _FILES[2])
         if tune:
             (out / _CHECKPOINT).unlink(missing_ok=True)
@@ -138,52 +123,52 @@ def run(
             checkpoint.unlink(missing_ok=True)
     if as_json:
         typed = {"file": str(file), "out": str(out), "model": answer.choice.name}
-        print_json(typed | replace(data, quality=_summed(data.quality)).to_dict())
+        print_json(typed | replace(page, quality=_without_rows(page.quality)).to_dict())
         return
-    _show(screen, answer)
-    screen.say(summary(answer, known))
-    screen.say([f"Report: {out / _FILES[0]}"])
+    _show(output, answer)
+    output.say(summary(answer, data))
+    output.say([f"Report: {out / _FILES[0]}"])
 
 
-def _summed(quality: QualityData | None) -> QualityData | None:
-    """Leave out what was foretold row by row, which is long and of use to nobody."""
+def _without_rows(quality: QualityData | None) -> QualityData | None:
+    """Leave out the predictions row by row, which are long and of use to nobody."""
     if quality is None:
         return None
     return replace(quality, outcome=None, proba=None, difference=None, weight=None)
 
 
 def _tune(
-    known: ComparisonData, checkpoint: Path, steps: Steps, choice: Choice
+    data: ComparisonData, checkpoint: Path, steps: Steps, choice: Choice
 ) -> Tuned:
     with steps.paused():
         return tune_model(
             choice.name,
             choice.model,
-            known,
+            data,
             checkpoint=checkpoint,
             progress=steps.shown,
         )
 
 
-def _show(screen: Screen, answer: RankAnswer) -> None:
+def _show(output: Output, answer: RankAnswer) -> None:
     if answer.checks is not None:
-        screen.print(answer.checks)
-    screen.say([f"Model: {answer.choice.name}, {answer.choice.reason}"])
+        output.print(answer.checks)
+    output.say([f"Model: {answer.choice.name}, {answer.choice.reason}"])
     if answer.tuning is not None:
-        screen.print(_settings(answer.tuning))
+        output.print(_settings(answer.tuning))
     if answer.board is not None:
-        screen.print(answer.board)
+        output.print(answer.board)
     elif answer.leaderboard is not None:
-        screen.print(as_table(answer.leaderboard, 0.95, screen.width))
+        output.print(as_table(answer.leaderboard, 0.95, output.width))
     weights = (answer.weights or [])[:_SHOWN_WEIGHTS]
-    screen.say([f"{weight:+8.3f}  {name}" for name, weight in weights])
+    output.say([f"{weight:+8.3f}  {name}" for name, weight in weights])
     if answer.quality is not None:
-        screen.print(answer.quality)
-    screen.say([f"Warning: {warning}" for warning in answer.warnings])
+        output.print(answer.quality)
+    output.say([f"Warning: {warning}" for warning in answer.warnings])
 
 
 def _settings(found: TuneResult) -> Table:
-    """Show the best settings that were tried, in the order of the grid."""
+    """Return a table of the best settings that were tried, in the order of the grid."""
     metric = found.scoring.replace("_", " ")
     n = len(found.table)
     some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
@@ -199,22 +184,8 @@ def _settings(found: TuneResult) -> Table:
     return table
 
 
-def _tell(steps: Steps, step: Step) -> None:
+def _report(steps: Steps, step: Step) -> None:
     steps(f"fitting, step {step.number}, {step.gap:.0e} from the minimum")
-
-
-def _refuse_tuning(tune: bool) -> None:
-    if tune:
-        raise ValueError(
-            "--tune is not for graded items in parts, whose best settings depend on "
-            "how many there are. Leave it out, or put all rows in one file."
-        )
-
-
-def _table_of(answer: RankAnswer) -> pl.DataFrame:
-    table = answer.items if answer.board is None else answer.board.table
-    assert table is not None
-    return table
 
 
 def _write_csv(tables: Iterable[pl.DataFrame], path: Path) -> None:

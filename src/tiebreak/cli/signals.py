@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the program ends when it is stopped, or when nobody listens any more.
+"""How the program ends when it is stopped, or when nobody reads its output.
 
 An interrupt does not become an exception, which an import or a callback of compiled
 code may swallow. It ends the program at once, after what is unfinished was removed.
@@ -21,7 +21,7 @@ SIGNALED = 128
 _WORDS = {"SIGINT": "Interrupted", "SIGTERM": "Terminated", "SIGHUP": "Hung up"}
 _WRITE = 5
 _advice: list[str] = []
-_last_wishes: list[Stopping] = []
+_cleanups: list[Callable[[], None]] = []
 
 
 def listen() -> None:
@@ -42,7 +42,7 @@ def listen() -> None:
 
 
 def _open_closed() -> None:
-    """Send output nowhere that was closed by ``>&-``.
+    """Discard output that was closed by ``>&-``.
 
     Else the next file to be opened would get the number of the closed one, and what is
     printed would go there.
@@ -59,13 +59,7 @@ def _open_closed() -> None:
 
 @contextmanager
 def when_interrupted(advice: str) -> Iterator[None]:
-    """Say more if the program is interrupted in a block.
-
-    Parameters
-    ----------
-    advice : str
-        A sentence.
-    """
+    """Add a sentence to the message if the program is interrupted in a block."""
     _advice.append(advice)
     try:
         yield
@@ -73,54 +67,21 @@ def when_interrupted(advice: str) -> Iterator[None]:
         _advice.pop()
 
 
-class Stopping:
-    """What is to be done when the program is stopped.
-
-    Parameters
-    ----------
-    action : callable
-        Takes nothing. It may be called between any two steps of the program.
-    """
-
-    def __init__(self, action: Callable[[], None]) -> None:
-        self._action = action
-
-    def replace(self, action: Callable[[], None]) -> None:
-        """Do something else instead."""
-        self._action = action
-
-    def __call__(self) -> None:
-        """Do it."""
-        self._action()
-
-
 @contextmanager
-def when_stopped(action: Callable[[], None]) -> Iterator[Stopping]:
-    """Do something if the program is stopped by a signal in a block.
-
-    Parameters
-    ----------
-    action : callable
-        Takes nothing.
-
-    Yields
-    ------
-    Stopping
-        In which the action can be replaced.
-    """
-    stopping = Stopping(action)
-    _last_wishes.append(stopping)
+def when_stopped(action: Callable[[], None]) -> Iterator[None]:
+    """Call an action if the program is stopped by a signal in a block."""
+    _cleanups.append(action)
     try:
-        yield stopping
+        yield
     finally:
-        _last_wishes.remove(stopping)
+        _cleanups.remove(action)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
     _stop_listening()
-    for wish in _last_wishes:
+    for cleanup in _cleanups:
         with suppress(Exception):
-            wish()
+            cleanup()
     # What was never imported has left nothing unfinished.
     abandon = getattr(sys.modules.get("tiebreak.data.atomic"), "abandon", None)
     if abandon is not None:
@@ -142,14 +103,9 @@ def _stop_listening() -> None:
 
 
 def finish(code: Any) -> None:
-    """End the program, after everything that was printed is out.
+    """End the program with a code of `SystemExit`, after all output is written.
 
-    All is done then, so that an interrupt has nothing to end any more.
-
-    Parameters
-    ----------
-    code : int, str or None
-        As of `SystemExit`.
+    All work is done then, so that interrupts are ignored.
     """
     try:
         sys.stdout.flush()
@@ -164,20 +120,14 @@ def finish(code: Any) -> None:
 
 
 def ignore_pipe() -> None:
-    """Send what is printed from now on nowhere; its reader has gone away."""
+    """Discard what is printed from now on; its reader has gone away."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def say(message: str) -> None:
-    """Print a line on standard error.
-
-    Parameters
-    ----------
-    message : str
-        The line.
-    """
+    """Print a line on standard error."""
     with suppress(OSError):
         sys.stderr.write(f"tiebreak: {message}\n")
         sys.stderr.flush()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that are written whole or not at all, alone or several together.
 
-Everything is written under another name beside its target and renamed at the end. What
-is not finished is removed when the block ends with an error, also with an interrupt. A
-program that is about to end without leaving its blocks calls `abandon`.
+Everything is written under another name next to its target and renamed at the end, so
+that readers see the old file or the new one, never half of one. What is not finished is
+removed when the block ends with an error, also with an interrupt. A program that is
+about to end without leaving its blocks calls `abandon`.
 """
 
 from __future__ import annotations
@@ -37,32 +38,15 @@ def abandon() -> None:
 
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file beside its target and rename it at the end.
+    """Write a file next to its target, with the same suffix, and rename it at the end.
 
-    Readers see the old file or the new one, never half of one, also when the program
-    is interrupted or the disk is full. A file that is replaced keeps its mode.
-
-    Parameters
-    ----------
-    target : path
-        The file to be made or replaced.
-
-    Yields
-    ------
-    Path
-        A temporary file in the same directory, with the same suffix. It replaces the
-        target when the block ends without an error, and is removed otherwise.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; the error names the target.
+    A file that is replaced keeps its mode. Errors name the target.
     """
     target = Path(target)
-    temporary = _beside(target, target.suffix)
+    temporary = _temporary_name(target, target.suffix)
     with _named_by(target, temporary), _vanishing(temporary):
         yield temporary
-        _settle(temporary, target)
+        _flush(temporary, target)
         os.replace(temporary, target)
 
 
@@ -70,69 +54,27 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(
     folder: str | os.PathLike[str], names: Sequence[str]
 ) -> Iterator[Path]:
-    """Write several files of a folder together, or none of them.
+    """Write the named files of a folder together, or none of them.
 
-    Whether they can be written there is found out at the beginning, before work is
-    done that would be lost. If a file cannot be put into its place at the end, those
-    before it are put back, so that the files of a folder always belong together. Only a
-    loss of power or a killed process in the middle of the last renaming can break this.
-
-    Parameters
-    ----------
-    folder : path
-        The folder; made with its parents if it does not exist, and removed again if
-        nothing is written. Other files in it are left alone.
-    names : sequence of str
-        Names of the files.
-
-    Yields
-    ------
-    Path
-        A temporary folder, inside of `folder`, in which the block writes a file for
-        every one of `names`. When the block ends without an error they replace those of
-        `folder`; each keeps the mode of the one it replaces.
-
-    Raises
-    ------
-    OSError
-        If the files cannot be written; the error names the folder, or one of its files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as where:
-    ...     with atomic_folder(Path(where) / "out", ["a", "b"]) as temporary:
-    ...         _ = (temporary / "a").write_text("first")
-    ...         _ = (temporary / "b").write_text("second")
-    ...     sorted(path.name for path in (Path(where) / "out").iterdir())
-    ['a', 'b']
+    Whether they can be written is found out first, before work is done that would be
+    lost. If a file cannot be put into its place at the end, those before it are put
+    back. Only a loss of power or a killed process in the last renaming can break this.
     """
     folder = Path(folder)
-    temporary = _beside(folder / "any")
+    temporary = _temporary_name(folder / "any")
     with _named_by(folder, temporary), made_folder(folder), _vanishing(temporary):
         for name in names:
             _check_replaceable(folder / name)
         temporary.mkdir()
         yield temporary
         for name in names:
-            _settle(temporary / name, folder / name)
+            _flush(temporary / name, folder / name)
         with _undisturbed():
             _put_in_place(temporary, folder, names)
 
 
 def check_folder(folder: str | os.PathLike[str], names: Sequence[str]) -> None:
-    """Find out whether files can be written to a folder, and leave no trace of it.
-
-    Parameters
-    ----------
-    folder, names
-        As in `atomic_folder`.
-
-    Raises
-    ------
-    OSError
-        If they cannot.
-    """
+    """Find out whether files can be written to a folder, and leave no trace of it."""
     with suppress(_Enough), atomic_folder(folder, names):
         raise _Enough
 
@@ -143,18 +85,7 @@ class _Enough(Exception):  # noqa: N818 - it is no error
 
 @contextmanager
 def made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make a folder and its parents, and remove them again if they stay empty.
-
-    Parameters
-    ----------
-    folder : path
-        The folder; it may exist.
-
-    Yields
-    ------
-    Path
-        The folder.
-    """
+    """Make a folder and its parents, and remove them again if they stay empty."""
     folder = Path(folder)
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     _made.update(dict.fromkeys(missing))
@@ -167,7 +98,7 @@ def made_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         _unmake(missing)
 
 
-def _beside(target: Path, suffix: str = "") -> Path:
+def _temporary_name(target: Path, suffix: str = "") -> Path:
     # Not tempfile: its files are readable by their owner only.
     return target.with_name(f"{_MARK}{secrets.token_hex(8)}{suffix}")
 
@@ -206,7 +137,7 @@ def _check_replaceable(target: Path) -> None:
         )
 
 
-def _settle(temporary: Path, target: Path) -> None:
+def _flush(temporary: Path, target: Path) -> None:
     """Wait until a file is on the disk, and give it the mode of the old one."""
     with open(temporary, "rb") as written:
         os.fsync(written.fileno())
@@ -247,10 +178,9 @@ def _undisturbed() -> Iterator[None]:
         known = [getattr(signal, n) for n in _SIGNALS if hasattr(signal, n)]
         found = {number: signal.getsignal(number) for number in known}
         # A handler that Python did not install, None, could not be put back.
+        ignored = (None, signal.SIG_IGN)
         handlers = {
-            number: handler
-            for number, handler in found.items()
-            if handler not in (None, signal.SIG_IGN)
+            n: handler for n, handler in found.items() if handler not in ignored
         }
     try:
         for number in handlers:

@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One column of a table (outcomes, names, groups) as a 1-D NumPy array.
+"""One column of a table (outcomes, names, groups, periods) as a 1-D NumPy array.
 
 NumPy's own conversion has silences that matter here: a list of ``"a"`` and ``1``
 becomes two strings, a null among integers turns them into floats. `as_column` keeps
 the values as they are, and `missing_rows` knows every spelling of "nothing there".
 
+Distinct values are numbered in order of first appearance, as the loop over a dictionary
+in `loop` does: values are equal when Python says so (``1``, ``1.0`` and ``True`` are),
+and the first of them stands for all. Long columns of one type do not need the loop.
+Their values become 64-bit keys, the numbers themselves or hashes of text, and a table
+numbers the keys in one compiled pass. Text is then compared with the text that stands
+for it, so a collision of hashes cannot go unseen; the loop takes over if there is one.
 A long column of text is numbered while it is read (`TextColumn`), so that nothing after
 it has to look at every row again.
-
-The distinct values of a column, numbered in order of first appearance.
-
-The definition is the loop over a dictionary in `loop`: values are the same when
-Python says so (``1``, ``1.0`` and ``True`` are), and the first of them stands for all.
-Long columns of one type do not need it. Their values become 64-bit keys, the numbers
-themselves or hashes of text, and a table numbers the keys in one compiled pass. Text
-is then compared with the text that stands for it, so a collision of hashes cannot go
-unseen; the loop takes over if there is one.
 
 Of polars, only operations of a single Series are used: those on frames (``over``,
 ``group_by``, ``join``) wait for threads, which a forked process does not have.
@@ -36,59 +33,37 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.messages import list_rows
 
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+
+# Columns below this length take the loop: there is nothing to gain.
 SHORT = 1 << 15
-"""Columns below this length take the loop: there is nothing to gain."""
+_LISTED = 100_000  # more distinct periods than this are not kept as a list
 
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """The distinct values of a column.
+    """The distinct values of a column."""
 
-    Attributes
-    ----------
-    codes : ndarray of int64 of shape (n,)
-        The number of each value, from 0 in order of first appearance.
-    first : ndarray of int64 of shape (k,)
-        The row in which each distinct value appears first, ascending.
-    values : list of length k
-        The distinct values; value i of the column equals ``values[codes[i]]``.
-    """
-
-    codes: NDArray[np.int64]
-    first: NDArray[np.int64]
-    values: list[Any]
+    codes: Ints  # (n,) the number of each value, from 0 in order of first appearance
+    first: Ints  # (k,) the row in which each distinct value appears first, ascending
+    values: list[Any]  # value i of the column equals values[codes[i]]
 
 
 class TextColumn(np.ndarray):
     """An object array of text that knows its distinct values.
 
     What is taken or computed from it is an object array that does not.
-
-    Attributes
-    ----------
-    distinct : Distinct or None
-        The distinct values, when this is a column as `TextColumn.of` made it.
     """
 
-    distinct: Distinct | None
+    distinct: Distinct | None  # when this is a column as `TextColumn.of` made it
 
     def __array_finalize__(self, parent: Any) -> None:
         self.distinct = None
 
     @classmethod
     def of(cls, distinct: Distinct) -> TextColumn:
-        """Make the column that has these distinct values.
-
-        Parameters
-        ----------
-        distinct : Distinct
-            Codes, first rows and values, all of them text.
-
-        Returns
-        -------
-        TextColumn of shape (n,)
-            Read-only. Equal texts are one object, so that little memory is used.
-        """
+        """Make the read-only column of these values; equal texts are one object."""
         values = np.array(distinct.values, dtype=object)
         column = values[distinct.codes].view(cls)
         column.distinct = distinct
@@ -97,18 +72,7 @@ class TextColumn(np.ndarray):
 
     @classmethod
     def read(cls, series: pl.Series) -> TextColumn | None:
-        """Make a column from text as polars holds it.
-
-        Parameters
-        ----------
-        series : polars.Series
-            Of type String.
-
-        Returns
-        -------
-        TextColumn or None
-            None if a value is missing or two texts have the same hash.
-        """
+        """Make a column from a Series of text; None if two texts have one hash."""
         if series.null_count():
             return None
         codes, first = number_keys(series.hash().to_numpy())
@@ -119,18 +83,7 @@ class TextColumn(np.ndarray):
 
 
 def find_distinct(column: NDArray[Any]) -> Distinct:
-    """Number the distinct values of a column in order of first appearance.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        A column from `as_column`.
-
-    Returns
-    -------
-    Distinct
-        Exactly what a loop over ``plain_values(column)`` with a dictionary gives.
-    """
+    """Number the distinct values of a column in order of first appearance."""
     if isinstance(column, TextColumn) and column.distinct is not None:
         return column.distinct
     found = None
@@ -140,37 +93,16 @@ def find_distinct(column: NDArray[Any]) -> Distinct:
 
 
 def plain_values(column: NDArray[Any]) -> list[Any]:
-    """List the values of a column as Python values, dates as NumPy dates.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        A column from `as_column`.
-
-    Returns
-    -------
-    list
-    """
+    """List the values of a column as Python values, dates as NumPy dates."""
     # tolist() turns dates of nanosecond precision into bare integers.
     return list(column) if column.dtype.kind in "mM" else column.tolist()
 
 
 def loop(values: Iterable[Any]) -> Distinct:
-    """Number values with a dictionary, one by one.
-
-    Parameters
-    ----------
-    values : iterable of hashable
-        The n values.
-
-    Returns
-    -------
-    Distinct
-    """
+    """Number values with a dictionary, one by one."""
     seen: dict[Any, int] = {}
-    codes = np.asarray(
-        [seen.setdefault(value, len(seen)) for value in values], np.int64
-    )
+    numbers = [seen.setdefault(value, len(seen)) for value in values]
+    codes = np.asarray(numbers, np.int64)
     # A value is new where its number is higher than all before it.
     highest = np.maximum.accumulate(codes)
     first = np.flatnonzero(np.diff(highest, prepend=-1))
@@ -208,23 +140,8 @@ def _by_words(column: NDArray[Any]) -> Distinct | None:
     return Distinct(codes, first, column[first].tolist())
 
 
-def number_keys(
-    keys: NDArray[np.uint64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number keys in order of first appearance.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64 of shape (n,)
-        Any numbers of 64 bits.
-
-    Returns
-    -------
-    codes : ndarray of int64 of shape (n,)
-        The number of each key.
-    first : ndarray of int64 of shape (k,)
-        The first row of each of the k distinct keys, ascending.
-    """
+def number_keys(keys: Keys) -> tuple[Ints, Ints]:
+    """Return the number of each key, and the first row of each number, ascending."""
     n = len(keys)
     codes, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     # One layout, and writable as polars' arrays are not, so one compilation.
@@ -242,12 +159,7 @@ def number_keys(
 
 
 @njit(cache=True, nogil=True)
-def fill_codes_directly(
-    keys: NDArray[np.uint64],
-    table: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    first: NDArray[np.int64],
-) -> int:
+def fill_codes_directly(keys: Keys, table: Ints, codes: Ints, first: Ints) -> int:
     """Number keys that are places of `table`, which holds -1 on entry.
 
     On exit ``codes[row]`` is the number of ``keys[row]``, and ``first[code]`` the row
@@ -266,17 +178,11 @@ def fill_codes_directly(
 
 @njit(cache=True, nogil=True)
 def fill_codes(
-    keys: NDArray[np.uint64],
-    table: NDArray[np.int64],
-    shift: np.uint64,
-    codes: NDArray[np.int64],
-    first: NDArray[np.int64],
+    keys: Keys, table: Ints, shift: np.uint64, codes: Ints, first: Ints
 ) -> int:
-    """Number keys by a hash table with linear probing.
+    """As `fill_codes_directly`, by a hash table with linear probing.
 
-    On entry `table` holds -1 in its 2^(64 - shift) places, more than there are keys.
-    On exit ``codes[row]`` is the number of ``keys[row]``, and ``first[code]`` the row
-    that had this number first; the count of distinct keys is returned.
+    `table` has 2^(64 - shift) places, more than there are keys.
     """
     last = len(table) - 1
     count = 0
@@ -301,32 +207,7 @@ _NOT_COLUMNS = (str, bytes, dict, set, frozenset)
 def as_column(values: Any, name: str) -> NDArray[Any]:
     """Turn a list, NumPy array, pandas or polars column into a 1-D array.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        The column.
-    name : str
-        What the column is called in error messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Integers, floats and booleans have their NumPy types; text may be of type
-        ``str`` or object; anything mixed is an object array of the values.
-
-    Raises
-    ------
-    TypeError
-        If `values` is not a column (a scalar, a string, a dictionary).
-    ValueError
-        If it has more or fewer than one dimension.
-
-    Examples
-    --------
-    >>> as_column([1, 2], "left")
-    array([1, 2])
-    >>> as_column(["a", 1], "left")
-    array(['a', 1], dtype=object)
+    Numbers have their NumPy types, text is str or object, mixed values are objects.
     """
     if isinstance(values, TextColumn):
         return values
@@ -345,7 +226,7 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     else:
         raise TypeError(
             f"{name} must be a column (a list, a 1-D array, a pandas or polars "
-            f"Series), got {type(values).__name__}: {_shorten(values)}."
+            f"Series), got {type(values).__name__}: {repr(values)[:60]}."
         )
     if column.ndim != 1:
         raise ValueError(
@@ -355,6 +236,19 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     if column.dtype.kind not in "OT":
         return column
     return _from_objects(column.astype(object, copy=False), name)
+
+
+def as_column_of(
+    values: Any, name: str, n_rows: int, *, what: str = "values", rows: str = "rows"
+) -> NDArray[Any]:
+    """As `as_column`, for a column that must have `n_rows` values."""
+    column = as_column(values, name)
+    if len(column) != n_rows:
+        raise ValueError(
+            f"{name} has {len(column)} {what} but there are {n_rows} {rows}; they must "
+            "be as many."
+        )
+    return column
 
 
 def _read_text(values: Any) -> TextColumn | None:
@@ -431,18 +325,7 @@ def _narrow(column: NDArray[Any], kinds: set[type], name: str) -> NDArray[Any]:
 
 
 def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the rows of a column that hold nothing (None, NaN, NA, NaT).
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        A column from `as_column`.
-
-    Returns
-    -------
-    ndarray of int
-        Row numbers, ascending.
-    """
+    """Find the rows of a column that hold nothing (None, NaN, NA, NaT), ascending."""
     kind = column.dtype.kind
     if isinstance(column, TextColumn) and column.distinct is not None:
         return np.empty(0, dtype=np.intp)
@@ -450,7 +333,7 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
         return np.flatnonzero(np.isnan(column))
     if kind in "mM":
         return np.flatnonzero(np.isnat(column))
-    # Most object columns are text throughout, which one look at the types tells.
+    # Most object columns are text throughout, which one look at the types shows.
     if kind == "O" and not set(map(type, column)) <= {str, int, bool}:
         found = [row for row, value in enumerate(column) if _is_missing(value)]
         return np.asarray(found, dtype=np.intp)
@@ -466,15 +349,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def refuse_missing(column: NDArray[Any], name: str) -> None:
-    """Raise a ValueError that names the rows of a column that hold nothing.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        A column from `as_column`.
-    name : str
-        What the column is called in the message.
-    """
+    """Raise a ValueError that names the rows of a column that hold nothing."""
     rows = missing_rows(column)
     if len(rows):
         raise ValueError(
@@ -484,46 +359,17 @@ def refuse_missing(column: NDArray[Any], name: str) -> None:
         )
 
 
-def factorize(
-    values: NDArray[Any] | Iterable[Hashable],
-) -> tuple[NDArray[np.int64], list[Any]]:
-    """Give the distinct values numbers in order of first appearance.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,) or iterable of hashable
-        A column from `as_column`, which is fast, or any n values.
-
-    Returns
-    -------
-    codes : ndarray of int64 of shape (n,)
-        The number of each value.
-    distinct : list
-        The distinct values; ``distinct[codes[i]]`` is value i.
-
-    Examples
-    --------
-    >>> factorize(["b", "a", "b"])
-    (array([0, 1, 0]), ['b', 'a'])
-    """
+def factorize(values: NDArray[Any] | Iterable[Hashable]) -> tuple[Ints, list[Any]]:
+    """Return the number of each value, and the distinct values, as first seen."""
     found = find_distinct(values) if isinstance(values, np.ndarray) else loop(values)
     return found.codes, found.values
 
 
 def as_names(values: Sequence[Any]) -> NDArray[Any]:
-    """Make an array of names: text as NumPy text, integers as integers.
+    """Make an array of names: text as NumPy text, else as `as_column` has it.
 
-    Parameters
-    ----------
-    values : sequence
-        The names.
-
-    Returns
-    -------
-    ndarray
-        Of dtype ``str`` if every name is text, else as `as_column` has it, unless that
-        would change a name: text that ends with the character 0, and integers among
-        floats that no float can hold, stay objects.
+    What would change a name stays an object: text that ends with the character 0, and
+    integers among floats that no float can hold.
     """
     values = list(values)
     if values and all(issubclass(kind, str) for kind in set(map(type, values))):
@@ -535,62 +381,17 @@ def as_names(values: Sequence[Any]) -> NDArray[Any]:
     return names if kept else np.asarray(values, dtype=object)
 
 
-def _shorten(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-_LISTED = 100_000
-
-
 @dataclass(frozen=True, eq=False)
 class Periods:
-    """When rows took place.
+    """When rows took place; ``values[place[i]]`` is the period of row i."""
 
-    Attributes
-    ----------
-    place : ndarray of int64 of shape (n,)
-        Number of the period of each row, 0 for the earliest.
-    values : list, or ndarray if there are many
-        The distinct periods, ascending; ``values[place[i]]`` is that of row i.
-    """
-
-    place: NDArray[np.int64]
-    values: list[Any] | NDArray[Any]
+    place: Ints  # (n,) number of the period of each row, 0 for the earliest
+    values: list[Any] | NDArray[Any]  # the distinct periods, ascending
 
 
 def order_periods(period: ArrayLike, n_rows: int) -> Periods:
-    """Number the periods of rows in order of time.
-
-    Parameters
-    ----------
-    period : array-like of shape (n_rows,)
-        Dates, numbers or text, in any order.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    Periods
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer periods than rows, or one is missing.
-    TypeError
-        If they cannot be sorted.
-
-    Examples
-    --------
-    >>> order_periods(["May", "June", "May"], 3)
-    Periods(place=array([1, 0, 1]), values=['June', 'May'])
-    """
-    column = as_column(period, "period")
-    if len(column) != n_rows:
-        raise ValueError(
-            f"period has {len(column)} values but there are {n_rows} rows; they must "
-            "be as many."
-        )
+    """Number the periods of rows in order of time."""
+    column = as_column_of(period, "period", n_rows)
     refuse_missing(column, "period")
     if column.dtype.kind in "iufmM":
         times, place = np.unique(column, return_inverse=True)
@@ -612,22 +413,7 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
 
 
 def readable_period(value: Any) -> Any:
-    """Give a period as it is best shown: dates as text, without a time at midnight.
-
-    Parameters
-    ----------
-    value : object
-        One of the values of `Periods`.
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> readable_period(np.datetime64("2024-05-01T00:00:00.000"))
-    '2024-05-01'
-    """
+    """Give a period as it is best shown: dates as text, without a time at midnight."""
     if isinstance(value, np.datetime64):
         day = value.astype("datetime64[D]")
         return str(day if day == value else value)

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who met whom, and who never lost to whom: the graph behind comparisons.
+"""Comparisons as counts, and the graph of who met whom and who never lost to whom.
 
 Strengths of maximum likelihood are finite exactly when the graph with an edge from
 every winner to every loser, and edges both ways for a tie, is strongly connected:
 however the items are split in two, each side must have won or tied against the other.
 Where it is not, the graph says in words which items are to blame.
 
-Conventions: a comparison of weight 0 is absent, and so is an item compared with
-itself. Items without a comparison are absent too: they belong to no component.
-
-A million comparisons as a few thousand counts.
-
 The likelihood of a model without features depends on comparisons only through how
-often each outcome occurred between two items under the same circumstances. Such alike
+often each outcome occurred between two items under equal circumstances. Such equal
 comparisons make one cell. In a cell the item with the lower number stands on the left;
 turning a comparison around exchanges its outcome and the signs of its covariates.
+
+Conventions: a comparison of weight 0 is absent, and so is an item compared with
+itself. Items without a comparison are absent too: they belong to no component.
 """
 
 from __future__ import annotations
@@ -34,38 +32,29 @@ from scipy.sparse.csgraph import connected_components
 from tiebreak.data.columns import number_keys, plain_values
 from tiebreak.data.pairs import Pairs
 
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
 # The table of all pairs is used while it is not much larger than the data.
 _TABLE_PER_ROW, _SMALL_TABLE = 4, 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonCounts:
-    """Comparisons summed by cell.
+    """Comparisons summed by cell."""
 
-    Attributes
-    ----------
-    left, right : ndarray of int64 of shape (m,)
-        The two items of each cell, left ≤ right.
-    counts : ndarray of shape (m, 3)
-        Summed weights of outcomes left, tie, right.
-    covariates : ndarray of shape (m, q)
-        Covariates of each cell, in favor of left; q may be 0.
-    by_rater : csr_array of shape (n_raters, 3 m) or None
-        The same counts, of each rater by itself; column 3 k + c is outcome c of cell k.
-    """
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    counts: NDArray[np.float64]
-    covariates: NDArray[np.float64]
+    left: Ints  # (m,) the two items of each cell, left ≤ right
+    right: Ints
+    counts: Floats  # (m, 3) summed weights of outcomes left, tie, right
+    covariates: Floats  # (m, q) covariates of each cell, in favor of left; q may be 0
+    # (n_raters, 3 m) counts of each rater by itself; column 3 k + c: outcome c, cell k.
     by_rater: sp.csr_array | None = None
 
-    def tally(
-        self, n_items: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def tally(self, n_items: int) -> tuple[Floats, Floats, Floats]:
         """Sum wins, ties and losses of every item; shape (n_items,) each."""
 
-        def per_item(of_left: Any, of_right: Any) -> NDArray[np.float64]:
+        def per_item(of_left: Any, of_right: Any) -> Floats:
             sums = np.bincount(self.left, of_left, n_items)
             return np.asarray(sums + np.bincount(self.right, of_right, n_items))
 
@@ -74,34 +63,17 @@ class ComparisonCounts:
 
 
 def count_comparisons(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
+    left: Ints,
+    right: Ints,
     outcome: NDArray[np.int8],
-    weight: NDArray[np.float64],
+    weight: Floats,
     n_items: int,
-    covariates: NDArray[np.float64] | None = None,
-    rater: NDArray[np.int64] | None = None,
+    covariates: Floats | None = None,
+    rater: Ints | None = None,
 ) -> ComparisonCounts:
-    """Sum comparisons by cell.
+    """Sum comparisons by cell: items (n,), outcomes -1, 0, +1, positive weights (n,).
 
-    Parameters
-    ----------
-    left, right : ndarray of int64 of shape (n,)
-        Items compared; an item may meet itself.
-    outcome : ndarray of int8 of shape (n,)
-        Outcomes -1, 0, +1.
-    weight : ndarray of float64 of shape (n,)
-        Weights, all positive.
-    n_items : int
-        Number of items.
-    covariates : ndarray of shape (n, q), optional
-        Covariates in favor of left.
-    rater : ndarray of int64 of shape (n,), optional
-        Number of the rater of each row, 0 to R - 1.
-
-    Returns
-    -------
-    ComparisonCounts
+    `covariates` (n, q) are in favor of left; `rater` (n,) counts from 0.
     """
     if covariates is None or covariates.shape[1] == 0:
         n_table = n_items * n_items
@@ -125,11 +97,7 @@ def count_comparisons(
 
 
 def _count_in_table(
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    outcome: NDArray[np.int8],
-    weight: NDArray[np.float64],
-    n_items: int,
+    left: Ints, right: Ints, outcome: NDArray[np.int8], weight: Floats, n_items: int
 ) -> ComparisonCounts:
     # By direction first: which side has the lower number is as good as random, and a
     # branch on it would cost more than the sums.
@@ -144,10 +112,8 @@ def _count_in_table(
     return ComparisonCounts(low[met], high[met], counts[met], np.empty((len(met), 0)))
 
 
-def _cells(
-    pair: NDArray[np.int64], covariates: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number alike rows; gives the number of each row and one row of each number."""
+def _cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
+    """Number equal rows; returns the number of each row, and one row of each number."""
     cell, first = _sorted_codes(pair)
     for j in range(covariates.shape[1]):
         code, value = _sorted_codes(covariates[:, j])
@@ -156,9 +122,7 @@ def _cells(
     return cell, first
 
 
-def _sorted_codes(
-    column: NDArray[Any],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
     """Number values in ascending order; gives also the first row of each number.
 
     As ``np.unique`` with inverse and index, but only the distinct values are sorted.
@@ -182,32 +146,9 @@ SHOWN_GROUPS = 3
 
 
 def list_items(
-    codes: NDArray[np.int64],
-    names: NDArray[Any] | None = None,
-    shown: int = SHOWN_ITEMS,
+    codes: Ints, names: NDArray[Any] | None = None, shown: int = SHOWN_ITEMS
 ) -> str:
-    """Name the first items and count the others.
-
-    Parameters
-    ----------
-    codes : ndarray of int64
-        Row numbers of the items; at least one.
-    names : ndarray of shape (N,), optional
-        Names of all items, shown with ``repr``. Without names: the row numbers.
-    shown : int, default=5
-        How many to name.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> list_items(np.array([0, 2]), np.array(["Ada", "Bo", "Cy"]))
-    "'Ada', 'Cy'"
-    >>> list_items(np.arange(7))
-    'item 0, item 1, item 2, item 3, item 4 and 2 more'
-    """
+    """Name the first items and count the others."""
     first = codes[:shown]
     if names is None:
         parts = [f"item {code}" for code in first.tolist()]
@@ -223,56 +164,22 @@ class ComparisonGraph:
 
     Build it with :meth:`of`. Everything takes O(n + N) time and memory for n
     comparisons of N items, and what is derived is computed once, when first asked for.
-
-    Attributes
-    ----------
-    wins, ties, losses : ndarray of float64 of shape (N,)
-        Sums of the weights of the comparisons that the item won, tied, lost.
-    beats : csr_array of shape (N, N)
-        Entry (i, j): sum of the weights of the comparisons that i won against j.
-    tied : csr_array of shape (N, N)
-        Entry (i, j): sum of the weights of the ties of i and j; symmetric.
-
-    Examples
-    --------
-    >>> pairs = Pairs(None, ["Ada", "Bo", "Cy"], ["Bo", "Cy", "Bo"])
-    >>> graph = ComparisonGraph.of(pairs, np.array([-1, -1, -1], dtype=np.int8))
-    >>> graph.wins
-    array([1., 1., 1.])
-    >>> graph.is_strongly_connected
-    False
-    >>> graph.describe_separation(pairs.names)
-    ["1 item won all its comparisons: 'Ada'."]
     """
 
-    wins: NDArray[np.float64]
-    ties: NDArray[np.float64]
-    losses: NDArray[np.float64]
+    # (N,) sums of the weights of the comparisons that the item won, tied, lost.
+    wins: Floats
+    ties: Floats
+    losses: Floats
+    # (N, N) entry (i, j): sum of the weights of the comparisons that i won against j.
     beats: csr_array
+    # (N, N) entry (i, j): sum of the weights of the ties of i and j; symmetric.
     tied: csr_array
 
     @classmethod
     def of(
-        cls,
-        pairs: Pairs,
-        outcome: NDArray[np.int8],
-        weight: NDArray[np.float64] | None = None,
+        cls, pairs: Pairs, outcome: NDArray[np.int8], weight: Floats | None = None
     ) -> ComparisonGraph:
-        """Build the graph of comparisons that have been checked.
-
-        Parameters
-        ----------
-        pairs : Pairs
-            n comparisons of N items.
-        outcome : ndarray of int8 of shape (n,)
-            -1 left is better, 0 tie, +1 right is better.
-        weight : ndarray of float64 of shape (n,), optional
-            Finite and not negative. None: 1 each.
-
-        Returns
-        -------
-        ComparisonGraph
-        """
+        """Build the graph of comparisons that have been checked."""
         left, right = pairs.left, pairs.right
         weight = np.ones(len(left)) if weight is None else weight
         present = (weight > 0) & (left != right)
@@ -305,7 +212,7 @@ class ComparisonGraph:
         return len(self.wins)
 
     @cached_property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Flags:
         """Whether each item was compared with another; shape (N,)."""
         # Sums of positive weights, so an item is present as soon as one is not zero.
         return (self.wins > 0) | (self.ties > 0) | (self.losses > 0)
@@ -316,7 +223,7 @@ class ComparisonGraph:
         return csr_array(self.beats + self.tied)
 
     @cached_property
-    def component(self) -> NDArray[np.int64]:
+    def component(self) -> Ints:
         """Component of each item when it only matters who met whom; shape (N,).
 
         Numbered from 0 with the largest first, equally large ones in the order of
@@ -330,12 +237,10 @@ class ComparisonGraph:
         return _count(self.component)
 
     @cached_property
-    def strong_component(self) -> NDArray[np.int64]:
+    def strong_component(self) -> Ints:
         """Strong component of each item; shape (N,), numbered as `component`.
 
-        Within a strong component every item has won or tied against every other one,
-        directly or through a chain of items, so their strengths are finite when only
-        comparisons among them count.
+        In it every item won or tied against every other one, perhaps through others.
         """
         return self._components("strong")
 
@@ -353,51 +258,33 @@ class ComparisonGraph:
         return self.n_strong_components == 1
 
     @cached_property
-    def undefeated(self) -> NDArray[np.int64]:
+    def undefeated(self) -> Ints:
         """Items that won every comparison, without a tie; ascending."""
         only_wins = (self.wins > 0) & (self.ties == 0) & (self.losses == 0)
         return np.flatnonzero(only_wins).astype(np.int64, copy=False)
 
     @cached_property
-    def winless(self) -> NDArray[np.int64]:
+    def winless(self) -> Ints:
         """Items that lost every comparison, without a tie; ascending."""
         only_losses = (self.losses > 0) & (self.ties == 0) & (self.wins == 0)
         return np.flatnonzero(only_losses).astype(np.int64, copy=False)
 
     @property
-    def winning_groups(self) -> list[NDArray[np.int64]]:
-        """Sets of items, two or more, that won all comparisons with the others.
+    def winning_groups(self) -> list[Ints]:
+        """Sets of two items or more that won all comparisons with the others.
 
-        They are strong components that met items outside and never lost to nor tied
-        with one. The largest strong component of a component is not listed: seen
-        from there, it is the others who stand apart. Largest set first.
+        The largest strong component of a component is not listed: seen from there, it
+        is the others who stand apart. Largest set first.
         """
         return self._groups[0]
 
     @property
-    def losing_groups(self) -> list[NDArray[np.int64]]:
-        """Sets of items, two or more, that lost all comparisons with the others.
-
-        As `winning_groups`, with sides exchanged.
-        """
+    def losing_groups(self) -> list[Ints]:
+        """Sets of items that lost all comparisons with others, as `winning_groups`."""
         return self._groups[1]
 
     def describe_separation(self, names: NDArray[Any] | None = None) -> list[str]:
-        """Say why maximum-likelihood strengths do not exist.
-
-        Parameters
-        ----------
-        names : ndarray of shape (N,), optional
-            Names of the items; without them they are called by their row numbers.
-
-        Returns
-        -------
-        list of str
-            Short sentences, each with the names of at most five items: which items
-            never meet the rest, which won or lost all their comparisons, and, where
-            that does not tell it, which groups did. Empty exactly when
-            `is_strongly_connected`.
-        """
+        """Say why maximum-likelihood strengths do not exist; no sentence if they do."""
         if not self.present.any():
             return ["No two different items are compared."]
         sentences = []
@@ -429,14 +316,13 @@ class ComparisonGraph:
             f"the largest set, of {inside} items, are {list_items(outside, names)}."
         )
 
-    def _components(self, connection: str) -> NDArray[np.int64]:
-        _, labels = connected_components(
-            self.adjacency, directed=True, connection=connection
-        )
+    def _components(self, connection: str) -> Ints:
+        graph = self.adjacency
+        _, labels = connected_components(graph, directed=True, connection=connection)
         return _number_by_size(labels, self.present)
 
     @cached_property
-    def _groups(self) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]]:
+    def _groups(self) -> tuple[list[Ints], list[Ints]]:
         strong = self.strong_component
         edges = self.adjacency.tocoo()
         winner, loser = strong[edges.coords[0]], strong[edges.coords[1]]
@@ -455,18 +341,16 @@ class ComparisonGraph:
         by_label = np.argsort(strong, kind="stable")[self.n_items - counts.sum() :]
         ends = np.cumsum(counts)
 
-        def members(chosen: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+        def members(chosen: Flags) -> list[Ints]:
             labels = np.flatnonzero(chosen)
             return [by_label[ends[k] - counts[k] : ends[k]] for k in labels]
 
-        return (
-            members(listed & has_won & ~has_lost),
-            members(listed & has_lost & ~has_won),
-        )
+        won, lost = listed & has_won & ~has_lost, listed & has_lost & ~has_won
+        return members(won), members(lost)
 
 
 def _describe_groups(
-    groups: Sequence[NDArray[np.int64]], verb: str, names: NDArray[Any] | None
+    groups: Sequence[Ints], verb: str, names: NDArray[Any] | None
 ) -> list[str]:
     sentences = [
         f"A group of {len(group)} items {verb} all comparisons with items outside it: "
@@ -482,25 +366,18 @@ def _describe_groups(
     return sentences
 
 
-def _entries(
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    n_items: int,
-) -> csr_array:
+def _entries(rows: Ints, columns: Ints, weight: Floats, n_items: int) -> csr_array:
     """Give the matrix of these entries; what is zero is none."""
     some = weight > 0
     entries = weight[some], (rows[some], columns[some])
     return csr_array(coo_array(entries, shape=(n_items, n_items)))
 
 
-def _row_sums(matrix: csr_array) -> NDArray[np.float64]:
+def _row_sums(matrix: csr_array) -> Floats:
     return np.asarray(matrix.sum(axis=1), dtype=np.float64)
 
 
-def _number_by_size(
-    labels: NDArray[Any], present: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _number_by_size(labels: NDArray[Any], present: Flags) -> Ints:
     """Renumber the labels of present items, largest class first; -1 for the others."""
     result = np.full(len(labels), -1, dtype=np.int64)
     _, first, inverse, counts = np.unique(
@@ -512,5 +389,5 @@ def _number_by_size(
     return result
 
 
-def _count(labels: NDArray[np.int64]) -> int:
+def _count(labels: Ints) -> int:
     return int(labels.max(initial=-1)) + 1

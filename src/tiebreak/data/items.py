@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of items: the one place where features come in and are checked.
+"""Tables of items, checked once; names of items, and rows that refer to items.
 
 Arrays, pandas and polars frames and sparse matrices become an `ItemTable`, either a
 C-contiguous float64 array or a canonical float64 CSR array. The input is never
 changed, and not copied unless its type or layout asks for it.
 
-Which rows of a table of numbers are equal, in one pass over it.
-
-Every row gets a hash of 64 bits, and a table numbers the hashes. Rows are then compared
-with the row that stands for them, so that a collision of hashes cannot go unseen; a
-dictionary of whole rows takes over if there is one.
+Equal rows are found in one pass: every row gets a hash of 64 bits, and a table numbers
+the hashes. Rows are then compared with the row that stands for them, so a collision of
+hashes cannot go unseen; a dictionary of whole rows takes over if there is one.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
-    Distinct,
     TextColumn,
     as_column,
     as_names,
@@ -40,59 +37,6 @@ from tiebreak.data.messages import list_rows
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-
-def number_rows(values: Floats) -> tuple[Rows, Rows]:
-    """Number the distinct rows of a table in order of first appearance.
-
-    Parameters
-    ----------
-    values : ndarray of float64 of shape (n, p)
-        Finite numbers, C-contiguous. 0.0 and -0.0 are equal.
-
-    Returns
-    -------
-    codes : ndarray of int64 of shape (n,)
-        The number of each row.
-    first : ndarray of int64 of shape (k,)
-        The first row of each of the k numbers, ascending.
-    """
-    keys = np.empty(len(values), dtype=np.uint64)
-    hash_rows(values.view(np.uint64), keys)
-    codes, first = number_keys(keys)
-    if all_equal(values, codes, first):
-        return codes, first
-    # Adding zero turns -0.0 into 0.0, whose bytes differ.
-    rows = np.ascontiguousarray(values + 0.0)
-    found = loop(rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist())
-    return found.codes, found.first
-
-
-@njit(cache=True, nogil=True)
-def hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
-    """Write a hash of the bits of every row to ``keys``; both zeros count alike."""
-    minus_zero = np.uint64(1) << np.uint64(63)
-    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-    for i in range(len(bits)):
-        key = np.uint64(0)
-        for j in range(bits.shape[1]):
-            word = bits[i, j]
-            if word == minus_zero:
-                word = np.uint64(0)
-            key = (key ^ word) * factor
-            key ^= key >> shift
-        keys[i] = key
-
-
-@njit(cache=True, nogil=True)
-def all_equal(values: Floats, codes: Rows, first: Rows) -> bool:
-    """Whether every row equals the first one of its number."""
-    for i in range(len(values)):
-        other = first[codes[i]]
-        for j in range(values.shape[1]):
-            if values[i, j] != values[other, j]:
-                return False
-    return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +53,8 @@ class ItemTable:
 
     Examples
     --------
-    >>> as_items([[1, 2], [3, 4], [5, 6]])
+    >>> from tiebreak import Pairs
+    >>> Pairs([[1, 2], [3, 4], [5, 6]], left=[0, 1], right=[1, 2]).items
     ItemTable(3 items, 2 features)
     """
 
@@ -179,7 +124,10 @@ class ItemTable:
             The row of `table` that holds each item's features.
         """
         if self.is_sparse:
-            found = loop(_sparse_row_keys(self.values))
+            starts, data = self.values.indptr.tolist(), self.values.data
+            bounds, columns = pairwise(starts), self.values.indices
+            keys = [(columns[a:b].tobytes(), data[a:b].tobytes()) for a, b in bounds]
+            found = loop(keys)
             inverse, first = found.codes, found.first
         else:
             inverse, first = number_rows(self.values)
@@ -188,33 +136,53 @@ class ItemTable:
         return self.take(first), inverse
 
 
+def number_rows(values: Floats) -> tuple[Rows, Rows]:
+    """Number the distinct rows in order of first appearance; 0.0 and -0.0 are equal.
+
+    Returns the number of each of the n rows, and the first row of each number.
+    """
+    keys = np.empty(len(values), dtype=np.uint64)
+    hash_rows(values.view(np.uint64), keys)
+    codes, first = number_keys(keys)
+    if all_equal(values, codes, first):
+        return codes, first
+    # Adding zero turns -0.0 into 0.0, whose bytes differ.
+    rows = np.ascontiguousarray(values + 0.0)
+    found = loop(rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist())
+    return found.codes, found.first
+
+
+@njit(cache=True, nogil=True)
+def hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
+    """Write a hash of the bits of every row to ``keys``; both zeros count as equal."""
+    minus_zero = np.uint64(1) << np.uint64(63)
+    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+    for i in range(len(bits)):
+        key = np.uint64(0)
+        for j in range(bits.shape[1]):
+            word = bits[i, j]
+            if word == minus_zero:
+                word = np.uint64(0)
+            key = (key ^ word) * factor
+            key ^= key >> shift
+        keys[i] = key
+
+
+@njit(cache=True, nogil=True)
+def all_equal(values: Floats, codes: Rows, first: Rows) -> bool:
+    """Whether every row equals the first one of its number."""
+    for i in range(len(values)):
+        other = first[codes[i]]
+        for j in range(values.shape[1]):
+            if values[i, j] != values[other, j]:
+                return False
+    return True
+
+
 def as_items(X: Any, *, name: str = "items") -> ItemTable:
-    """Check a table of items and bring it to the one inner form.
+    """Check a table of finite numbers and bring it to the one inner form.
 
-    Parameters
-    ----------
-    X : array-like, DataFrame (pandas, polars) or sparse matrix of shape (N, p)
-        One row per item, one column per feature.
-    name : str, default="items"
-        What the table is called in error messages.
-
-    Returns
-    -------
-    ItemTable
-
-    Raises
-    ------
-    TypeError
-        If a column holds text or other objects.
-    ValueError
-        If a value is NaN, infinite or complex, if the table has no rows or no
-        columns, or another number of dimensions.
-
-    Examples
-    --------
-    >>> as_items([[1, 2], [3, 4]]).values
-    array([[1., 2.],
-           [3., 4.]])
+    Takes array-likes, data frames and sparse matrices of shape (N, p).
     """
     if isinstance(X, ItemTable):
         return X
@@ -224,7 +192,7 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
         values = _canonical_csr(X, name)
         stored = values.data
     else:
-        if _is_frame(X):
+        if all(hasattr(X, part) for part in ("to_numpy", "columns", "dtypes")):
             feature_names = _frame_feature_names(X, name)
             _refuse_non_numeric_columns(X, name)
             X = _frame_to_array(X)
@@ -239,18 +207,7 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
 def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
     """Convert an array-like of real numbers to a C-contiguous float64 array.
 
-    Parameters
-    ----------
-    X : array-like
-        Any number of dimensions. Hidden entries of masked arrays and None become NaN,
-        for the caller to refuse.
-    name : str
-        What it is called in error messages.
-
-    Returns
-    -------
-    ndarray of float64
-        `X` itself if nothing had to be changed.
+    Masked entries and None become NaN, for the caller to refuse.
     """
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
@@ -265,15 +222,10 @@ def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
             f"{name} must be a table of numbers (an array, a pandas or polars "
             f"DataFrame, a sparse matrix), got {type(X).__name__}."
         )
-    kind = array.dtype.kind
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} has dtype {array.dtype}. Try the real "
-            "and imaginary parts as separate features."
-        )
-    if kind == "O":
+    _refuse_complex(array.dtype, name)
+    if array.dtype.kind == "O":
         _refuse_objects(array, name)
-    elif kind not in "biuf":
+    elif array.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} must hold numbers, got dtype {array.dtype}, for example "
             f"{array.flat[0].item() if array.size else ''!r} in column 0. Encode text "
@@ -282,20 +234,22 @@ def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
     return np.asarray(array, dtype=np.float64, order="C")
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "to_numpy") and hasattr(X, "columns") and hasattr(X, "dtypes")
+def _refuse_complex(dtype: Any, name: str) -> None:
+    if dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} has dtype {dtype}. Try the real and "
+            "imaginary parts as separate features."
+        )
 
 
 def _frame_feature_names(X: Any, name: str) -> tuple[str, ...] | None:
-    columns = list(X.columns)
-    text = [isinstance(column, str) for column in columns]
-    if all(text):
-        return tuple(str(column) for column in columns)
-    if any(text):
-        other = next(c for c, is_text in zip(columns, text, strict=True) if not is_text)
+    others = [column for column in X.columns if not isinstance(column, str)]
+    if not others:
+        return tuple(map(str, X.columns))
+    if len(others) < len(X.columns):
         raise TypeError(
-            f"The column names of {name} must be all text or none, got {other!r} among "
-            "text. Try `X.columns = X.columns.astype(str)`."
+            f"The column names of {name} must be all text or none, got {others[0]!r} "
+            "among text. Try `X.columns = X.columns.astype(str)`."
         )
     return None
 
@@ -312,7 +266,7 @@ def _refuse_non_numeric_columns(X: Any, name: str) -> None:
         if hasattr(dtype, "is_numeric"):  # polars
             fine = dtype.is_numeric() or str(dtype) in ("Boolean", "Null")
         else:
-            fine = getattr(dtype, "kind", "O") in "biufc"
+            fine = getattr(dtype, "kind", "O") in "biuf"
             if getattr(dtype, "kind", "O") == "c":
                 raise ValueError(
                     f"Complex data not supported: column {column!r} of {name} has "
@@ -362,16 +316,12 @@ def _check_table_shape(shape: tuple[int, ...], name: str) -> None:
             f"{name} must have two dimensions (items, features), got shape {shape}. "
             "An array of shape (n, 2, n_features) holds pairs, not items."
         )
-    if shape[0] == 0:
-        raise ValueError(
-            f"{name} has no rows: 0 sample(s) (shape={shape}) while a minimum of 1 is "
-            "required."
-        )
-    if shape[1] == 0:
-        raise ValueError(
-            f"{name} has no columns: 0 feature(s) (shape={shape}) while a minimum of 1 "
-            "is required."
-        )
+    for size, what in zip(shape, ("rows: 0 sample", "columns: 0 feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"{name} has no {what}(s) (shape={shape}) while a minimum of 1 is "
+                "required."
+            )
 
 
 def _refuse_non_finite(
@@ -402,11 +352,7 @@ def describe_non_finite(value: float) -> str:
 
 def _canonical_csr(X: Any, name: str) -> sp.csr_array:
     """Convert to float64 CSR, sorted, without duplicates or stored zeros."""
-    if X.dtype.kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {name} has dtype {X.dtype}. Try the real and "
-            "imaginary parts as separate features."
-        )
+    _refuse_complex(X.dtype, name)
     if X.ndim != 2:
         _check_table_shape(X.shape, name)
     csr = sp.csr_array(X)
@@ -419,31 +365,111 @@ def _canonical_csr(X: Any, name: str) -> sp.csr_array:
     return csr
 
 
-def _sparse_row_keys(csr: sp.csr_array) -> list[tuple[bytes, bytes]]:
-    starts = csr.indptr.tolist()
-    return [
-        (csr.indices[a:b].tobytes(), csr.data[a:b].tobytes())
-        for a, b in pairwise(starts)
-    ]
+class ItemRows:
+    """Base of `Pairs` and `Orders`: rows that refer to the items of one table."""
+
+    _made_by = ""  # how users make one with features
+
+    items: ItemTable | None
+    names: NDArray[Any] | None
+
+    @property
+    def n_items(self) -> int:
+        """Number of items in the table, N; some may occur in no row."""
+        if self.items is not None:
+            return self.items.n_items
+        assert self.names is not None
+        return len(self.names)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether items have features."""
+        return self.items is not None
+
+    @property
+    def table(self) -> ItemTable:
+        """The item table, as `items`, but a TypeError when there are no features."""
+        if self.items is None:
+            raise TypeError(
+                f"These {type(self).__name__} have no features (items=None), only "
+                f"names. Give an item table: {self._made_by}, or use a model that "
+                "needs no features."
+            )
+        return self.items
+
+    @property
+    def values(self) -> Any:
+        """Features of the items, an array or CSR array of shape (N, n_features)."""
+        return self.table.values
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, if the item table has them."""
+        return None if self.items is None else self.items.feature_names
+
+    def _describe(self, n_rows: int, noun: str) -> str:
+        def count(number: int, noun: str) -> str:
+            return f"{number} {noun}{'s' * (number != 1)}"
+
+        features, sparse = "no features", ""
+        if self.items is not None:
+            features = count(self.items.n_features, "feature")
+            sparse = ", sparse" * self.items.is_sparse
+        rows, items = count(n_rows, noun), count(self.n_items, "item")
+        return f"{type(self).__name__}({rows} of {items}, {features}{sparse})"
+
+    def _check_table(self, table: Any, rows: str) -> ItemTable:
+        """Return a new item table that has one row for each item of the old one."""
+        table = as_items(table)
+        if table.n_items != self.n_items:
+            raise ValueError(
+                f"The new item table has {table.n_items} rows, but the {rows} are of "
+                f"{self.n_items} items; it needs one row per item."
+            )
+        return table
+
+
+def take_rows(rows: Any, n_rows: int, what: str) -> Any:
+    """Turn an index of rows into an array or slice that keeps one dimension."""
+    if isinstance(rows, tuple):
+        if len(rows) != 2 or rows[1] is not Ellipsis:
+            raise IndexError(
+                f"{what} are indexed by rows only, got {rows!r}. Try a list or an "
+                "array of row numbers."
+            )
+        rows = rows[0]
+    if rows is Ellipsis:
+        return slice(None)
+    if isinstance(rows, slice):
+        return rows
+    index = np.asarray(rows)
+    if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
+        return np.empty(0, dtype=np.int64)
+    if index.dtype.kind not in "iub" or index.ndim > 1:
+        raise IndexError(
+            f"{what} are indexed by row numbers, a mask or a slice, got {rows!r}."
+        )
+    if index.dtype.kind == "b":
+        if index.shape != (n_rows,):
+            raise IndexError(
+                f"A mask must have one entry per row: got shape {index.shape} for "
+                f"{n_rows} rows."
+            )
+        return index
+    index = np.atleast_1d(index)
+    wrong = np.flatnonzero((index < -n_rows) | (index >= n_rows))
+    if len(wrong):
+        raise IndexError(
+            f"Row {int(index[wrong[0]])} is out of range for {what} of {n_rows} rows."
+        )
+    return index
 
 
 Describe = Callable[[Any, Any], str]
 
 
 def check_names(names: Any, items: ItemTable | None) -> NDArray[Any]:
-    """Check the names of items: none missing, all different, one per item.
-
-    Parameters
-    ----------
-    names : array-like of shape (N,)
-        The names.
-    items : ItemTable or None
-        The item table, if there is one.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-    """
+    """Check the names of items: none missing, all different, one per item."""
     column = as_column(names, "names")
     refuse_missing(column, "names")
     if items is not None and len(column) != items.n_items:
@@ -468,27 +494,8 @@ def item_codes(
     names: NDArray[Any] | None,
     n_items: int,
     describe: Describe = list_rows,
-) -> NDArray[np.int64]:
-    """Turn row numbers or names of items into checked row numbers.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        A column from `as_column`, without missing values.
-    side : str
-        What the column is called in error messages.
-    names : ndarray of shape (n_items,) or None
-        Names of the items.
-    n_items : int
-        How many items there are.
-    describe : callable, default=list_rows
-        Names the places of a column in error messages.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n,)
-        A copy.
-    """
+) -> Rows:
+    """Turn row numbers or names of items into checked row numbers, a new array."""
     if len(column) == 0:
         return np.empty(0, dtype=np.int64)
     integers = column.dtype.kind in "iu"
@@ -519,7 +526,7 @@ def _any_number(names: NDArray[Any]) -> bool:
 
 def _look_up(
     column: NDArray[Any], side: str, names: NDArray[Any], describe: Describe
-) -> NDArray[np.int64]:
+) -> Rows:
     code_of = {name: code for code, name in enumerate(plain_values(names))}
     found = find_distinct(column)
     known = np.asarray([code_of.get(value, -1) for value in found.values], np.int64)
@@ -538,20 +545,11 @@ def _look_up(
 
 def names_of_sides(
     left: NDArray[Any], right: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+) -> tuple[Rows, Rows, NDArray[Any]]:
     """Take the values of both sides as names, in order of first appearance.
 
-    Parameters
-    ----------
-    left, right : ndarray of shape (n,)
-        Columns from `as_column`, without missing values.
-
-    Returns
-    -------
-    left, right : ndarray of int64 of shape (n,)
-        The numbers of the names.
-    names : ndarray
-        The distinct names: the left one before the right one, row by row.
+    Returns the numbers of the names of both sides, and the distinct names: the left
+    one before the right one, row by row.
     """
     kinds = {_name_kind(left), _name_kind(right)} - {""}
     if kinds == {"numbers", "text"}:
@@ -564,7 +562,10 @@ def names_of_sides(
     place = np.concatenate([2 * found[0].first, 2 * found[1].first + 1])
     order = np.argsort(place)
     values = found[0].values + found[1].values
-    merged = _find_distinct_of([values[index] for index in order.tolist()])
+    ordered = [values[index] for index in order.tolist()]
+    # The loop also takes values of different types, such as 1 and 1.0.
+    plain = set(map(type, ordered)) in ({str}, {int}, {float})
+    merged = find_distinct(as_column(ordered, "names")) if plain else loop(ordered)
     codes = np.empty(len(values), dtype=np.int64)
     codes[order] = merged.codes
     split = len(found[0].values)
@@ -573,13 +574,6 @@ def names_of_sides(
         codes[split:][found[1].codes],
         as_names(merged.values),
     )
-
-
-def _find_distinct_of(values: list[Any]) -> Distinct:
-    """Number values that may be of different types, such as 1 and 1.0."""
-    if set(map(type, values)) in ({str}, {int}, {float}):
-        return find_distinct(as_column(values, "names"))
-    return loop(values)
 
 
 def _name_kind(column: NDArray[Any]) -> str:

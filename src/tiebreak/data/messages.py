@@ -23,26 +23,7 @@ def list_rows(
     rows: Sequence[int] | NDArray[Any],
     values: Sequence[Any] | NDArray[Any] | None = None,
 ) -> str:
-    """Name the first rows, with their values, and count the others.
-
-    Parameters
-    ----------
-    rows : sequence of int
-        Row numbers; at least one.
-    values : sequence, optional
-        The value found at each of `rows`, shown with ``repr``.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> list_rows([3, 8], ["won", "lost"])
-    "row 3 ('won'), row 8 ('lost')"
-    >>> list_rows(range(7))
-    'row 0, row 1, row 2, row 3, row 4 and 2 more'
-    """
+    """Name the first rows, with their values, and count the others."""
     shown = [int(row) for row in rows[:SHOWN_ROWS]]
     if values is None:
         parts = [f"row {row}" for row in shown]
@@ -60,13 +41,6 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
     The checks are called by models, and models by pipelines and grid searches, so a
     fixed ``stacklevel`` would point inside a library.
-
-    Parameters
-    ----------
-    message : str
-        Text of the warning.
-    category : type, default=UserWarning
-        Class of the warning.
     """
     level = 2  # the caller of this function
     frame = sys._getframe(1)

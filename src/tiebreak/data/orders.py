@@ -21,13 +21,19 @@ from tiebreak.data.columns import (
     missing_rows,
     plain_values,
 )
-from tiebreak.data.items import ItemTable, as_items, check_names, item_codes
-from tiebreak.data.pairs import take_rows
+from tiebreak.data.items import (
+    ItemRows,
+    ItemTable,
+    as_items,
+    check_names,
+    item_codes,
+    take_rows,
+)
 
 _SHOWN = 5
 
 
-class Orders:
+class Orders(ItemRows):
     """n ranked lists of items.
 
     Parameters
@@ -77,11 +83,11 @@ class Orders:
 
     __module__ = "tiebreak"  # where users find it
 
-    items: ItemTable | None
+    _made_by = "Orders(items, sequences)"
+
     flat: NDArray[np.int64]
     position: NDArray[np.int64]
     indptr: NDArray[np.int64]
-    names: NDArray[Any] | None
 
     def __init__(self, items: Any, sequences: Any, names: Any = None) -> None:
         self.items = None if items is None else as_items(items)
@@ -120,40 +126,6 @@ class Orders:
         return orders
 
     @property
-    def n_items(self) -> int:
-        """Number of items in the table, N; some may not be ranked."""
-        if self.items is not None:
-            return self.items.n_items
-        assert self.names is not None
-        return len(self.names)
-
-    @property
-    def has_features(self) -> bool:
-        """Whether items have features."""
-        return self.items is not None
-
-    @property
-    def table(self) -> ItemTable:
-        """The item table, as `items`, but a TypeError when there are no features."""
-        if self.items is None:
-            raise TypeError(
-                "These Orders have no features (items=None), only names. Give an item "
-                "table: Orders(items, sequences), or use a model that needs no "
-                "features."
-            )
-        return self.items
-
-    @property
-    def values(self) -> Any:
-        """Features of the items, an array or CSR array of shape (N, n_features)."""
-        return self.table.values
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the features, if the item table has them."""
-        return None if self.items is None else self.items.feature_names
-
-    @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of entries of each list, shape (n,)."""
         return np.diff(self.indptr)
@@ -181,11 +153,8 @@ class Orders:
         for row in range(len(self)):
             entries = slice(self.indptr[row], self.indptr[row + 1])
             blocks: dict[int, list[Any]] = {}
-            for code, position in zip(
-                self.flat[entries].tolist(),
-                self.position[entries].tolist(),
-                strict=True,
-            ):
+            codes, places = self.flat[entries].tolist(), self.position[entries].tolist()
+            for code, position in zip(codes, places, strict=True):
                 label = code if labels is None else labels[code]
                 blocks.setdefault(position, []).append(label)
             yield [block if len(block) > 1 else block[0] for block in blocks.values()]
@@ -197,13 +166,7 @@ class Orders:
         )
 
     def __repr__(self) -> str:
-        count = f"{len(self)} list{'s' * (len(self) != 1)}"
-        items = f"{self.n_items} item{'s' * (self.n_items != 1)}"
-        if self.items is None:
-            return f"Orders({count} of {items}, no features)"
-        p = self.items.n_features
-        sparse = ", sparse" if self.items.is_sparse else ""
-        return f"Orders({count} of {items}, {p} feature{'s' * (p != 1)}{sparse})"
+        return self._describe(len(self), "list")
 
     def touched(self) -> NDArray[np.int64]:
         """Find the items that occur in a list.
@@ -227,12 +190,7 @@ class Orders:
         -------
         Orders
         """
-        table = as_items(table)
-        if table.n_items != self.n_items:
-            raise ValueError(
-                f"The new item table has {table.n_items} rows, but the lists are of "
-                f"{self.n_items} items; it needs one row per item."
-            )
+        table = self._check_table(table, "lists")
         return Orders._of(table, self.flat, self.position, self.indptr, self.names)
 
     def grades(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:

@@ -15,24 +15,21 @@ meaning   left is better   tie              right is better
 "score"   1                1/2              0
 ========= ================ ================ ================
 
-Reading outcomes value by value: words, names of items, declared numbers.
-
-The order is: a number with a declared meaning, the name of one of the two items of the
-row, a word of the table. Whatever is none of these is an error that names its rows.
+Values are read in this order: a number with a declared meaning, the name of one of the
+two items of the row, a word of the table.
 """
 
 from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, missing_rows
+from tiebreak.data.columns import as_column, as_column_of, missing_rows
 from tiebreak.data.messages import list_rows, warn_user
 
 Meaning = Literal["sign", "score"]
@@ -40,251 +37,11 @@ Meaning = Literal["sign", "score"]
 _SCORES = {1.0: -1, 0.5: 0, 0.0: 1}
 _SIGNS = {-1.0: -1, 0.0: 0, 1.0: 1}
 _WRITTEN_NUMBERS = {"½": 0.5, "1/2": 0.5}
-MEANINGS_HELP = (
+_MEANINGS_HELP = (
     'Say what the numbers mean: meaning="sign" if -1 is left better, 0 a tie and +1 '
     'right better; meaning="score" if they are the points of the left side, 1 for a '
     "win, 0.5 for a tie and 0 for a loss."
 )
-
-
-class OutcomeReader:
-    """Reads values one by one, and collects what it could not read.
-
-    Parameters
-    ----------
-    words : mapping of str to int
-        The table of words, in the form of `normalize`.
-    meaning : {"sign", "score"}, optional
-        What numbers mean.
-    names : tuple of two lists, optional
-        The names of the left and of the right item of every row.
-    """
-
-    def __init__(
-        self,
-        words: Mapping[str, int],
-        meaning: Meaning | None = None,
-        names: tuple[list[Any], list[Any]] | None = None,
-    ) -> None:
-        self.words = words
-        self.meaning = meaning
-        self.numbers = {"sign": _SIGNS, "score": _SCORES}.get(meaning or "")
-        self.names = names
-        self.known: dict[Any, int | str] = {}
-        self.item_words: set[str] = set()
-        if names is not None:
-            self.item_words = {
-                normalize(name)
-                for side in names
-                for name in set(side)
-                if isinstance(name, str)
-            }
-
-    def read(self, column: NDArray[Any]) -> NDArray[np.int8]:
-        """Read a whole column.
-
-        Parameters
-        ----------
-        column : ndarray of shape (n,)
-            Values without missing ones, as `as_column` gives them.
-
-        Returns
-        -------
-        ndarray of int8 of shape (n,)
-        """
-        values = column.tolist()
-        result = np.zeros(len(values), dtype=np.int8)
-        trouble: dict[str, list[int]] = {}
-        for row, value in enumerate(values):
-            outcome = self._own_name(row, value)
-            if outcome is None:
-                outcome = self._meaning_of(value)
-            if isinstance(outcome, str):
-                trouble.setdefault(outcome, []).append(row)
-            else:
-                result[row] = outcome
-        for kind in ("undeclared", "number", "self", "ambiguous", "unknown"):
-            if kind in trouble:
-                self._refuse(kind, trouble[kind], values)
-        return result
-
-    def _own_name(self, row: int, value: Any) -> int | str | None:
-        if self.names is None or self._declared_number(value):
-            return None
-        is_left = _same_name(value, self.names[0][row])
-        is_right = _same_name(value, self.names[1][row])
-        if is_left and is_right:
-            return "self"
-        if is_left or is_right:
-            return -1 if is_left else 1
-        return None
-
-    def _declared_number(self, value: Any) -> bool:
-        return self.numbers is not None and _as_number(value) is not None
-
-    def _meaning_of(self, value: Any) -> int | str:
-        """Give the outcome of a value by itself, or the kind of trouble it is."""
-        key = (type(value), value)  # True is not 1 here
-        if key not in self.known:
-            self.known[key] = self._look_up(value)
-        return self.known[key]
-
-    def _look_up(self, value: Any) -> int | str:
-        number = _as_number(value)
-        if number is not None:
-            if self.numbers is None:
-                return "undeclared"
-            return self.numbers.get(number, "number")
-        if not isinstance(value, str):
-            return "unknown"
-        word = normalize(value)
-        if word not in self.words:
-            return "unknown"
-        return "ambiguous" if word in self.item_words else int(self.words[word])
-
-    def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
-        where = list_rows(rows, [values[row] for row in rows[:5]])
-        count = f"{len(rows)} outcome(s)"
-        if kind == "undeclared":
-            raise ValueError(_undeclared_message(values, rows, where))
-        if kind == "number":
-            expected = "-1, 0 and +1" if self.meaning == "sign" else "1, 0.5 and 0"
-            raise ValueError(
-                f'{count} are not among {expected}, as meaning="{self.meaning}" '
-                f"expects: {where}."
-            )
-        if kind == "self":
-            raise ValueError(
-                f"{count} name an item that stands on both sides: {where}. Write "
-                "'tie', or remove these rows."
-            )
-        if kind == "ambiguous":
-            raise ValueError(
-                f"{count} are a word for an outcome and also the name of an item that "
-                f"is not compared in that row: {where}. Rename the item, or write "
-                "'left', 'tie' or 'right'."
-            )
-        raise ValueError(
-            f"{count} are unknown: {where}. {self._hint(rows, values)} Known words: "
-            f"{', '.join(self.words)}."
-        )
-
-    def _hint(self, rows: list[int], values: list[Any]) -> str:
-        words = {normalize(str(values[row])) for row in rows}
-        if words & {"h", "d"}:
-            return (
-                "The letters H, D and A are not read, because A also stands for model "
-                "A; replace them by home, draw and away."
-            )
-        if self.names is not None:
-            return "They do not name one of the two items of their row either."
-        return "If they name items, give the two columns of names as left and right."
-
-
-def check_name_columns(
-    left: ArrayLike | None, right: ArrayLike | None, n_rows: int
-) -> tuple[list[Any], list[Any]] | None:
-    """Check the columns that name the two items of every row.
-
-    Parameters
-    ----------
-    left, right : array-like of shape (n_rows,) or None
-        Both or neither.
-    n_rows : int
-        How many outcomes there are.
-
-    Returns
-    -------
-    tuple of two lists, or None
-        The names of the left and of the right items.
-    """
-    if left is None and right is None:
-        return None
-    if left is None or right is None:
-        given, absent = ("left", "right") if right is None else ("right", "left")
-        raise ValueError(
-            f"{given} names are given without {absent} names; give both or neither."
-        )
-    columns = []
-    for name, side in (("left", left), ("right", right)):
-        column = as_column(side, name)
-        if len(column) != n_rows:
-            raise ValueError(
-                f"{name} has {len(column)} names but there are {n_rows} outcomes; "
-                "they must be as many."
-            )
-        columns.append(column.tolist())
-    return columns[0], columns[1]
-
-
-def refuse_missing_outcomes(column: NDArray[Any]) -> None:
-    """Raise a ValueError that names the rows without an outcome.
-
-    Parameters
-    ----------
-    column : ndarray of shape (n,)
-        Outcomes, as `as_column` gives them.
-    """
-    rows = missing_rows(column)
-    if len(rows):
-        raise ValueError(
-            f"{len(rows)} outcome(s) are missing (None or NaN): {list_rows(rows)}. A "
-            "missing outcome is not a tie; remove these comparisons."
-        )
-
-
-def normalize(word: str) -> str:
-    """Bring a word to lower case, without blanks around, with one kind of dash.
-
-    Parameters
-    ----------
-    word : str
-        A word as written in a table.
-
-    Returns
-    -------
-    str
-    """
-    for dash in "\u2010\u2011\u2012\u2013\u2014\u2212":
-        word = word.replace(dash, "-")
-    return word.strip().casefold()
-
-
-def _same_name(value: Any, name: Any) -> bool:
-    if isinstance(value, str) and isinstance(name, str):
-        return value.strip() == name.strip()
-    numbers = _as_number(value) is not None and _as_number(name) is not None
-    return (numbers or type(value) is type(name)) and bool(value == name)
-
-
-def _as_number(value: Any) -> float | None:
-    """Give the finite number that a value is or spells; None for words."""
-    if isinstance(value, bool | np.bool_):
-        return None
-    if isinstance(value, str):
-        word = normalize(value)
-        value = _WRITTEN_NUMBERS.get(word, word)
-    elif not isinstance(value, Real):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _undeclared_message(values: list[Any], rows: list[int], where: str) -> str:
-    distinct = {_as_number(values[row]) for row in rows}
-    opposite = ""
-    if distinct <= {0.0, 1.0}:
-        opposite = (
-            " Only 0 and 1 occur, and files exist where 1 means that left won and "
-            "others where it means that right won."
-        )
-    return (
-        f"{len(rows)} outcome(s) are numbers without a declared meaning: {where}."
-        f"{opposite} {MEANINGS_HELP}"
-    )
 
 
 class Outcome(enum.IntEnum):
@@ -358,18 +115,26 @@ class Outcome(enum.IntEnum):
         >>> Outcome.parse(["Ada", "tie"], left=["Ada", "Bo"], right=["Bo", "Ada"])
         array([-1,  0], dtype=int8)
         """
-        _check_options(meaning, both_bad)
+        if meaning not in (None, "sign", "score"):
+            raise ValueError(
+                f'meaning must be "sign", "score" or None, got {meaning!r}.'
+            )
+        if both_bad not in ("tie", "error"):
+            raise ValueError(
+                f'both_bad must be "tie" or "error", got {both_bad!r}. To drop these '
+                "rows, select them with Outcome.is_both_bad(values) first."
+            )
         if isinstance(values, list | tuple) and all(isinstance(v, cls) for v in values):
             return np.asarray(values, dtype=np.int8)
         column = as_column(values, "outcomes")
-        names = check_name_columns(left, right, len(column))
+        names = _check_names(left, right, len(column))
         if len(column) == 0:
             return np.empty(0, dtype=np.int8)
-        refuse_missing_outcomes(column)
+        _refuse_missing(column)
         if column.dtype.kind == "b":
             raise ValueError(
                 "Outcomes are True and False, which do not say who is better. Turn "
-                "them into words or numbers first. " + MEANINGS_HELP
+                "them into words or numbers first. " + _MEANINGS_HELP
             )
         bad = cls.is_both_bad(column)
         if both_bad == "error" and bad.any():
@@ -380,7 +145,7 @@ class Outcome(enum.IntEnum):
                 "`~Outcome.is_both_bad(values)`, or count them as ties with "
                 'both_bad="tie".'
             )
-        result = OutcomeReader(OUTCOME_WORDS, meaning, names).read(column)
+        result = _OutcomeReader(meaning, names).read(column)
         if bad.any():
             warn_both_bad(int(bad.sum()), len(column))
         return result
@@ -425,77 +190,35 @@ _TIE_WORDS = (
     "tie", "tied", "draw", "drawn", "equal", "1/2-1/2", "½-½", "0.5-0.5",
 )  # fmt: skip
 
-BOTH_BAD_WORDS: frozenset[str] = frozenset(
-    {
-        "both_bad",
-        "bothbad",
-        "both bad",
-        "tie (bothbad)",
-        "tie (both bad)",
-        "tie (both_bad)",
-    }
-)
-"""Words that say that neither item is any good; they count as ties, and are reported.
-"""
+# Words that say that neither item is any good; they count as ties, and are reported.
+BOTH_BAD_WORDS = frozenset((
+    "both_bad", "bothbad", "both bad", "tie (bothbad)", "tie (both bad)",
+    "tie (both_bad)",
+))  # fmt: skip
 
+#: Every word that `Outcome.parse` knows, in lower case, with its outcome. "h" and "d"
+#: are left out on purpose: files with H, D and A mean home, draw and away, others mean
+#: model A by the same letter A.
 OUTCOME_WORDS: dict[str, Outcome] = {
     **dict.fromkeys(_LEFT_WORDS, Outcome.LEFT),
     **dict.fromkeys(_TIE_WORDS, Outcome.TIE),
     **dict.fromkeys(sorted(BOTH_BAD_WORDS), Outcome.TIE),
     **dict.fromkeys(_RIGHT_WORDS, Outcome.RIGHT),
 }
-"""Every word that `Outcome.parse` knows, in lower case, with its outcome.
-
-``"h"`` and ``"d"`` are left out on purpose: files with H, D and A mean home, draw and
-away, others mean model A by the same letter A.
-"""
 
 
 def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
-    """Check the outcomes that a model receives in ``fit``.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        Numbers, each exactly -1, 0 or +1.
-    n_rows : int
-        How many comparisons there are.
-
-    Returns
-    -------
-    ndarray of int8 of shape (n_rows,)
-
-    Raises
-    ------
-    ValueError
-        If y is missing, has another shape, or holds anything else.
-
-    Warns
-    -----
-    UserWarning
-        If y has zeros and ones and nothing else: that is often a column of "who won"
-        labels, whose 0 does not mean a tie.
-
-    Examples
-    --------
-    >>> check_outcomes([-1.0, 0.0, 1.0], 3)
-    array([-1,  0,  1], dtype=int8)
-    """
+    """Check outcomes -1, 0 and +1 of `n_rows` comparisons; warns if all are 0 or 1."""
     if y is None:
         raise ValueError(
             "Comparisons need outcomes: this method requires y to be passed, but the "
             "target y is None. Give one of -1 (left is better), 0 (tie), +1 (right is "
             "better) for every comparison."
         )
-    column = as_column(y, "y")
-    if len(column) != n_rows:
-        raise ValueError(
-            f"y has {len(column)} outcomes but there are {n_rows} comparisons; they "
-            "must be as many."
-        )
+    column = as_column_of(y, "y", n_rows, what="outcomes", rows="comparisons")
     if n_rows == 0:
         return np.empty(0, dtype=np.int8)
-    refuse_missing_outcomes(column)
+    _refuse_missing(column)
     if column.dtype.kind not in "iuf":
         _refuse_non_numbers(column)
     lowest, highest = column.min(), column.max()
@@ -543,7 +266,11 @@ def _refuse_other_numbers(column: NDArray[Any]) -> NoReturn:
 
 
 def _refuse_non_numbers(column: NDArray[Any]) -> None:
-    rows = [row for row, value in enumerate(column) if _not_a_number(value)]
+    rows = [
+        row
+        for row, value in enumerate(column)
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Real)
+    ]
     where = list_rows(rows, [column[row] for row in rows[:5]])
     hint = "Try Outcome.parse(y), which reads words such as 'left', 'draw', '0-1'."
     if column.dtype.kind == "b":
@@ -557,15 +284,170 @@ def _refuse_non_numbers(column: NDArray[Any]) -> None:
     )
 
 
-def _not_a_number(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_) or not isinstance(value, Real)
+class _OutcomeReader:
+    """Reads values one by one, and collects what it could not read."""
 
+    def __init__(
+        self,
+        meaning: Meaning | None = None,
+        names: tuple[list[Any], list[Any]] | None = None,
+    ) -> None:
+        self.meaning = meaning
+        self.numbers = {"sign": _SIGNS, "score": _SCORES}.get(meaning or "")
+        self.names = names
+        self.known: dict[Any, int | str] = {}
+        found = {name for side in names or () for name in side if isinstance(name, str)}
+        self.item_words = set(map(normalize, found))
 
-def _check_options(meaning: str | None, both_bad: str) -> None:
-    if meaning not in (None, "sign", "score"):
-        raise ValueError(f'meaning must be "sign", "score" or None, got {meaning!r}.')
-    if both_bad not in ("tie", "error"):
+    def read(self, column: NDArray[Any]) -> NDArray[np.int8]:
+        """Read a whole column."""
+        values = column.tolist()
+        result = np.zeros(len(values), dtype=np.int8)
+        faults: dict[str, list[int]] = {}
+        for row, value in enumerate(values):
+            outcome = self._own_name(row, value)
+            if outcome is None:
+                key = (type(value), value)  # True is not 1 here
+                if key not in self.known:
+                    self.known[key] = self._look_up(value)
+                outcome = self.known[key]
+            if isinstance(outcome, str):
+                faults.setdefault(outcome, []).append(row)
+            else:
+                result[row] = outcome
+        for kind in ("undeclared", "number", "self", "ambiguous", "unknown"):
+            if kind in faults:
+                self._refuse(kind, faults[kind], values)
+        return result
+
+    def _own_name(self, row: int, value: Any) -> int | str | None:
+        """Return the outcome that names an item of the row; None if it names none."""
+        declared = self.numbers is not None and _as_number(value) is not None
+        if self.names is None or declared:
+            return None
+        is_left = _same_name(value, self.names[0][row])
+        is_right = _same_name(value, self.names[1][row])
+        if is_left and is_right:
+            return "self"
+        if is_left or is_right:
+            return -1 if is_left else 1
+        return None
+
+    def _look_up(self, value: Any) -> int | str:
+        """Return the outcome of a value by itself, or the kind of fault that it is."""
+        number = _as_number(value)
+        if number is not None:
+            if self.numbers is None:
+                return "undeclared"
+            return self.numbers.get(number, "number")
+        if not isinstance(value, str):
+            return "unknown"
+        word = normalize(value)
+        if word not in OUTCOME_WORDS:
+            return "unknown"
+        return "ambiguous" if word in self.item_words else int(OUTCOME_WORDS[word])
+
+    def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
+        where = list_rows(rows, [values[row] for row in rows[:5]])
+        count = f"{len(rows)} outcome(s)"
+        if kind == "undeclared":
+            opposite = ""
+            if {_as_number(values[row]) for row in rows} <= {0.0, 1.0}:
+                opposite = (
+                    " Only 0 and 1 occur, and files exist where 1 means that left won "
+                    "and others where it means that right won."
+                )
+            raise ValueError(
+                f"{count} are numbers without a declared meaning: {where}.{opposite} "
+                f"{_MEANINGS_HELP}"
+            )
+        if kind == "number":
+            expected = "-1, 0 and +1" if self.meaning == "sign" else "1, 0.5 and 0"
+            raise ValueError(
+                f'{count} are not among {expected}, as meaning="{self.meaning}" '
+                f"expects: {where}."
+            )
+        if kind == "self":
+            raise ValueError(
+                f"{count} name an item that stands on both sides: {where}. Write "
+                "'tie', or remove these rows."
+            )
+        if kind == "ambiguous":
+            raise ValueError(
+                f"{count} are a word for an outcome and also the name of an item that "
+                f"is not compared in that row: {where}. Rename the item, or write "
+                "'left', 'tie' or 'right'."
+            )
         raise ValueError(
-            f'both_bad must be "tie" or "error", got {both_bad!r}. To drop these rows, '
-            "select them with Outcome.is_both_bad(values) first."
+            f"{count} are unknown: {where}. {self._hint(rows, values)} Known words: "
+            f"{', '.join(OUTCOME_WORDS)}."
         )
+
+    def _hint(self, rows: list[int], values: list[Any]) -> str:
+        words = {normalize(str(values[row])) for row in rows}
+        if words & {"h", "d"}:
+            return (
+                "The letters H, D and A are not read, because A also stands for model "
+                "A; replace them by home, draw and away."
+            )
+        if self.names is not None:
+            return "They do not name one of the two items of their row either."
+        return "If they name items, give the two columns of names as left and right."
+
+
+def _check_names(
+    left: ArrayLike | None, right: ArrayLike | None, n_rows: int
+) -> tuple[list[Any], list[Any]] | None:
+    """Check the columns that name the two items of every row."""
+    if left is None and right is None:
+        return None
+    if left is None or right is None:
+        given, absent = ("left", "right") if right is None else ("right", "left")
+        raise ValueError(
+            f"{given} names are given without {absent} names; give both or neither."
+        )
+    columns = [
+        as_column_of(side, name, n_rows, what="names", rows="outcomes").tolist()
+        for name, side in (("left", left), ("right", right))
+    ]
+    return columns[0], columns[1]
+
+
+def _refuse_missing(column: NDArray[Any]) -> None:
+    """Raise a ValueError that names the rows without an outcome."""
+    rows = missing_rows(column)
+    if len(rows):
+        raise ValueError(
+            f"{len(rows)} outcome(s) are missing (None or NaN): {list_rows(rows)}. A "
+            "missing outcome is not a tie; remove these comparisons."
+        )
+
+
+def normalize(word: str) -> str:
+    """Bring a word to lower case, without blanks around, with one kind of dash."""
+    for dash in "\u2010\u2011\u2012\u2013\u2014\u2212":
+        word = word.replace(dash, "-")
+    return word.strip().casefold()
+
+
+def _same_name(value: Any, name: Any) -> bool:
+    if isinstance(value, str) and isinstance(name, str):
+        return value.strip() == name.strip()
+    numbers = _as_number(value) is not None and _as_number(name) is not None
+    return (numbers or type(value) is type(name)) and bool(value == name)
+
+
+def _as_number(value: Any) -> float | None:
+    """Give the finite number that a value is or spells; None for words."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if isinstance(value, str):
+        word = normalize(value)
+        value = _WRITTEN_NUMBERS.get(word, word)
+    elif not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -16,15 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, refuse_missing
 from tiebreak.data.items import (
+    ItemRows,
     ItemTable,
     as_items,
     check_names,
     item_codes,
     names_of_sides,
+    take_rows,
 )
 
 
-class Pairs:
+class Pairs(ItemRows):
     """n comparisons, each of a left and a right item.
 
     Comparisons are equal to an array of shape (n, 2, n_features), without storing the
@@ -75,10 +77,10 @@ class Pairs:
 
     __module__ = "tiebreak"  # where users find it
 
-    items: ItemTable | None
+    _made_by = "Pairs(items, left, right)"
+
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    names: NDArray[Any] | None
 
     def __init__(
         self, items: Any, left: ArrayLike, right: ArrayLike, names: Any = None
@@ -112,40 +114,6 @@ class Pairs:
         pairs.items, pairs.names = items, names
         pairs.left, pairs.right = left, right
         return pairs
-
-    @property
-    def n_items(self) -> int:
-        """Number of items in the table, N; some may not be compared."""
-        if self.items is not None:
-            return self.items.n_items
-        assert self.names is not None
-        return len(self.names)
-
-    @property
-    def has_features(self) -> bool:
-        """Whether items have features."""
-        return self.items is not None
-
-    @property
-    def table(self) -> ItemTable:
-        """The item table, as `items`, but a TypeError when there are no features."""
-        if self.items is None:
-            raise TypeError(
-                "These Pairs have no features (items=None), only names; there is no "
-                "array of them. Give an item table: Pairs(items, left, right), or use "
-                "a model that needs no features."
-            )
-        return self.items
-
-    @property
-    def values(self) -> Any:
-        """Features of the items, an array or CSR array of shape (N, n_features)."""
-        return self.table.values
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the features, if the item table has them."""
-        return None if self.items is None else self.items.feature_names
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -188,13 +156,7 @@ class Pairs:
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __repr__(self) -> str:
-        count = f"{len(self)} comparison{'s' * (len(self) != 1)}"
-        items = f"{self.n_items} item{'s' * (self.n_items != 1)}"
-        if self.items is None:
-            return f"Pairs({count} of {items}, no features)"
-        p = self.items.n_features
-        sparse = ", sparse" if self.items.is_sparse else ""
-        return f"Pairs({count} of {items}, {p} feature{'s' * (p != 1)}{sparse})"
+        return self._describe(len(self), "comparison")
 
     def swap(self) -> Pairs:
         """Exchange the sides: every left item becomes the right one.
@@ -266,68 +228,8 @@ class Pairs:
         -------
         Pairs
         """
-        table = as_items(table)
-        if table.n_items != self.n_items:
-            raise ValueError(
-                f"The new item table has {table.n_items} rows, but the comparisons "
-                f"are of {self.n_items} items; it needs one row per item."
-            )
+        table = self._check_table(table, "comparisons")
         return Pairs._of(table, self.left, self.right, self.names)
-
-
-def take_rows(rows: Any, n_rows: int, what: str) -> Any:
-    """Turn an index of rows into an array or slice that keeps one dimension.
-
-    Parameters
-    ----------
-    rows : int, slice, array-like of int or bool, or one of these before an Ellipsis
-        The index, as given between square brackets.
-    n_rows : int
-        How many rows there are.
-    what : str
-        The container's name in error messages.
-
-    Returns
-    -------
-    slice or ndarray
-
-    Raises
-    ------
-    IndexError
-        If the index is no index of rows, or out of range.
-    """
-    if isinstance(rows, tuple):
-        if len(rows) != 2 or rows[1] is not Ellipsis:
-            raise IndexError(
-                f"{what} are indexed by rows only, got {rows!r}. Try a list or an "
-                "array of row numbers."
-            )
-        rows = rows[0]
-    if rows is Ellipsis:
-        return slice(None)
-    if isinstance(rows, slice):
-        return rows
-    index = np.asarray(rows)
-    if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
-        return np.empty(0, dtype=np.int64)
-    if index.dtype.kind not in "iub" or index.ndim > 1:
-        raise IndexError(
-            f"{what} are indexed by row numbers, a mask or a slice, got {rows!r}."
-        )
-    if index.dtype.kind == "b":
-        if index.shape != (n_rows,):
-            raise IndexError(
-                f"A mask must have one entry per row: got shape {index.shape} for "
-                f"{n_rows} rows."
-            )
-        return index
-    index = np.atleast_1d(index)
-    wrong = np.flatnonzero((index < -n_rows) | (index >= n_rows))
-    if len(wrong):
-        raise IndexError(
-            f"Row {int(index[wrong[0]])} is out of range for {what} of {n_rows} rows."
-        )
-    return index
 
 
 @njit(cache=True, nogil=True)

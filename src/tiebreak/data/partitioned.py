@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data in partitions, as far as models know them.
+"""The protocol by which models are fitted on data in partitions.
 
-A model does not read partitions: it hands itself to them, and keeps what they learned.
+A model does not read partitions. It passes itself to their ``fit_model`` and keeps the
+fitted attributes that this returns; :mod:`tiebreak.outofcore` implements it.
 """
 
 from __future__ import annotations
@@ -16,36 +17,39 @@ FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
 @runtime_checkable
 class Partitioned(Protocol):
-    """Items or comparisons in partitions, which fit and score a model where they are.
+    """Items or comparisons in partitions that fit and score a model where they are.
 
     Columns are given by name, or as Dask collections with the same partitions.
     """
 
     def fit_model(self, model: Any, **columns: Any) -> dict[str, Any] | None:
-        """Return the fitted attributes; None if they fitted the model on a summary."""
+        """Return the fitted attributes; None if the model was fitted on a summary."""
 
     def score_model(self, model: Any, **columns: Any) -> float:
         """Return what ``model.score`` gives on all rows together."""
 
 
-def as_partitions(X: Any) -> Partitioned | None:
-    """Return X as partitions: a path, a pattern, a Dask collection; None for others."""
+def as_partitioned(X: Any) -> Partitioned | None:
+    """Return X if it is `Partitioned`, or a path, pattern or Dask collection as one.
+
+    None for everything else, which is data in memory.
+    """
     if isinstance(X, Partitioned):
         return X
     if isinstance(X, Path) or is_dask(X) or (isinstance(X, str) and names_files(X)):
         # By name, as a plug-in: the package lies above every model.
-        opened: Partitioned = import_module("tiebreak.outofcore").as_partitioned(X)
-        return opened
+        table: Partitioned = import_module("tiebreak.outofcore").PartitionedTable(X)
+        return table
     return None
 
 
 def is_dask(X: Any) -> bool:
-    """Say whether X is a collection of Dask, without importing it."""
+    """Return whether X is a collection of Dask, without importing it."""
     return type(X).__module__.split(".")[0].startswith("dask") and hasattr(X, "dask")
 
 
 def names_files(text: str) -> bool:
-    """Say whether a text names files: a folder, a pattern, or by its ending."""
+    """Return whether a text names files: a folder, a pattern, or by its ending."""
     return (
         os.path.exists(text)
         or text.endswith(FILE_ENDINGS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one door: what models call to check what they are given.
+"""What models call to check what they are given.
 
 Dispatch is by type only: `Pairs` and 3-D arrays are comparisons, everything else is a
 table of items. Rows are checked here, once; the layers behind rely on it.
@@ -17,6 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from tiebreak.data.columns import (
     as_column,
+    as_column_of,
     as_names,
     factorize,
     missing_rows,
@@ -28,31 +29,19 @@ from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import check_outcomes
 from tiebreak.data.pairs import Pairs
 
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """Graded items in groups, checked.
+    """Graded items in groups, checked."""
 
-    Attributes
-    ----------
-    items : ItemTable
-        Features, one row per graded item.
-    y : ndarray of float64 of shape (n,)
-        Grades; higher is better.
-    group : ndarray of int64 of shape (n,)
-        Number of the group of each row, 0 to G-1 in order of first appearance. Rows of
-        different groups are never compared.
-    group_names : ndarray of shape (G,)
-        The `qid` of each group; ``[0]`` when no `qid` was given.
-    orders : Orders or None
-        The lists, when grades were read from them.
-    """
-
-    items: ItemTable
-    y: NDArray[np.float64]
-    group: NDArray[np.int64]
-    group_names: NDArray[Any]
-    orders: Orders | None = None
+    items: ItemTable  # features, one row per graded item
+    y: Floats  # (n,) grades; higher is better
+    group: Ints  # (n,) from 0 as first seen; rows of different groups are not compared
+    group_names: NDArray[Any]  # (G,) the qid of each group; [0] without qid
+    orders: Orders | None = None  # the lists, when grades were read from them
 
     @property
     def n_groups(self) -> int:
@@ -61,24 +50,7 @@ class Grades:
 
 
 def is_pairs(X: Any) -> bool:
-    """Say whether X holds comparisons rather than items.
-
-    Parameters
-    ----------
-    X : object
-        Anything that a model may be given.
-
-    Returns
-    -------
-    bool
-        True for `Pairs`, for arrays of three dimensions and for lists nested as
-        deep.
-
-    Examples
-    --------
-    >>> is_pairs(np.zeros((5, 2, 3))), is_pairs(np.zeros((5, 3)))
-    (True, False)
-    """
+    """Say whether X holds comparisons (Pairs, 3-D arrays, lists as deep), not items."""
     if isinstance(X, Pairs):
         return True
     if isinstance(X, list | tuple):
@@ -87,30 +59,7 @@ def is_pairs(X: Any) -> bool:
 
 
 def as_pairs(X: Any) -> Pairs:
-    """Bring comparisons to the form of `Pairs`.
-
-    Parameters
-    ----------
-    X : Pairs or array-like of shape (n, 2, n_features)
-        Pairs are returned as they are. Row i of an array becomes the comparison of
-        items 2 i and 2 i + 1.
-
-    Returns
-    -------
-    Pairs
-
-    Raises
-    ------
-    TypeError
-        If X is neither.
-    ValueError
-        If an array has another shape, or values that are not finite.
-
-    Examples
-    --------
-    >>> as_pairs(np.zeros((5, 2, 3)))
-    Pairs(5 comparisons of 10 items, 3 features)
-    """
+    """Return comparisons as `Pairs`: items 2 i and 2 i + 1 for row i of a 3-D array."""
     if isinstance(X, Pairs):
         return X
     if not is_pairs(X):
@@ -141,42 +90,15 @@ def as_pairs(X: Any) -> Pairs:
             f"{('left', 'right')[side]} item, column {column}."
         )
     n, _, p = array.shape
-    codes = np.arange(2 * n, dtype=np.int64).reshape(n, 2)
-    return Pairs._of(
-        ItemTable(array.reshape(2 * n, p)),
-        codes[:, 0].copy(),
-        codes[:, 1].copy(),
-        None,
-    )
+    left = np.arange(0, 2 * n, 2, dtype=np.int64)
+    return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)
 
 
-def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    """Check weights of rows.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_rows,) or None
-        Finite numbers, none negative, not all zero. None: every row weighs 1.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_rows,)
-
-    Examples
-    --------
-    >>> check_weights(None, 3)
-    array([1., 1., 1.])
-    """
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
+    """Return weights (n_rows,): finite, none negative, not all zero; 1 each if None."""
     if sample_weight is None:
         return np.ones(n_rows)
-    column = as_column(sample_weight, "sample_weight")
-    if len(column) != n_rows:
-        raise ValueError(
-            f"sample_weight has {len(column)} weights but there are {n_rows} rows; "
-            "they must be as many."
-        )
+    column = as_column_of(sample_weight, "sample_weight", n_rows, what="weights")
     weight = _as_numbers(column, "sample_weight")
     wrong = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(wrong):
@@ -187,7 +109,7 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.fl
     if n_rows and not weight.any():
         raise ValueError(
             "Every sample weight is zero, so no row would count. Give at least one "
-            "positive weight, or None to weigh all rows alike."
+            "positive weight, or None to weigh all rows equally."
         )
     return weight
 
@@ -199,32 +121,9 @@ def check_grades(
     *,
     allow_missing: bool = False,
 ) -> Grades:
-    """Check graded items and their groups.
+    """Check features (n, p), grades (n,), higher is better, and groups (n,), any type.
 
-    Parameters
-    ----------
-    X : array-like, DataFrame or sparse matrix of shape (n, p)
-        Features of the items.
-    y : array-like of shape (n,)
-        Grades, any finite numbers; higher is better.
-    qid : array-like of shape (n,), optional
-        Group of each row, of any type and in any order. None: one group.
-    allow_missing : bool, default=False
-        Whether NaN in `y` says "not graded" and is kept, rather than refused.
-
-    Returns
-    -------
-    Grades
-
-    Raises
-    ------
-    ValueError
-        If something is missing, infinite, or of another length.
-
-    Examples
-    --------
-    >>> check_grades([[1], [2], [3]], [5, 3, 4], qid=["b", "a", "b"]).group
-    array([0, 1, 0])
+    `allow_missing`: NaN in `y` says "not graded" and is kept.
     """
     items = as_items(X, name="X")
     n = items.n_items
@@ -258,45 +157,21 @@ def check_grades(
             f"y must be finite, got {len(rows)} infinite grade(s) (inf): "
             f"{list_rows(rows, grades[rows[:5]])}."
         )
-    group, names = _groups(qid, n)
-    return Grades(items, grades, group, names)
+    if qid is None:
+        group, names = np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        return Grades(items, grades, group, names)
+    column = as_column_of(qid, "qid", n)
+    refuse_missing(column, "qid")
+    group, distinct = factorize(column)
+    return Grades(items, grades, group, as_names(distinct))
 
 
 def check_comparisons(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None = None
-) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
-    """Check what a model of comparisons receives in ``fit``.
+) -> tuple[Pairs, NDArray[np.int8], Floats]:
+    """Check what a model of comparisons receives in ``fit``; outcomes -1, 0 or +1.
 
-    Parameters
-    ----------
-    X : Pairs or array-like of shape (n, 2, n_features)
-        At least one comparison.
-    y : array-like of shape (n,)
-        Outcomes -1, 0 or +1, the sign of r(right) - r(left).
-    sample_weight : array-like of shape (n,), optional
-        Weights of the comparisons.
-
-    Returns
-    -------
-    pairs : Pairs
-    y : ndarray of int8 of shape (n,)
-    weight : ndarray of float64 of shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to compare, lengths differ, or an item is said to be better
-        than itself.
-
-    Warns
-    -----
-    UserWarning
-        If an item ties with itself, which says nothing.
-
-    Examples
-    --------
-    >>> check_comparisons(Pairs([[1], [2]], [0], [1]), [1])
-    (Pairs(1 comparison of 2 items, 1 feature), array([1], dtype=int8), array([1.]))
+    An item better than itself is an error; one that ties with itself gives a warning.
     """
     pairs = as_pairs(X)
     if len(pairs) == 0:
@@ -329,23 +204,7 @@ def _check_self_comparisons(
     )
 
 
-def _groups(
-    qid: ArrayLike | None, n_rows: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    if qid is None:
-        return np.zeros(n_rows, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    column = as_column(qid, "qid")
-    if len(column) != n_rows:
-        raise ValueError(
-            f"qid has {len(column)} values but there are {n_rows} rows; they must be "
-            "as many."
-        )
-    refuse_missing(column, "qid")
-    codes, distinct = factorize(column)
-    return codes, as_names(distinct)
-
-
-def _as_numbers(column: NDArray[Any], name: str, hint: str = "") -> NDArray[np.float64]:
+def _as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     """Convert a column of real numbers, missing ones as NaN; refuse all else."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
@@ -378,33 +237,28 @@ def _depth(X: Any) -> int:
     return depth + int(getattr(X, "ndim", 0))
 
 
-def remember_features(estimator: Any, table: ItemTable) -> None:
-    """Set ``n_features_in_`` and, where the features have names, ``feature_names_in_``.
+def feature_attributes(table: ItemTable) -> dict[str, Any]:
+    """Return ``n_features_in_`` and, where features have names, ``feature_names_in_``.
 
-    Parameters
-    ----------
-    estimator : object
-        Estimator that is being fitted.
-    table : ItemTable
-        Its training items.
+    An estimator that is fitted again without names must delete its old ones.
     """
-    estimator.n_features_in_ = table.n_features
+    attributes: dict[str, Any] = {"n_features_in_": table.n_features}
     if table.feature_names is not None:
-        estimator.feature_names_in_ = np.asarray(table.feature_names, dtype=object)
-    elif hasattr(estimator, "feature_names_in_"):
+        names = np.asarray(table.feature_names, dtype=object)
+        attributes["feature_names_in_"] = names
+    return attributes
+
+
+def remember_features(estimator: Any, table: ItemTable) -> None:
+    """Set the attributes of `feature_attributes`, and delete names of an older fit."""
+    if table.feature_names is None and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
+    for name, value in feature_attributes(table).items():
+        setattr(estimator, name, value)
 
 
 def check_features(estimator: Any, table: ItemTable) -> None:
-    """Refuse items whose features are not those of the fit.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    table : ItemTable
-        Items to predict.
-    """
+    """Refuse items whose features are not those of the fit."""
     if table.n_features != estimator.n_features_in_:
         raise ValueError(
             f"X has {table.n_features} features, but {type(estimator).__name__} is "
@@ -422,39 +276,20 @@ def check_features(estimator: Any, table: ItemTable) -> None:
 class GroupPairs(NamedTuple):
     """Comparisons of rows of the same group."""
 
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    left: Ints
+    right: Ints
     y: NDArray[np.int8]
-    group: NDArray[np.int64]
+    group: Ints
     n_possible: int
 
 
 def pairs_within_groups(
-    group: NDArray[np.int64],
-    grade: NDArray[np.float64],
-    *,
-    limit: int = 2_000_000,
-    random_state: int = 0,
+    group: Ints, grade: Floats, *, limit: int = 2_000_000, random_state: int = 0
 ) -> GroupPairs:
-    """Compare every two rows of the same group by their grades.
+    """Compare every two rows of the same group by their grades; equal ones tie.
 
-    Parameters
-    ----------
-    group : ndarray of int64 of shape (n,)
-        Number of the group of each row, from 0.
-    grade : ndarray of float64 of shape (n,)
-        Grades; higher is better, equal ones tie.
-    limit : int, default=2,000,000
-        If there are more pairs than this, so many of them are drawn at random, without
-        replacement.
-    random_state : int, default=0
-        Seed of the draw.
-
-    Returns
-    -------
-    GroupPairs
-        Row numbers left and right, outcomes, groups, and how many pairs there were.
-        Sides are exchanged at random, so that left is not better by its place.
+    Of more pairs than `limit`, so many are drawn at random, without replacement. Sides
+    are exchanged at random, so that left is not better by its place.
     """
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
@@ -473,9 +308,7 @@ def pairs_within_groups(
     return GroupPairs(left, right, y, of.astype(np.int64), total)
 
 
-def _draw_numbers(
-    total: int, n_numbers: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
     """Draw distinct numbers below `total`, ascending, without listing all of them."""
     if total <= 4 * n_numbers:
         return np.sort(rng.choice(total, size=n_numbers, replace=False))
@@ -487,20 +320,10 @@ def _draw_numbers(
     return found
 
 
-def pair_of_number(
-    k: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give i and j, 0 ≤ j < i, of the pairs with numbers k = i (i - 1) / 2 + j.
+def pair_of_number(k: Ints) -> tuple[Ints, Ints]:
+    """Return i and j, 0 ≤ j < i, of the pairs with numbers k = i (i - 1) / 2 + j.
 
-    Parameters
-    ----------
-    k : ndarray of int64
-        Numbers of pairs, below 2⁶⁰.
-
-    Returns
-    -------
-    i, j : ndarray of int64
-        Exactly, though the square root is rounded.
+    Exact for k below 2⁶⁰, though the square root is rounded.
     """
     i = ((1.0 + np.sqrt(1.0 + 8.0 * k)) / 2.0).astype(np.int64)
     i -= i * (i - 1) // 2 > k  # rounded up

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which column of a table plays which part, and how many readings that leaves.
+"""Which column of a table has which role, by usual names or by the user's options.
 
-A reading is one way to understand a table. The columns' names and the options of the
-user decide which readings there are; with more than one, the user must choose.
+A reading is one way to understand a table: comparisons, scores that people gave, or
+graded rows, with a column for each role. With more than one reading the user chooses.
 
-The usual names of columns, in one table.
-
-Case, blanks, dots and underscores of a name do not matter: ``HomeTeam``, ``home team``
-and ``home_team`` are one. Where a file has several columns of one role, the name that
-stands first here is taken for the columns beside the comparison (rater, period,
-weight); for what is compared, two readings are an error that lists them.
+Case, blanks, dots and underscores of a column's name do not matter: ``HomeTeam``,
+``home team`` and ``home_team`` are equal. Where a file has several columns for a role
+of the metadata (rater, period, weight), the name that stands first in `COLUMN_WORDS` is
+taken; for what is compared, two readings are an error that lists them.
 """
 
 from __future__ import annotations
@@ -17,22 +15,18 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Literal, NamedTuple
 
-from tiebreak.io.result import FileError, NeedsAnswer, ReadOptions, flag, shorten
+from tiebreak.io.result import ReadOptions, flag
 from tiebreak.io.table import Table
 
 
 class Sides(NamedTuple):
-    """Two columns that hold the two items of a comparison.
+    """Two columns that hold the two items of a comparison; left may be favored.
 
-    Attributes
-    ----------
-    family : str
-        Columns of one family say the same, once by name and once by number; the ones
-        that stand first in `SIDES` are taken.
-    left, right : str
-        Names of the columns. The left one is favored in families with an advantage.
+    Columns of one family say the same, such as once by name and once by number; the
+    ones that stand first in `SIDES` are taken.
     """
 
     family: str
@@ -40,6 +34,9 @@ class Sides(NamedTuple):
     right: str
 
 
+#: Pairs of columns that are compared with each other. In the families winner and
+#: chosen the left column is better in every row; in home and white the left side has an
+#: advantage.
 SIDES: tuple[Sides, ...] = (
     Sides("left", "left", "right"),
     Sides("left", "left_name", "right_name"),
@@ -71,12 +68,11 @@ SIDES: tuple[Sides, ...] = (
     Sides("winner", "winner_id", "loser_id"),
     Sides("chosen", "chosen", "rejected"),
 )
-"""Pairs of columns that are compared with each other.
 
-In the families ``winner`` and ``chosen`` the left column is better in every row; in
-``home`` and ``white`` the left side has an advantage.
-"""
-
+#: For each role the names that its column usually has. `points` are those of the
+#: left side alone, numbers that need a meaning; `rating` is what a `person` gives to an
+#: `item`; `grade` belongs to a `query`, or to the whole table; `name` is the item in a
+#: table that has one row for each.
 COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "outcome": ("outcome", "winner", "result", "preference", "preferred", "vote",
                 "verdict", "choice"),
@@ -116,63 +112,22 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
              "model_id", "team_id", "player_id", "sample_id", "movie_id", "doc_id",
              "document_id"),
 }  # fmt: skip
-"""For each role the names that its column usually has.
-
-``points`` are the points of the left side alone, a number that needs a meaning;
-``rating`` is what a ``person`` gives to an ``item``; ``grade`` belongs to a ``query``,
-or to the whole table; ``name`` is the item in a table that has one row for each.
-"""
 
 
 def spelling(name: str) -> str:
-    """Reduce a column name to its letters and digits.
-
-    Examples
-    --------
-    >>> spelling("Home Team") == spelling("home_team") == spelling("HomeTeam")
-    True
-    """
+    """Reduce a column name to its letters and digits."""
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def find_columns(role: str, columns: list[str]) -> list[str]:
-    """Find the columns of a table that may have a role, the likeliest first.
-
-    Parameters
-    ----------
-    role : str
-        A key of `COLUMN_WORDS`.
-    columns : list of str
-        Columns of the table.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> find_columns("period", ["Year", "a", "DATE"])
-    ['DATE', 'Year']
-    """
+    """Find the columns of a table that may have a role, the likeliest first."""
     spelled = {spelling(column): column for column in reversed(columns)}
     words = dict.fromkeys(map(spelling, COLUMN_WORDS[role]))
     return [spelled[word] for word in words if word in spelled]
 
 
 def find_column(name: str, columns: list[str]) -> str | None:
-    """Find the column that a user named; case counts only if it must.
-
-    Parameters
-    ----------
-    name : str
-        As given by the user.
-    columns : list of str
-        Columns of the table.
-
-    Returns
-    -------
-    str or None
-    """
+    """Find the column that a user named; case counts only if it must."""
     if name in columns:
         return name
     same = [column for column in columns if column.casefold() == name.casefold()]
@@ -200,21 +155,11 @@ _DEFINING = (
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to understand a table.
+    """One way to understand a table."""
 
-    Attributes
-    ----------
-    shape : {"comparisons", "long", "grades"}
-        Comparisons row by row, scores of people one per row, or graded rows.
-    roles : dict of str to str
-        The column of each role.
-    family : str
-        Of the two sides, see `SIDES`.
-    """
-
-    shape: Shape
-    roles: dict[str, str]
-    family: str = ""
+    shape: Shape  # comparisons row by row, scores of people one per row, or graded rows
+    roles: dict[str, str]  # the column of each role
+    family: str = ""  # of the two sides, see `SIDES`
 
     def describe(self) -> str:
         """Say which columns are used, as options that choose this reading."""
@@ -222,41 +167,27 @@ class Reading:
 
 
 class Roles:
-    """Finds columns by the user's options first and by their usual names second.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    options : ReadOptions
-        What the user said.
-    """
+    """Finds columns by the user's options first and by their usual names second."""
 
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
         self.given: dict[str, str] = {}
         for role, name in options.columns().items():
             column = find_column(name, table.columns)
-            if column is None and find_column(name, table.left_out) is not None:
-                raise FileError(
-                    table.path,
+            if column is None and find_column(name, table.skipped) is not None:
+                raise table.error(
                     f"{flag(role)} names {name!r}, but that column holds lists, "
-                    "structures or bytes; expected text or numbers.",
+                    "structures or bytes; expected text or numbers."
                 )
             if column is None:
-                raise FileError(
-                    table.path,
+                raise table.error(
                     f"{flag(role)} names {name!r}, but there is no such column."
-                    f"{closest(name, table.columns)} The columns are: "
-                    f"{', '.join(table.columns)}.",
+                    f"{closest(name, table.columns)} {table.list_columns()}"
                 )
             self.given[role] = column
-        for role in ("neutral", "left_score", "right_score"):
-            other = {"left_score": "right_score", "right_score": "left_score"}.get(role)
-            if other and role in self.given and other not in self.given:
-                raise FileError(
-                    table.path, f"{flag(role)} is given without {flag(other)}."
-                )
+        for role, other in permutations(("left_score", "right_score")):
+            if role in self.given and other not in self.given:
+                raise table.error(f"{flag(role)} is given without {flag(other)}.")
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role that no other role has taken."""
@@ -266,56 +197,32 @@ class Roles:
         found = find_columns(role, self.table.columns)
         return next((column for column in found if column not in taken), None)
 
-    def sides(self) -> list[tuple[str, str, str]]:
-        """Find the pairs of columns that can be compared: family, left, right."""
+    def sides(self) -> list[Sides]:
+        """Find the pairs of columns that can be compared."""
         given = self.given
         if "loser" in given:
             if "winner" not in given:
-                raise FileError(
-                    self.table.path, "--loser is given without --winner; name both."
-                )
-            return [("winner", given["winner"], given["loser"])]
+                raise self.table.error("--loser is given without --winner; name both.")
+            return [Sides("winner", given["winner"], given["loser"])]
         if "left" in given or "right" in given:
             if "left" not in given or "right" not in given:
-                raise FileError(
-                    self.table.path,
+                raise self.table.error(
                     "--left and --right name the two columns that are compared; give "
-                    "both.",
+                    "both."
                 )
             left, right = given["left"], given["right"]
-            return [(_family_of(left, right), left, right)]
+            return [Sides(_family_of(left, right), left, right)]
         spelled = {spelling(c): c for c in reversed(self.table.columns)}
-        found: dict[str, tuple[str, str, str]] = {}
-        for family, left, right in SIDES:
-            columns = spelled.get(spelling(left)), spelled.get(spelling(right))
-            if columns[0] is not None and columns[1] is not None:
-                found.setdefault(family, (family, columns[0], columns[1]))
+        found: dict[str, Sides] = {}
+        for family, *words in SIDES:
+            columns = [spelled[w] for w in map(spelling, words) if w in spelled]
+            if len(columns) == 2:
+                found.setdefault(family, Sides(family, *columns))
         return list(found.values())
 
 
 def find_reading(table: Table, options: ReadOptions) -> Reading | None:
-    """Find the one reading of a table by the names of its columns.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    options : ReadOptions
-        What the user said.
-
-    Returns
-    -------
-    Reading or None
-        None if the names say nothing.
-
-    Raises
-    ------
-    NeedsAnswer
-        If there is more than one reading; the message lists them.
-    FileError
-        If an option names no column, or two columns are compared and none says who
-        won.
-    """
+    """Find the one reading of a table by the names of its columns."""
     roles = Roles(table, options)
     readings = _fitting(roles, options, [*_comparisons(roles), *_long(roles)])
     # A query or a grade is also a usual name in tables of comparisons and of scores.
@@ -323,10 +230,9 @@ def find_reading(table: Table, options: ReadOptions) -> Reading | None:
         readings = _fitting(roles, options, _grades(roles))
     if len(readings) > 1:
         listed = "; or ".join(reading.describe() for reading in readings)
-        raise NeedsAnswer(
-            table.path,
+        raise table.question(
             f"the columns can be read in {len(readings)} ways. Choose one by its "
-            f"options: {listed}.",
+            f"options: {listed}."
         )
     if not readings and options.kind in (None, "comparisons"):
         _refuse_sides_without_outcome(roles)
@@ -338,20 +244,16 @@ def _fitting(
 ) -> list[Reading]:
     """Keep the readings that use every column the user named, and are of the kind."""
     wanted = {item for item in roles.given.items() if item[0] in _DEFINING}
-    return [
-        reading
-        for reading in readings
-        if wanted <= set(_option_roles(reading).items())
-        and (options.kind is None or options.kind in _KINDS[reading.shape])
-    ]
 
+    def fits(reading: Reading) -> bool:
+        used = dict(reading.roles)
+        if "outcome" in used:
+            used["winner"] = used["outcome"]  # --winner may name the outcome column
+        return wanted <= set(used.items()) and (
+            options.kind is None or options.kind in _KINDS[reading.shape]
+        )
 
-def _option_roles(reading: Reading) -> dict[str, str]:
-    """Give the roles of a reading, the winner also as the outcome it is."""
-    roles = dict(reading.roles)
-    if "outcome" in roles:
-        roles["winner"] = roles["outcome"]
-    return roles
+    return [reading for reading in readings if fits(reading)]
 
 
 def _comparisons(roles: Roles) -> list[Reading]:
@@ -374,37 +276,23 @@ def _outcomes(roles: Roles, sides: dict[str, str]) -> list[dict[str, str]]:
         return [{"outcome": given.get("outcome") or given["winner"]}]
     if "left_score" in given:
         return [{role: given[role] for role in ("left_score", "right_score")}]
+    # A winner next to a loser is a side, and no outcome.
     taken = set(sides.values())
-    loser = find_columns_of_loser(roles)
-    found = [
-        {"outcome": column}
-        for column in find_columns("outcome", roles.table.columns)
-        if column not in taken and column not in loser
-    ]
+    taken.update(*(found[1:] for found in roles.sides() if found.family == "winner"))
+    likely = find_columns("outcome", roles.table.columns)
+    found = [{"outcome": column} for column in likely if column not in taken]
     scores = roles.find("left_score", sides), roles.find("right_score", sides)
     if scores[0] is not None and scores[1] is not None:
         found.append({"left_score": scores[0], "right_score": scores[1]})
-    elif not found:
-        points = roles.find("points", sides)
-        found += [{"outcome": points}] if points is not None else []
+    elif not found and (points := roles.find("points", sides)) is not None:
+        found.append({"outcome": points})
     return found
-
-
-def find_columns_of_loser(roles: Roles) -> set[str]:
-    """Give the columns that are a winner's beside a loser's, and no outcome."""
-    return {
-        column
-        for family, *columns in roles.sides()
-        if family == "winner"
-        for column in columns
-    }
 
 
 def _long(roles: Roles) -> list[Reading]:
     if roles.sides() and "person" not in roles.given:
         return []
-    person = roles.find("person")
-    item = roles.find("item")
+    person, item = roles.find("person"), roles.find("item")
     rating = roles.given.get("grade") or roles.find("rating")
     others = [c for c in roles.table.columns if c not in (person, rating)]
     if item is None and len(others) == 1:
@@ -417,16 +305,13 @@ def _long(roles: Roles) -> list[Reading]:
 
 
 def _grades(roles: Roles) -> list[Reading]:
-    query = roles.find("query")
-    grade = roles.find("grade")
+    query, grade = roles.find("query"), roles.find("grade")
     if grade is None and query is not None:
         grade = roles.find("rating")
     if grade is None or "person" in roles.given:
         return []
-    columns = {"query": query} if query is not None else {}
-    columns["grade"] = grade
-    item = roles.find("item", columns)
-    if item is not None:
+    columns = {"grade": grade} if query is None else {"query": query, "grade": grade}
+    if (item := roles.find("item", columns)) is not None:
         columns["item"] = item
     return [Reading("grades", columns)]
 
@@ -444,12 +329,9 @@ def _family_of(left: str, right: str) -> str:
 def _refuse_sides_without_outcome(roles: Roles) -> None:
     if {"query", "grade", "person", "item"} & set(roles.given):
         return
-    sides = [Sides(*found) for found in roles.sides()]
-    if sides:
-        raise FileError(
-            roles.table.path,
-            f"{sides[0].left} and {sides[0].right} look like two sides that are "
-            "compared, but no column says who won. Name it with --outcome (or "
-            "--left-score and --right-score). The columns are: "
-            f"{', '.join(map(shorten, roles.table.columns))}.",
+    for sides in roles.sides():
+        raise roles.table.error(
+            f"{sides.left} and {sides.right} look like two sides that are compared, "
+            "but no column says who won. Name it with --outcome (or --left-score and "
+            f"--right-score). {roles.table.list_columns()}"
         )

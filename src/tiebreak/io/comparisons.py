@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables with one comparison per row: votes, matches, games.
+"""Tables with one comparison per row (votes, matches, games), read and written.
 
-A column of outcomes read by its distinct values, with the lines of what is wrong.
+Outcomes follow the rules of `Outcome.parse`: a declared number, the name of an item of
+the row, a word of the table, in this order. Only names have to be looked at row by row.
+One rule is stricter: a number is the name of an item only in a column that is said to
+hold the winner, because ``1`` is also a usual score.
 
-The rules are those of `Outcome.parse`: a declared number, the name of an item of the
-row, a word of the table, in this order. Only the names have to be looked at row by
-row. One rule is stricter: a number is the name of an item only in a column that is
-said to hold the winner, because ``1`` is also a usual score.
-
-Columns beside a comparison: who judged, when, and how much it counts.
-
-A column that the user named must be whole. One that was only recognized by its name is
-left unused when it is not, and a sentence says so.
+Metadata columns say who judged, when, and how much a row counts. A column that the user
+named must be whole. One that was only detected by its name is not used when it is not
+whole, and a sentence says so.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, find_distinct, readable_period
+from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import (
     BOTH_BAD_WORDS,
     OUTCOME_WORDS,
@@ -35,19 +35,20 @@ from tiebreak.data.outcome import (
 )
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Reading, Roles, spelling
-from tiebreak.io.result import (
+from tiebreak.io.result import ReadOptions, ReadResult, flag, plural, shorten
+from tiebreak.io.table import (
     SHOWN,
-    BrokenRows,
-    FileError,
-    NeedsAnswer,
-    ReadOptions,
-    ReadResult,
-    flag,
-    list_places,
-    plural,
-    shorten,
+    Columns,
+    Table,
+    Text,
+    check_ending,
+    number_text,
+    write_table,
 )
-from tiebreak.io.table import Columns, Table, Text, number_text, restore_names
+
+Rows = NDArray[np.int64]
+Outcomes = NDArray[np.int8]
+Flags = NDArray[np.bool_]
 
 _BY_NAME, _UNDECLARED, _OTHER_NUMBER, _UNKNOWN, _AMBIGUOUS = 10, 11, 12, 13, 14
 _FAULTS = {
@@ -59,103 +60,56 @@ _FAULTS = {
 
 @dataclass(frozen=True, eq=False)
 class Sided:
-    """The columns of a comparison, by the names that they have in the file.
+    """The columns of a comparison, by the names that they have in the file."""
 
-    Attributes
-    ----------
-    names : tuple of three str
-        Column names of left, right and outcome.
-    left, right, outcome : Text
-        The columns.
-    """
-
-    names: tuple[str, str, str]
-    left: Text
+    names: tuple[str, str, str]  # column names of left, right and outcome
+    left: Text  # the columns
     right: Text
     outcome: Text
 
 
 def read_outcomes(
-    table: Table,
-    columns: Sided,
-    meaning: Meaning | None,
-    names_winner: bool,
-    broken: BrokenRows,
-) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    """Read the outcomes of comparisons.
+    columns: Columns, sided: Sided, meaning: Meaning | None, names_winner: bool
+) -> tuple[Outcomes, Flags]:
+    """Return outcomes -1, 0 and +1, and which rows call both items bad; (n,) each.
 
-    Parameters
-    ----------
-    table : Table
-        Where the columns come from.
-    columns : Sided
-        The columns.
-    meaning : {"sign", "score"} or None
-        What numbers mean.
-    names_winner : bool
-        Whether numbers may be names of items.
-    broken : BrokenRows
-        Where unreadable rows are noted.
-
-    Returns
-    -------
-    y : ndarray of int8 of shape (n,)
-        -1, 0 or +1; 0 in rows that were noted.
-    both_bad : ndarray of bool of shape (n,)
-        Rows that call both items bad; they are ties in y.
-
-    Raises
-    ------
-    NeedsAnswer
-        If there are numbers and no declared meaning.
+    Rows that cannot be read are noted, and 0. `names_winner`: numbers may be names.
     """
-    outcome = columns.outcome
-    ids = _number_names(columns.left.values, columns.right.values)
+    outcome = sided.outcome
+    ids: dict[str, int] = {}
+    for name in (*sided.left.values, *sided.right.values):
+        ids.setdefault(name.strip(), len(ids))
     words = {normalize(name) for name in ids}
-    by_value = np.array(
-        [_judge(value, meaning, names_winner, ids, words) for value in outcome.values]
-        or [_UNKNOWN]
+    codes = outcome.per_row(
+        lambda value: _judge(value, meaning, names_winner, ids, words), missing=0
     )
-    codes = by_value[outcome.codes]
-    missing = outcome.missing
-    codes[missing] = 0
-    named = np.flatnonzero((codes == _BY_NAME) & ~missing)
+    named = np.flatnonzero(codes == _BY_NAME)
     if len(named):
-        codes[named] = _judge_names(columns, ids, named)
-    _ask_meaning(table, columns, np.flatnonzero(codes == _UNDECLARED))
-    broken.add(f"no outcome in {columns.names[2]}", np.flatnonzero(missing))
+        codes[named] = _judge_names(sided, ids, named)
+    _ask_meaning(columns.table, sided, np.flatnonzero(codes == _UNDECLARED))
+    columns.note_missing("outcome", sided.names[2])
     for fault, text in _FAULTS.items():
         rows = _show_different(np.flatnonzero(codes == fault), outcome.codes)
-        values = [outcome.values[outcome.codes[row]] for row in rows[:SHOWN]]
-        broken.add(text.format(meaning=meaning), rows, values)
+        columns.note(text.format(meaning=meaning), rows, outcome.in_rows(rows))
         if fault == _UNKNOWN and len(rows):
-            broken.advice = (
+            columns.advice = (
                 " An outcome is the name of one of the two, or a word such as left, "
                 "tie, right or draw; write one of these instead."
             )
-    bad_words = [normalize(value) in BOTH_BAD_WORDS for value in outcome.values]
-    is_bad = np.array(bad_words or [False])[outcome.codes] & ~missing & (codes == 0)
+    is_bad = outcome.per_row(lambda value: normalize(value) in BOTH_BAD_WORDS, False)
+    is_bad &= codes == 0
     return np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8), is_bad
 
 
-def _show_different(
-    rows: NDArray[np.int64], codes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _show_different(rows: Rows, codes: Rows) -> Rows:
     """Bring rows of different values among the first five, which are shown.
 
-    A slip of the pen stands out only beside the words that it differs from.
+    A slip of the pen stands out only next to the words that it differs from.
     """
     _, first = np.unique(codes[rows], return_index=True)
     others = np.setdiff1d(np.arange(len(rows)), first)
     order = np.concatenate([np.sort(first), others])
     return rows[np.concatenate([np.sort(order[:SHOWN]), order[SHOWN:]])]
-
-
-def _number_names(left: list[str], right: list[str]) -> dict[str, int]:
-    ids: dict[str, int] = {}
-    for name in (*left, *right):
-        ids.setdefault(name.strip(), len(ids))
-    return ids
 
 
 def _judge(
@@ -182,69 +136,54 @@ def _judge(
     return _AMBIGUOUS if word in words else int(OUTCOME_WORDS[word])
 
 
-def _judge_names(
-    columns: Sided, ids: dict[str, int], rows: NDArray[np.int64]
-) -> NDArray[Any]:
+def _judge_names(sided: Sided, ids: dict[str, int], rows: Rows) -> NDArray[Any]:
     """Read outcomes that are the name of an item, by the two items of their row."""
 
-    def ids_of(column: Text) -> NDArray[np.int64]:
-        known = np.array([ids.get(value.strip(), -1) for value in column.values] + [-1])
-        return known[column.codes[rows]]
+    def ids_of(column: Text) -> Rows:
+        return column.per_row(lambda value: ids.get(value.strip(), -1), -1)[rows]
 
-    winner, left, right = map(ids_of, (columns.outcome, columns.left, columns.right))
+    winner, left, right = map(ids_of, (sided.outcome, sided.left, sided.right))
     # A winner that stands on both sides is a row of an item against itself, which is
     # reported and left out later.
     result = np.select([winner == left, winner == right], [-1, 1], _UNKNOWN)
-    other = result == _UNKNOWN
-    if other.any():
-        texts = columns.outcome.values
-        is_word = np.array([normalize(text) in OUTCOME_WORDS for text in texts])
-        result[other & is_word[columns.outcome.codes[rows]]] = _AMBIGUOUS
+    is_word = sided.outcome.per_row(lambda v: normalize(v) in OUTCOME_WORDS, False)
+    result[(result == _UNKNOWN) & is_word[rows]] = _AMBIGUOUS
     return result
 
 
-def _ask_meaning(table: Table, columns: Sided, rows: NDArray[np.int64]) -> None:
+def _ask_meaning(table: Table, sided: Sided, rows: Rows) -> None:
     if not len(rows):
         return
-    # The first row of each of three different numbers tells more than three rows.
-    _, first = np.unique(columns.outcome.codes[rows], return_index=True)
+    # The first row of each of three different numbers says more than three rows.
+    found, first = np.unique(sided.outcome.codes[rows], return_index=True)
     shown = rows[np.sort(first)[:3]]
-    places = table.places(shown)
-    texts = columns.left, columns.right, columns.outcome
+    texts = sided.left, sided.right, sided.outcome
+    cells = [
+        [f"{name} {'(none)' if v is None else shorten(v)}" for v in text.in_rows(shown)]
+        for name, text in zip(sided.names, texts, strict=True)
+    ]
     examples = "; ".join(
-        f"{place}: "
-        + ", ".join(
-            f"{name} {_cell(text, row)}"
-            for name, text in zip(columns.names, texts, strict=True)
-        )
-        for place, row in zip(places, shown.tolist(), strict=True)
+        f"{place}: {', '.join(row)}"
+        for place, *row in zip(table.places(shown), *cells, strict=True)
     )
-    left, right, outcome = columns.names
-    names = {*columns.left.values, *columns.right.values}
+    left, right, outcome = sided.names
+    values = [sided.outcome.values[code] for code in found]
     winner = ""
-    found = np.unique(columns.outcome.codes[rows]).tolist()
-    if all(columns.outcome.values[code] in names for code in found):
+    if {*values} <= {*sided.left.values, *sided.right.values}:
         winner = f", or --winner {outcome} if it names the winner"
-    values = {columns.outcome.values[code].strip() for code in found}
-    if "2" in values and values <= {"0", "1", "2"}:
-        raise NeedsAnswer(
-            table.path,
-            f"{outcome} holds the numbers {', '.join(sorted(values))} ({examples}). If "
-            f"1 says that {left} won and 2 that {right} did, write left and right "
-            f"instead{winner}.",
+    numbers = {value.strip() for value in values}
+    if "2" in numbers and numbers <= {"0", "1", "2"}:
+        raise table.question(
+            f"{outcome} holds the numbers {', '.join(sorted(numbers))} ({examples}). "
+            f"If 1 says that {left} won and 2 that {right} did, write left and right "
+            f"instead{winner}."
         )
-    raise NeedsAnswer(
-        table.path,
+    raise table.question(
         f"{outcome} holds numbers in {len(rows):,} rows, and files differ in what they "
         f"mean ({examples}). Say --meaning score if it is the points of {left} (1 won, "
         f"0.5 tie, 0 lost), or --meaning sign if -1 says that {left} is better, 0 a "
-        f"tie and +1 that {right} is better{winner}.",
+        f"tie and +1 that {right} is better{winner}."
     )
-
-
-def _cell(text: Text, row: int) -> str:
-    code = text.codes[row]
-    return "(none)" if code < 0 else shorten(text.values[code])
 
 
 def _is_number(value: str) -> bool:
@@ -262,58 +201,36 @@ _FALSE = ("false", "f", "no", "n", "0", "0.0")
 
 
 def read_advantage(
-    columns: Columns, roles: dict[str, str], family: str, broken: BrokenRows
-) -> tuple[dict[str, NDArray[Any]], list[str]]:
-    """Read by how much the left side is favored; 1 at home, 0 on neutral ground.
+    columns: Columns, roles: dict[str, str], family: str, sentences: list[str]
+) -> dict[str, NDArray[Any]]:
+    """Return how much the left side is favored as ``"advantage"``, if it is.
 
-    Parameters
-    ----------
-    columns : Columns
-        The columns of left, advantage and neutral.
-    roles : dict of str to str
-        The column of each role.
-    family : str
-        Of the two sides, see `SIDES`.
-    broken : BrokenRows
-        Where rows that cannot be read are noted.
-
-    Returns
-    -------
-    columns : dict of str to ndarray of shape (n,)
-        ``"advantage"``, if a side is favored.
-    sentences : list of str
-        What is said of it.
+    It is 1 at home and 0 on neutral ground, or the number in its own column.
     """
     if "advantage" in roles:
         column = roles["advantage"]
-        columns.note_bad(column, "advantage", broken)
-        return {"advantage": columns.numbers[column]}, [
-            f"{column} is the advantage of the left side."
-        ]
+        columns.note_bad("advantage", column)
+        sentences.append(f"{column} is the advantage of the left side.")
+        return {"advantage": columns.numbers[column]}
     if family not in ("home", "white") and "neutral" not in roles:
-        return {}, []
+        return {}
     side = roles["left"]
     if "neutral" not in roles:
         why = "moves first" if family == "white" else "plays at home"
-        favored = np.ones(len(columns.text[side].codes))
-        return {"advantage": favored}, [
-            f"The side in {side} {why}, which is counted as an advantage."
-        ]
+        sentences.append(f"The side in {side} {why}, which is counted as an advantage.")
+        return {"advantage": np.ones(len(columns.text[side].codes))}
     column = roles["neutral"]
     text = columns.text[column]
-    words = [value.strip().casefold() for value in text.values]
-    known = np.array([word in _TRUE + _FALSE for word in words] + [False])
-    wrong = np.flatnonzero(~known[text.codes])
-    broken.add(
-        f"values in {column} that are neither true nor false",
-        wrong,
-        [None if c < 0 else text.values[c] for c in text.codes[wrong[:5]]],
-    )
-    neutral = np.array([word in _TRUE for word in words] + [False])[text.codes]
-    return {"advantage": 1.0 - neutral}, [
+    neutral = text.per_row(lambda value: value.strip().casefold() in _TRUE, False)
+    known = text.per_row(lambda value: value.strip().casefold() in _FALSE, False)
+    wrong = np.flatnonzero(~(known | neutral))
+    what = f"values in {column} that are neither true nor false"
+    columns.note(what, wrong, text.in_rows(wrong))
+    sentences.append(
         f"The side in {side} plays at home, which is counted as an advantage, except "
         f"in {plural(int(neutral.sum()), 'row')} where {column} is true."
-    ]
+    )
+    return {"advantage": 1.0 - neutral}
 
 
 _ISO = re.compile(
@@ -322,68 +239,38 @@ _ISO = re.compile(
 _COMPACT = re.compile(r"(?:1[6-9]|20|21)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _YEAR_FIRST = re.compile(r"(\d{4})[./](\d{1,2})[./](\d{1,2})")
 _YEAR_LAST = re.compile(r"(\d{1,2})([./])(\d{1,2})[./](\d{4})")
-_PART = 1 << 16
+_PIECE = 1 << 16
 _UTC = re.compile(r"(?: ?UTC|Z|[+-]00:?00)$")
 
 
-@dataclass
-class Metadata:
-    """Columns beside a comparison, and what is said of them."""
+def _read_metadata(
+    columns: Columns, roles: dict[str, str], given: dict[str, str], sentences: list[str]
+) -> dict[str, NDArray[Any]]:
+    """Return rater, period and weight, where there are such columns, (n,) each.
 
-    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
-    sentences: list[str] = field(default_factory=list)
-
-
-def read_metadata(
-    table: Table,
-    columns: Columns,
-    roles: dict[str, str],
-    given: dict[str, str],
-    broken: BrokenRows,
-) -> Metadata:
-    """Read rater, period and weight, where there are such columns.
-
-    Parameters
-    ----------
-    table : Table
-        Where the columns come from.
-    columns : Columns
-        The columns.
-    roles, given : dict of str to str
-        The column of each role, and those among them that the user named.
-    broken : BrokenRows
-        Where unreadable rows of columns that the user named are noted.
-
-    Returns
-    -------
-    Metadata
+    Faults in columns that the user gave are noted; others are not used, and said.
     """
-    result = Metadata()
+    table = columns.table
+    metadata: dict[str, NDArray[Any]] = {}
     for role, read in (("rater", _rater), ("period", _period), ("weight", _weight)):
         if role not in roles:
             continue
         column = roles[role]
         rows, why, values, sentence = read(columns, column)
-        if len(rows):
-            if role in given:
-                broken.add(f"{why} in {column}", rows, table.values(column, rows))
-                continue
-            result.sentences.append(
-                f"{column} is not used as the {role}: {why} in "
-                f"{list_places(table.places, rows)}."
-            )
-        elif values is None:
-            if role in given:
-                raise FileError(
-                    table.path, f"{flag(role)} {column} cannot be used: {why}."
-                )
-            result.sentences.append(f"{column} is not used as the {role}: {why}.")
+        if values is not None:
+            metadata[role] = values
+            sentences.append(sentence)
+        elif role not in given:
+            where = f" in {table.list_places(rows)}" if len(rows) else ""
+            sentences.append(f"{column} is not used as the {role}: {why}{where}.")
+        elif len(rows):
+            columns.note(f"{why} in {column}", rows, table.values(column, rows))
         else:
-            result.columns[role] = values
-            result.sentences.append(sentence)
-    return result
+            raise table.error(f"{flag(role)} {column} cannot be used: {why}.")
+    return metadata
 
 
+# Rows with a fault, the fault, else the values, and the sentence about them.
 _Read = tuple[NDArray[Any], str, "NDArray[Any] | None", str]
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
@@ -413,9 +300,9 @@ def _period(columns: Columns, column: str) -> _Read:
     missing = np.flatnonzero(series.is_null().to_numpy())
     if len(missing):
         return missing, "no value", None, ""
-    periods = _in_parts(series, column)
+    periods = _in_pieces(series, column)
     if periods is None:
-        periods = as_periods(number_text(series), column)
+        periods = _as_periods(number_text(series), column)
     if periods is None:
         why = (
             "its values are neither numbers nor dates such as 2024-05-31, for example "
@@ -426,19 +313,19 @@ def _period(columns: Columns, column: str) -> _Read:
     return _NO_ROWS, "", periods, f"{column} is when, from {first} to {last}."
 
 
-def _in_parts(series: pl.Series, column: str) -> NDArray[Any] | None:
+def _in_pieces(series: pl.Series, column: str) -> NDArray[Any] | None:
     """Read times that nearly all differ, so that few of them are in memory at once.
 
-    None if they are few, or if parts are read differently, as dates and as numbers:
-    what they are has then to be told from all of them together.
+    None if they are few, or if some pieces hold dates and others numbers: what they
+    are is then decided by all of them together.
     """
-    if len(series) <= _PART or 2 * series.head(_PART).n_unique() < _PART:
+    if len(series) <= _PIECE or 2 * series.head(_PIECE).n_unique() < _PIECE:
         return None
     found: list[NDArray[Any]] = []
-    for start in range(0, len(series), _PART):
+    for start in range(0, len(series), _PIECE):
         # Not as categories, of which polars keeps all that it has ever seen.
-        values = find_distinct(as_column(series.slice(start, _PART), column))
-        part = as_periods(Text(values.codes, values.values), column)
+        values = find_distinct(as_column(series.slice(start, _PIECE), column))
+        part = _as_periods(Text(values.codes, values.values), column)
         if part is None:
             return None
         found.append(part)
@@ -446,25 +333,10 @@ def _in_parts(series: pl.Series, column: str) -> NDArray[Any] | None:
     return np.concatenate(found) if dates in (0, len(found)) else None
 
 
-def as_periods(text: Text, column: str) -> NDArray[Any] | None:
-    """Turn text into dates or numbers, whose order is that of time.
+def _as_periods(text: Text, column: str) -> NDArray[Any] | None:
+    """Return dates or numbers, whose order is that of time; None if it is neither.
 
-    Parameters
-    ----------
-    text : Text
-        The column, without missing values.
-    column : str
-        Its name; numbers of eight digits are dates in a column that is called so.
-
-    Returns
-    -------
-    ndarray of datetime64, int64 or float64 of shape (n,), or None
-        None if the values are neither.
-
-    Examples
-    --------
-    >>> as_periods(Text(np.array([0, 1, 0]), ["20240531", "20240601"]), "Date")
-    array(['2024-05-31', '2024-06-01', '2024-05-31'], dtype='datetime64[D]')
+    Numbers of eight digits are dates in a column that is called so.
     """
     values = [value.strip() for value in text.values]
     found: NDArray[Any]
@@ -492,11 +364,10 @@ def _year_first(values: list[str]) -> list[str]:
     In 31.05.2024 the day comes first. In 31/05/2024 and 05/31/2024 it does not say, but
     a number above 12 in one of the dates does, for all of them.
     """
-    if all(found := [*map(_YEAR_FIRST.fullmatch, values)]):
-        return [_iso(year, month, day) for year, month, day in _groups(found)]
-    if not all(found := [*map(_YEAR_LAST.fullmatch, values)]):
+    if parts := _all_groups(_YEAR_FIRST, values):
+        return [_iso(year, month, day) for year, month, day in parts]
+    if not (parts := _all_groups(_YEAR_LAST, values)):
         return [value.replace("/", "-") for value in values]
-    parts = _groups(found)
     first, second = (max(int(part[place]) for part in parts) for place in (0, 2))
     dotted = all(part[1] == "." for part in parts)
     if dotted or (first > 12 >= second):
@@ -506,76 +377,52 @@ def _year_first(values: list[str]) -> list[str]:
     return values
 
 
-def _groups(found: list[re.Match[str] | None]) -> list[tuple[str, ...]]:
-    return [match.groups() for match in found if match is not None]
+def _all_groups(pattern: re.Pattern[str], values: list[str]) -> list[tuple[str, ...]]:
+    """Return the groups of every value; an empty list if one does not match."""
+    found = [match for value in values if (match := pattern.fullmatch(value))]
+    return [match.groups() for match in found] if len(found) == len(values) else []
 
 
 def _iso(year: str, month: str, day: str) -> str:
     return f"{year}-{month:0>2}-{day:0>2}"
 
 
-SWAP_SEED = 20_240_229
-"""Seed of the exchange of sides in files that always name the winner first."""
+# Seed of the exchange of sides in files that always name the winner first.
+_SWAP_SEED = 20_240_229
 
 
 def read_comparisons(
     table: Table, options: ReadOptions, reading: Reading
 ) -> ReadResult:
-    """Read a table of comparisons.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    options : ReadOptions
-        What the user said.
-    reading : Reading
-        Which columns are compared, and which say who is better.
-
-    Returns
-    -------
-    ReadResult
-    """
+    """Read a table of comparisons, of which a reading has been chosen."""
     roles = dict(reading.roles)
     winner_first = "loser" in roles
-    names = [roles["winner"], roles["loser"]] if winner_first else [
-        roles["left"], roles["right"]
-    ]  # fmt: skip
+    sides = ("winner", "loser") if winner_first else ("left", "right")
+    names = [roles[side] for side in sides]
     found = Roles(table, options)
-    beside = ["rater", "period", "weight"]
+    optional = ["rater", "period", "weight"]
     if not winner_first:
-        beside += ["advantage", "neutral"]
+        optional += ["advantage", "neutral"]
     elif {"advantage", "neutral"} & set(found.given):
-        raise FileError(
-            table.path,
+        raise table.error(
             "--advantage and --neutral speak of the left side, but here the columns "
-            "are the winner and the loser; name two sides with --left and --right.",
+            "are the winner and the loser; name two sides with --left and --right."
         )
-    for role in beside:
+    for role in optional:
         if (column := found.find(role, roles)) is not None:
             roles[role] = column
     likely = _likely_tags(table, roles)
-    text_roles = ("outcome", "rater", "neutral")
+
+    def columns_of(*wanted: str) -> list[str]:
+        return [roles[role] for role in wanted if role in roles]
+
     columns = table.read(
-        text=names + [roles[role] for role in text_roles if role in roles],
-        numbers=[
-            *(
-                roles[role]
-                for role in ("left_score", "right_score", "weight", "advantage")
-                if role in roles
-            ),
-            *likely,
-        ],
-        raw=[roles["period"]] if "period" in roles else [],
+        text=names + columns_of("outcome", "rater", "neutral"),
+        numbers=columns_of("left_score", "right_score", "weight", "advantage") + likely,
+        raw=columns_of("period"),
     )
-    sentences: list[str] = []
-    questions: list[str] = []
-    left, right = columns.text[names[0]], columns.text[names[1]]
-    if not table.is_parquet:
-        left, right = restore_names(left, right, sentences)
-    broken = table.broken()
-    for name, side in zip(names, (left, right), strict=True):
-        broken.add(f"no name in {name}", np.flatnonzero(side.missing))
+    sentences = [_describe_outcome(names, roles)]
+    left, right = read_sides(columns, names, sentences)
     both_bad = np.zeros(len(left.codes), dtype=bool)
     if winner_first:
         y = np.full(len(left.codes), -1, dtype=np.int8)
@@ -583,50 +430,56 @@ def read_comparisons(
         outcome = roles["outcome"]
         named = "winner" in spelling(outcome) or options.winner is not None
         sided = Sided((names[0], names[1], outcome), left, right, columns.text[outcome])
-        y, both_bad = read_outcomes(table, sided, options.meaning, named, broken)
+        y, both_bad = read_outcomes(columns, sided, options.meaning, named)
     else:
-        y = _read_scores(columns, roles, broken)
-    aside = read_metadata(table, columns, roles, found.given, broken)
-    favored = read_advantage(columns, roles, reading.family, broken)
-    broken.refuse()
-    sentences.insert(0, _describe_outcome(names, roles))
-    sentences += aside.sentences + favored[1]
+        y = _read_scores(columns, roles)
+    metadata = _read_metadata(columns, roles, found.given, sentences)
+    metadata |= read_advantage(columns, roles, reading.family, sentences)
+    columns.refuse_broken()
 
-    keep = _leave_out(table, options, left, right, both_bad, names, sentences)
-    if both_bad.any() and options.both_bad != "drop":
-        questions.append("--both-bad drop leaves out the votes that call both bad.")
-    pairs, y = _make_pairs(left, right, y, keep)
-    extra = {**aside.columns, **favored[0]}
+    keep = _choose_rows(table, options, left, right, both_bad, names, sentences)
     if not keep.all():
-        extra = {name: column[keep] for name, column in extra.items()}
+        left, right, y = left.take(keep), right.take(keep), y[keep]
+        metadata = {name: column[keep] for name, column in metadata.items()}
+    pairs = Pairs(None, left.array(), right.array())
     if winner_first:
         pairs, y = _exchange(pairs, y, sentences)
-    tags = {t: columns.numbers[t] for t in likely if _is_tag(columns, t)}
+    tags = {
+        tag: columns.numbers[tag][keep].astype(np.int8)
+        for tag in likely
+        if set(np.unique(columns.numbers[tag]).tolist()) == {0.0, 1.0}
+    }
     if tags:
         sentences.append(
             f"{plural(len(tags), 'column')} of 0 and 1 can be used as categories: "
             f"{', '.join(tags)}."
         )
-    sentences.append(_count(pairs, y))
+    counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
+    sentences.append(count_outcomes(pairs.n_items, *counts))
+    drops = both_bad.any() and options.both_bad != "drop"
+    advice = "--both-bad drop leaves out the votes that call both bad."
     return ReadResult(
         kind="comparisons",
-        format=table.sniffed.format,
+        format=table.detected.format,
         sentences=sentences,
-        questions=questions,
+        questions=[advice] if drops else [],
         pairs=pairs,
         y=y,
-        columns=extra,
-        tags={name: values[keep].astype(np.int8) for name, values in tags.items()},
+        columns=metadata,
+        tags=tags,
     )
 
 
-def _read_scores(
-    columns: Columns, roles: dict[str, str], broken: BrokenRows
-) -> NDArray[np.int8]:
-    sides = [columns.numbers[roles[role]] for role in ("left_score", "right_score")]
-    for role in ("left_score", "right_score"):
-        columns.note_bad(roles[role], "score", broken)
-    difference = sides[1] - sides[0]
+def read_sides(columns: Columns, names: list[str], sentences: list[str]) -> list[Text]:
+    """Return the two columns of names, restored; missing names are noted."""
+    columns.note_missing("name", *names)
+    return columns.restore_names(sentences, *names)
+
+
+def _read_scores(columns: Columns, roles: dict[str, str]) -> Outcomes:
+    sides = [roles["left_score"], roles["right_score"]]
+    columns.note_bad("score", *sides)
+    difference = columns.numbers[sides[1]] - columns.numbers[sides[0]]
     difference[np.isnan(difference)] = 0  # these rows were noted, and are refused
     return np.sign(difference).astype(np.int8)
 
@@ -643,15 +496,15 @@ def _describe_outcome(names: list[str], roles: dict[str, str]) -> str:
     )
 
 
-def _leave_out(
+def _choose_rows(
     table: Table,
     options: ReadOptions,
     left: Text,
     right: Text,
-    both_bad: NDArray[np.bool_],
+    both_bad: Flags,
     names: list[str],
     sentences: list[str],
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Choose the rows that are kept, and say which are not, and why."""
     number = {name: code for code, name in enumerate(left.values)}
     same = np.array([number.get(name, -1) for name in right.values])
@@ -661,7 +514,7 @@ def _leave_out(
         rows = np.flatnonzero(alone)
         sentences.append(
             f"{plural(len(rows), 'row')} with the same item in {names[0]} and "
-            f"{names[1]} left out: {list_places(table.places, rows)}."
+            f"{names[1]} left out: {table.list_places(rows)}."
         )
     if (count := int((both_bad & keep).sum())) and options.both_bad == "drop":
         keep &= ~both_bad
@@ -671,23 +524,15 @@ def _leave_out(
             f"{plural(count, 'row')} with both items called bad counted as ties."
         )
     if not keep.any():
-        raise FileError(table.path, f"no comparison is left. {' '.join(sentences[1:])}")
+        raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep
 
 
-def _make_pairs(
-    left: Text, right: Text, y: NDArray[np.int8], keep: NDArray[np.bool_]
-) -> tuple[Pairs, NDArray[np.int8]]:
-    if not keep.all():
-        left, right, y = left.take(keep), right.take(keep), y[keep]
-    return Pairs(None, left.array(), right.array()), y
-
-
 def _exchange(
-    pairs: Pairs, y: NDArray[np.int8], sentences: list[str]
-) -> tuple[Pairs, NDArray[np.int8]]:
+    pairs: Pairs, y: Outcomes, sentences: list[str]
+) -> tuple[Pairs, Outcomes]:
     """Exchange sides at random: else the outcome would be known from the side."""
-    turned = np.random.default_rng(SWAP_SEED).random(len(y)) < 0.5
+    turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
     left = np.where(turned, pairs.right, pairs.left)
     right = np.where(turned, pairs.left, pairs.right)
     sentences.append(
@@ -700,24 +545,14 @@ def _exchange(
 
 def _likely_tags(table: Table, roles: dict[str, str]) -> list[str]:
     """List the columns without a role that begin with zeros and ones."""
+
+    def is_likely(column: pl.Series) -> bool:
+        if column.dtype == pl.Boolean:
+            return column.null_count() == 0
+        return set(map(str, column.unique())) <= {"0", "1"}
+
     free = [c for c in table.columns if c not in set(roles.values())]
-    return [c for c in free if _looks_like_tag(table.head[c])]
-
-
-def _looks_like_tag(column: pl.Series) -> bool:
-    if column.dtype == pl.Boolean:
-        return column.null_count() == 0
-    return set(map(str, column.unique())) <= {"0", "1"}
-
-
-def _is_tag(columns: Columns, column: str) -> bool:
-    values = columns.numbers[column]
-    return set(np.unique(values).tolist()) == {0.0, 1.0}
-
-
-def _count(pairs: Pairs, y: NDArray[np.int8]) -> str:
-    left, tie, right = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
-    return count_outcomes(pairs.n_items, left, tie, right)
+    return [c for c in free if is_likely(table.head[c])]
 
 
 def count_outcomes(n_items: int, left: int, tie: int, right: int) -> str:
@@ -726,4 +561,91 @@ def count_outcomes(n_items: int, left: int, tie: int, right: int) -> str:
     return (
         f"{plural(n, 'comparison')} of {plural(n_items, 'item')}: left is better in "
         f"{left:,}, right in {right:,}, neither in {tie:,}."
+    )
+
+
+# Words for left, tie and right; the first ones that are no names of items are written.
+_WORDS = (
+    ("left", "tie", "right"),
+    ("first", "tied", "second"),
+    ("home", "draw", "away"),
+)
+
+
+def write_comparisons(
+    path: str | os.PathLike[str],
+    pairs: Pairs,
+    y: ArrayLike,
+    columns: Mapping[str, Any] | None = None,
+) -> None:
+    """Write comparisons as a table with the columns left, right and outcome.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: CSV if it ends with ``.csv``, tab separated with ``.tsv``, Parquet
+        with ``.parquet``. It is written whole or not at all.
+    pairs : Pairs
+        The comparisons; items without names are written by their row numbers.
+    y : array-like of shape (n,)
+        Outcomes -1, 0 and +1, written as words. If an item is called like one of
+        the words left, tie and right, other words are taken.
+    columns : mapping of str to array-like of shape (n,), optional
+        More columns, such as rater and period.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written, or its name has another ending.
+    ValueError
+        If the columns do not match.
+
+    Notes
+    -----
+    In CSV and TSV, text that a spreadsheet would run as a formula gets an apostrophe
+    in front, which `read_file` takes away again.
+    """
+    path = check_ending(path)
+    n = len(pairs)
+    names = range(pairs.n_items) if pairs.names is None else pairs.names.tolist()
+    items = pl.Series([str(name) for name in names], dtype=pl.String)
+    words = pl.Series(_choose_words(items.to_list()), dtype=pl.String)
+    outcome = as_column(y, "y")
+    if len(outcome) != n:
+        raise ValueError(f"y has {len(outcome)} outcomes for {n} comparisons.")
+    # Without the warning of models: zeros and ones alone are fine here.
+    if len(wrong := np.flatnonzero(~np.isin(outcome, (-1, 0, 1)))):
+        raise ValueError(
+            f"y must hold -1, 0 and +1, got {list_rows(wrong, outcome[wrong[:5]])}."
+        )
+    series = [
+        items.gather(pairs.left).alias("left"),
+        items.gather(pairs.right).alias("right"),
+        words.gather(outcome.astype(np.int64) + 1).alias("outcome"),
+    ]
+    for name, values in (columns or {}).items():
+        if name in ("left", "right", "outcome"):
+            raise ValueError(
+                f"A column may not be called {name!r}; it is there already."
+            )
+        column = as_column(values, name)
+        if len(column) != n:
+            raise ValueError(
+                f"{name} has {len(column)} values but there are {n} comparisons; they "
+                "must be as many."
+            )
+        listed = column.tolist() if column.dtype.kind in "OU" else column
+        series.append(pl.Series(name, listed))
+    write_table(path, pl.DataFrame(series))
+
+
+def _choose_words(names: list[str]) -> tuple[str, str, str]:
+    """Choose words for left, tie and right that are not names of items."""
+    taken = {normalize(name) for name in names}
+    for words in _WORDS:
+        if not taken & set(words):
+            return words
+    raise ValueError(
+        "Items are called 'left' or 'tie' or 'right', and also like the other words "
+        "for outcomes; rename them."
     )

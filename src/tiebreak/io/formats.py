@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formats guessed from the first bytes of a file, never from its name.
+"""The format of a file, detected from its content and never from its name.
 
-The whole file is looked at once, in pieces, before anything is believed of it: that it
-can be opened and unpacked, that it is text in UTF-8, and whether it holds quotes or
-blank lines, which decide how rows are counted.
+`detect_format` looks at the whole file once, in pieces, before anything is believed of
+it: that it can be opened and unpacked, that it is text in UTF-8, and whether it holds
+quotes or blank lines, which decide how rows are counted. A new format is detected here.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _SVMLIGHT = re.compile(
     re.IGNORECASE,
 )
 _ADVICE = "save the file again as CSV in UTF-8 and try that."
-_ARROW = b"ARROW1"
 _BLANK = re.compile(r"\n[ \t]*\r?\n")
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
+_TYPED = (("parquet", b"PAR1", "a Parquet"), ("arrow", b"ARROW1", "an Arrow"))
 _UNREADABLE = (
     (b"PK\x03\x04", "is a zip archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "is an old Excel workbook"),
@@ -41,62 +41,36 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True)
-class Sniffed:
-    """What the first look at a file found.
-
-    Attributes
-    ----------
-    format : str
-        One of the formats of `ReadOptions`.
-    separator : str
-        Between the fields of a row, for CSV and TSV.
-    gzipped, quoted, blank : bool
-        Whether the file is packed, and has quotation marks or blank lines.
-    """
+class FileFormat:
+    """How a file is written: a format of `ReadOptions`, and what reading needs."""
 
     format: str
-    separator: str = ","
+    separator: str = ","  # between the fields of a row, for CSV and TSV
     gzipped: bool = False
-    quoted: bool = False
-    blank: bool = False
+    quoted: bool = False  # whether there are quotation marks
+    blank: bool = False  # whether there are blank lines
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file has named columns."""
+        return self.format in ("csv", "tsv", "parquet", "arrow")
 
 
-def sniff(path: Path, wanted: str | None = None) -> Sniffed:
-    """Look at a file and guess its format.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    wanted : str, optional
-        The format, if the user named one.
-
-    Returns
-    -------
-    Sniffed
-
-    Raises
-    ------
-    FileError
-        If there is no such file, it cannot be opened, or is not text.
-    """
+def detect_format(path: Path, wanted: str | None = None) -> FileFormat:
+    """Look at a file and detect its format, unless the user named it in `wanted`."""
     start = _first_bytes(path)
-    if start[:4] == b"PAR1" or wanted == "parquet":
-        if start[:4] != b"PAR1":
+    for name, magic, what in _TYPED:
+        if start.startswith(magic):
+            return FileFormat(name)
+        if wanted == name:
+            begin = magic.decode()
             raise FileError(
-                path, "this is not a Parquet file: it must begin with PAR1."
+                path, f"this is not {what} file: it must begin with {begin}."
             )
-        return Sniffed("parquet")
-    if start[:6] == _ARROW or wanted == "arrow":
-        if start[:6] != _ARROW:
-            raise FileError(
-                path, "this is not an Arrow file: it must begin with ARROW1."
-            )
-        return Sniffed("arrow")
-    gzipped = start[:2] == b"\x1f\x8b"
     for magic, what in _UNREADABLE:
         if start.startswith(magic):
             raise FileError(path, f"this {what}; export the table as CSV and try that.")
+    gzipped = start.startswith(b"\x1f\x8b")
     quoted, blank = _check_text(path, gzipped)
     with open_bytes(path, gzipped) as stream:
         lines = [
@@ -106,28 +80,16 @@ def sniff(path: Path, wanted: str | None = None) -> Sniffed:
     if not any(line.strip() for line in lines):
         raise FileError(path, "the file has only blank lines.")
     guess = wanted or _guess_text(lines)
-    if guess in ("csv", "tsv"):
-        separator = "\t" if wanted == "tsv" else _separator(lines[0])
-        guess = wanted or ("tsv" if separator == "\t" else "csv")
-        return Sniffed(guess, separator, gzipped, quoted, blank)
-    return Sniffed(guess, gzipped=gzipped)
+    if guess not in ("csv", "tsv"):
+        return FileFormat(guess, gzipped=gzipped)
+    separator = "\t" if wanted == "tsv" else _separator(lines[0])
+    guess = wanted or ("tsv" if separator == "\t" else "csv")
+    return FileFormat(guess, separator, gzipped, quoted, blank)
 
 
 @contextmanager
 def open_bytes(path: Path, gzipped: bool) -> Iterator[BinaryIO]:
-    """Open a file for reading, unpacked, and word its troubles as `FileError`.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    gzipped : bool
-        Whether it is packed by gzip.
-
-    Yields
-    ------
-    binary stream
-    """
+    """Open a file for reading, unpacked; its errors are raised as `FileError`."""
     try:
         with open(path, "rb") as raw:
             if gzipped:
@@ -146,22 +108,7 @@ def open_bytes(path: Path, gzipped: bool) -> Iterator[BinaryIO]:
 
 
 def text_lines(path: Path, gzipped: bool) -> Iterator[tuple[int, str]]:
-    """Give the lines of a text file that `sniff` has looked at.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    gzipped : bool
-        Whether it is packed by gzip.
-
-    Yields
-    ------
-    number : int
-        Line number, from 1.
-    line : str
-        The line, without blanks around it.
-    """
+    """Give line numbers from 1, and the stripped lines of a text file."""
     with open_bytes(path, gzipped) as stream:
         for number, line in enumerate(stream, start=1):
             yield number, line.decode("utf-8").lstrip("\ufeff").strip()
@@ -191,7 +138,7 @@ def _reason(error: OSError) -> str:
 
 
 def _check_text(path: Path, gzipped: bool) -> tuple[bool, bool]:
-    """Check that a file is UTF-8 text; tell of quotes and of blank lines."""
+    """Check that a file is UTF-8 text; return whether it has quotes, blank lines."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     n_bytes = n_lines = 0
     quoted = blank = False
@@ -250,7 +197,7 @@ def _guess_text(lines: list[str]) -> str:
 
 
 def _are_orders(lines: list[str]) -> bool:
-    """Tell a file of orders: a line `100 1`, then lines `0 3 i j k`."""
+    """Say whether a file holds orders: a line `100 1`, then lines `0 3 i j k`."""
     if len(lines) < 2 or not re.fullmatch(r"\d+ \d+ *", lines[0]):
         return False
     fields = lines[1].split()

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of items with features and a grade, in groups or in one.
+"""Graded items: tables with features, scores that people gave, svmlight files.
 
-Tables that could be taken for graded items, and are likely something else.
+A table whose column names say nothing is read as graded items, with the last column as
+the grade. Its content is looked at first, and where it is likely something else, the
+reader asks instead of guessing.
 
-A table whose column names say nothing is read as graded items, the last column the
-grade. These look at its content first, and ask instead of guessing.
+People use scales differently, so scores are compared within a person and never between:
+every two products that one person scored are a comparison, and equal scores are a tie.
 
-Scores that people gave to products: comparisons within a person, never between.
-
-People use scales differently, so a 7 of one is not compared with a 5 of another. Every
-two products that one person scored are a comparison, and equal scores are a tie.
-
-Graded items in svmlight files, with the silences of the reader guarded.
-
-scikit-learn's reader drops a qid that only some lines have, and takes any number for
-the number of a feature. Every line is looked at before the reader is let at the file.
+scikit-learn's svmlight reader drops a qid that only some lines have, and takes any
+number for the number of a feature. So every line is checked before it reads the file.
 """
 
 from __future__ import annotations
@@ -34,7 +29,7 @@ from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, spelling
-from tiebreak.io.formats import Sniffed, open_bytes
+from tiebreak.io.formats import FileFormat, open_bytes
 from tiebreak.io.items import (
     FeatureColumns,
     Wanted,
@@ -44,14 +39,13 @@ from tiebreak.io.items import (
 )
 from tiebreak.io.result import (
     FileError,
-    NeedsAnswer,
     ReadOptions,
     ReadResult,
-    list_places,
+    first_of,
     plural,
     shorten,
 )
-from tiebreak.io.table import Table, Text, restore_names
+from tiebreak.io.table import Table, Text
 
 _PLACES = (
     "finish", "place", "placement", "placing", "pos", "position", "rank", "ranking",
@@ -60,46 +54,18 @@ _PLACES = (
 _FEWEST_NAMES = 3
 
 
-def refuse_places(table: Table, grade: str) -> None:
-    """Refuse to guess that a column of places is a grade.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    grade : str
-        The column that would be taken for the grade.
-
-    Raises
-    ------
-    NeedsAnswer
-        If its name says that 1 is best.
-    """
+def _refuse_places(table: Table, grade: str) -> None:
+    """Refuse to guess that a column of places is a grade."""
     if spelling(grade) in _PLACES:
-        raise NeedsAnswer(
-            table.path,
+        raise table.question(
             f"{grade} looks like a place, of which 1 is best, but grades are better "
             "the higher they are. Add a column that is higher for better rows and "
-            f"name it with --grade, or say --grade {grade} if higher is better.",
+            f"name it with --grade, or say --grade {grade} if higher is better."
         )
 
 
-def refuse_two_sides(table: Table, numeric: list[str]) -> None:
-    """Refuse to guess where two columns hold the same names, as two sides do.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    numeric : list of str
-        Its columns of numbers; the others hold text.
-
-    Raises
-    ------
-    NeedsAnswer
-        If two columns of text share most of their values, and no row has the same one
-        in both. Codes of two features can be the same too, but then also in one row.
-    """
+def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
+    """Refuse to guess where two columns hold the same names, as two sides do."""
     words = [column for column in table.columns if column not in numeric]
     for first, second in combinations(words, 2):
         left, right = (table.head[c].cast(pl.String) for c in (first, second))
@@ -108,127 +74,75 @@ def refuse_two_sides(table: Table, numeric: list[str]) -> None:
         if both < _FEWEST_NAMES or 2 * both < min(map(len, sides)):
             continue
         if not (left == right).any():
-            raise NeedsAnswer(
-                table.path,
+            raise table.question(
                 f"{first} and {second} hold the same names, as two sides do that are "
                 f"compared. Then say --left {first!r} --right {second!r}, and who won "
                 "by --outcome or by --left-score and --right-score. If every row is a "
-                "graded item, name its grade with --grade.",
+                "graded item, name its grade with --grade."
             )
 
 
-MOST_COMPARISONS = 50_000_000
-"""More comparisons than this are not written out; orders say the same in less."""
+# More comparisons than this are not written out; orders say the same in less.
+_MOST_COMPARISONS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores, one per entry, in the order of the file.
-
-    Attributes
-    ----------
-    person : Text
-        Who gave each score.
-    item : ndarray of int64 of shape (n,)
-        Number of the item of each score.
-    names : list of str
-        Names of the items.
-    score : ndarray of float64 of shape (n,)
-        The scores, higher is better.
-    row : ndarray of int64 of shape (n,)
-        Row of the table of each score.
-    """
+    """Scores that people gave, one per entry, in the order of the file."""
 
     person: Text
-    item: NDArray[np.int64]
-    names: list[str]
-    score: NDArray[np.float64]
-    row: NDArray[np.int64]
+    item: NDArray[np.int64]  # (n,) number of the item
+    names: list[str]  # names of the items
+    score: NDArray[np.float64]  # (n,) higher is better
+    row: NDArray[np.int64]  # (n,) row of the table
 
 
 def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> ReadResult:
-    """Read a table with one score per row.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    options : ReadOptions
-        What the user said.
-    roles : dict of str to str
-        The columns of person, item and grade.
-
-    Returns
-    -------
-    ReadResult
-    """
+    """Read a table with one score per row, given by a person to an item."""
     person, item, grade = (roles[role] for role in ("person", "item", "grade"))
     columns = table.read(text=[person, item], numbers=[grade])
-    broken = table.broken()
-    for name in (person, item):
-        broken.add(f"no value in {name}", np.flatnonzero(columns.text[name].missing))
-    values = columns.numbers[grade]
-    columns.note_bad(grade, "score", broken)
-    broken.refuse()
-    product = columns.text[item]
+    columns.note_missing("value", person, item)
+    columns.note_bad("score", grade)
+    columns.refuse_broken()
     sentences = [f"{grade} is the score that {person} gave to {item}."]
-    if not table.is_parquet:
-        product, _ = restore_names(product, product, sentences)
-    scores = Scores(
-        columns.text[person],
-        product.codes,
-        product.values,
-        values,
-        np.arange(len(values), dtype=np.int64),
-    )
-    return _make(table, options, scores, sentences)
+    [items] = columns.restore_names(sentences, item)
+    score = columns.numbers[grade]
+    rows = np.arange(len(score), dtype=np.int64)
+    scores = Scores(columns.text[person], items.codes, items.values, score, rows)
+    return _make_result(table, options, scores, sentences)
 
 
-def read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
+def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
     """Read a table with one row per person and one column per product.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    options : ReadOptions
-        What the user said.
-    person : str
-        The column of the person; all others are products. A cell without a value is
-        a product that this person did not score.
-
-    Returns
-    -------
-    ReadResult
+    A cell without a value is a product that this person did not score.
     """
     products = [column for column in table.columns if column != person]
     columns = table.read(text=[person], numbers=products)
-    broken = table.broken()
     people = columns.text[person]
-    broken.add(f"no value in {person}", np.flatnonzero(people.missing))
+    columns.note_missing("value", person)
     for product in products:
         if len(bad := columns.bad[product]):
             fault = f"scores of {product} that are not finite numbers"
-            broken.add(fault, bad, table.values(product, bad))
-    broken.refuse()
+            columns.note(fault, bad, table.values(product, bad))
+    columns.refuse_broken()
     score = np.stack([columns.numbers[product] for product in products], axis=1)
     row, item = np.nonzero(~np.isnan(score))
     if not len(row):
-        raise FileError(table.path, "there are no scores in the table.")
-    scores = Scores(
-        people.take(row), item.astype(np.int64), products, score[row, item], row
-    )
+        raise table.error("there are no scores in the table.")
+    people, item = people.take(row), item.astype(np.int64)
+    scores = Scores(people, item, products, score[row, item], row)
     start = (
         f"Every row is one {person}, and the other {plural(len(products), 'column')} "
         "are the products that were scored."
     )
-    return _make(table, options, scores, [start])
+    return _make_result(table, options, scores, [start])
 
 
-def _make(
+def _make_result(
     table: Table, options: ReadOptions, scores: Scores, sentences: list[str]
 ) -> ReadResult:
-    kind, form = options.kind, table.sniffed.format
+    kind, form = options.kind, table.detected.format
     names = as_names(scores.names)
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
@@ -248,8 +162,7 @@ def _make(
         )
         return ReadResult("orders", form, sentences, orders=orders)
     left, right = _within_people(table, scores)
-    difference = scores.score[right] - scores.score[left]
-    y = np.sign(difference).astype(np.int8)
+    y = np.sign(scores.score[right] - scores.score[left]).astype(np.int8)
     pairs = Pairs(None, scores.item[left], scores.item[right], names=names).compact()
     rater = Text(scores.person.codes[left], scores.person.values)
     sentences += [
@@ -259,13 +172,12 @@ def _make(
         f"{plural(len(scores.person.values), 'person').replace('persons', 'people')}, "
         f"{int((y == 0).sum()):,} of them ties.",
     ]
-    again = _repeated(scores)
-    if len(again):
+    if len(again := _repeated(scores)):
         sentences.insert(
             -1,
             f"{plural(len(again), 'score')} of a product that the person had scored "
-            f"before ({list_places(table.places, scores.row[again])}); each one is "
-            "compared with the other products.",
+            f"before ({table.list_places(scores.row[again])}); each one is compared "
+            "with the other products.",
         )
     return ReadResult(
         kind="comparisons",
@@ -286,11 +198,10 @@ def _within_people(
     order = np.argsort(scores.person.codes, kind="stable")
     sizes = np.bincount(scores.person.codes)
     total = int((sizes * (sizes - 1) // 2).sum())
-    if total > MOST_COMPARISONS:
-        raise FileError(
-            table.path,
+    if total > _MOST_COMPARISONS:
+        raise table.error(
             f"the scores give {total:,} comparisons within people, which is too many "
-            "to write out; try --kind orders.",
+            "to write out; try --kind orders."
         )
     left, right = [], []
     for rows in np.split(order, np.cumsum(sizes)[:-1]):
@@ -300,9 +211,8 @@ def _within_people(
     all_left, all_right = np.concatenate(left), np.concatenate(right)
     differ = scores.item[all_left] != scores.item[all_right]
     if not differ.any():
-        raise FileError(
-            table.path,
-            "no person scored two products, so there is nothing to compare.",
+        raise table.error(
+            "no person scored two products, so there is nothing to compare."
         )
     return all_left[differ], all_right[differ]
 
@@ -315,13 +225,11 @@ def _repeated(scores: Scores) -> NDArray[np.int64]:
 
 
 def _make_orders(table: Table, scores: Scores) -> Orders:
-    again = _repeated(scores)
-    if len(again):
-        raise FileError(
-            table.path,
+    if len(again := _repeated(scores)):
+        raise table.error(
             f"{plural(len(again), 'score')} of a product that the person had scored "
-            f"before: {list_places(table.places, scores.row[again])}; a list holds an "
-            "item once.",
+            f"before: {table.list_places(scores.row[again])}; a list holds an item "
+            "once."
         )
     sequences: list[list[list[int]]] = []
     order = np.lexsort((-scores.score, scores.person.codes))
@@ -339,19 +247,6 @@ def read_unnamed(
 
     A column of people makes the others the products that they scored. Else the last
     column is the grade and the others are features.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    options : ReadOptions
-        What the user said.
-    wanted : Wanted, optional
-        The features that a model was fitted on.
-
-    Returns
-    -------
-    ReadResult
     """
     roles = Roles(table, options)
     person = roles.given.get("person")
@@ -365,13 +260,13 @@ def read_unnamed(
         and set(others) <= set(numeric)
         and not {"grade", "item", "query"} & set(roles.given)
     ):
-        return read_wide(table, options, person)
+        return _read_wide(table, options, person)
     if options.kind not in (None, "grades") or "person" in roles.given:
         _refuse(table, options)
     item = roles.find("item")
     if options.grade is None and item is None and "query" not in roles.given:
         _refuse_names_or_people(table, numeric)
-        refuse_two_sides(table, numeric)
+        _refuse_two_sides(table, numeric)
     grade = roles.given.get("grade", table.columns[-1])
     featureless = options.items is None and not set(numeric) - {grade}
     if grade not in numeric or featureless:
@@ -382,7 +277,7 @@ def read_unnamed(
     if (query := roles.find("query", columns)) is not None:
         columns["query"] = query
     if options.grade is None:
-        refuse_places(table, grade)
+        _refuse_places(table, grade)
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
         result.questions.append("--grade names another column as the grade.")
@@ -400,49 +295,28 @@ def read_graded(
     options: ReadOptions,
     wanted: Wanted | None = None,
 ) -> ReadResult:
-    """Read a table of graded items.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    roles : dict of str to str
-        The columns of grade, query and item; all others are features, unless the user
-        names a table of items, which then has them.
-    options : ReadOptions
-        What the user said.
-    wanted : Wanted, optional
-        The features that a model was fitted on.
-
-    Returns
-    -------
-    ReadResult
-    """
+    """Read a table of graded items."""
     grade, query, item = roles["grade"], roles.get("query"), roles.get("item")
     others = [c for c in table.columns if c not in set(roles.values())]
-    sentences = [_describe(grade, query, item)]
+    named = "" if item is None else f", {item} names the item"
+    within = "" if query is None else f"; only rows of the same {query} are compared"
+    sentences = [f"{grade} is the grade of every row, higher is better{named}{within}."]
     chosen = FeatureColumns([], [])
     if options.items is None:
         chosen = choose_features(table, others, wanted, sentences)
-    named = [column for column in (query, item) if column is not None]
-    columns = table.read(text=[*named, *chosen.words], numbers=[grade, *chosen.numbers])
-    broken = table.broken()
-    for column in named:
-        missing = np.flatnonzero(columns.text[column].missing)
-        broken.add(f"no value in {column}", missing)
-    columns.note_bad(grade, "grade", broken)
-    items = build_features(chosen, columns, broken, sentences)
-    broken.refuse()
+    texts = [column for column in (query, item) if column is not None]
+    columns = table.read(text=[*texts, *chosen.words], numbers=[grade, *chosen.numbers])
+    columns.note_missing("value", *texts)
+    columns.note_bad("grade", grade)
+    items = build_features(chosen, columns, sentences)
+    columns.refuse_broken()
     if items is None and options.items is None:
-        raise FileError(
-            table.path,
-            f"{grade} is a grade, but no other column can be used as a feature.",
+        raise table.error(
+            f"{grade} is a grade, but no other column can be used as a feature."
         )
     names = None
     if item is not None:
-        names = columns.text[item]
-        if not table.is_parquet:
-            names, _ = restore_names(names, names, sentences)
+        [names] = columns.restore_names(sentences, item)
     grades = columns.numbers[grade]
     groups = None if query is None else columns.text[query]
     count = 1 if groups is None else len(groups.values)
@@ -452,22 +326,12 @@ def read_graded(
     )
     return ReadResult(
         kind="grades",
-        format=table.sniffed.format,
+        format=table.detected.format,
         sentences=sentences,
         items=items,
         grades=grades,
         query=None if groups is None else groups.array(),
         names=None if names is None else names.array(),
-    )
-
-
-def _describe(grade: str, query: str | None, item: str | None) -> str:
-    named = "" if item is None else f", {item} names the item"
-    if query is None:
-        return f"{grade} is the grade of every row, higher is better{named}."
-    return (
-        f"{grade} is the grade of every row, higher is better{named}; only rows of the "
-        f"same {query} are compared."
     )
 
 
@@ -478,52 +342,49 @@ def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
         return
     if table.head[first].n_unique() < table.head.height or table.head.height < 2:
         return
-    raise NeedsAnswer(
-        table.path,
+    raise table.question(
         f"the table can be read in 2 ways. {first} names people who scored the "
         f"products {rest[0]}, {rest[1]}, …: --person {first}; or {first} names items "
-        f"whose features are the other columns: --item {first} --grade {rest[-1]}.",
+        f"whose features are the other columns: --item {first} --grade {rest[-1]}."
     )
 
 
 def _refuse(table: Table, options: ReadOptions) -> None:
     wanted = "" if options.kind is None else f" as {options.kind}"
-    raise FileError(
-        table.path,
+    raise table.error(
         f"the columns ({', '.join(map(shorten, table.columns[:12]))}"
         f"{', …' * (len(table.columns) > 12)}) cannot be understood{wanted}. Name "
         "them: --left, --right and --outcome for comparisons, or --left-score and "
         "--right-score instead of --outcome; --winner and --loser; "
         "--grade (and --query) for graded items with features; --person, --item and "
-        "--grade for scores that people gave.",
+        "--grade for scores that people gave."
     )
 
 
-MOST_FEATURES = 10_000_000
-"""A feature number above this is taken for a mistake."""
-
+# A feature number above this is taken for a mistake.
+_MOST_FEATURES = 10_000_000
 _DENSE_CELLS = 20_000_000
 _NAMED_FEATURES = 100_000
 
 
 class _Lines:
-    """What the lines of a file say, before they are believed."""
+    """What the lines of a file say, checked before the reader sees them."""
 
     def __init__(self, path: Path, gzipped: bool) -> None:
         self.path = path
-        self.numbers: list[int] = []
+        self.n_rows = 0
         self.without_qid: list[int] = []
         self.from_zero = False
         with open_bytes(path, gzipped) as stream:
             for number, line in enumerate(stream, start=1):
                 fields = line.partition(b"#")[0].split()
                 if fields:
-                    self._look(number, fields)
-        if not self.numbers:
+                    self._check_line(number, fields)
+        if not self.n_rows:
             raise FileError(path, "the file has no rows.")
 
-    def _look(self, number: int, fields: list[bytes]) -> None:
-        self.numbers.append(number)
+    def _check_line(self, number: int, fields: list[bytes]) -> None:
+        self.n_rows += 1
         label = fields[0].decode()
         if not _is_finite(label):
             raise FileError(
@@ -557,45 +418,30 @@ class _Lines:
                 f"line {number} has {shorten(field.decode())}; expected the number of "
                 "a feature, a colon and its value.",
             )
-        if len(name) > 18 or int(name) > MOST_FEATURES:
+        if len(name) > 18 or int(name) > _MOST_FEATURES:
             raise FileError(
                 self.path,
                 f"line {number} has feature number {shorten(name.decode())}; at most "
-                f"{MOST_FEATURES:,} are read, so this is taken for a mistake.",
+                f"{_MOST_FEATURES:,} are read, so this is taken for a mistake.",
             )
         return int(name)
 
 
-def read_svmlight(path: Path, sniffed: Sniffed) -> ReadResult:
-    """Read a file of lines ``grade qid:7 1:0.5 3:2``.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sniffed : Sniffed
-        What the first look found.
-
-    Returns
-    -------
-    ReadResult
-        Rows without any qid are one group, and a sentence says so.
-    """
+def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
+    """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
     from sklearn.datasets import load_svmlight_file
 
-    lines = _Lines(path, sniffed.gzipped)
-    has_qid = len(lines.without_qid) < len(lines.numbers)
+    lines = _Lines(path, detected.gzipped)
+    has_qid = len(lines.without_qid) < lines.n_rows
     if has_qid and lines.without_qid:
-        shown = ", ".join(f"line {number}" for number in lines.without_qid[:5])
-        more = len(lines.without_qid) - 5
+        shown = [f"line {number}" for number in lines.without_qid]
         raise FileError(
             path,
-            f"{plural(len(lines.without_qid), 'line')} without a qid, while others "
-            f"have one: {shown}{f' and {more:,} more' if more > 0 else ''}. Give every "
-            "line a qid, or none.",
+            f"{plural(len(shown), 'line')} without a qid, while others have one: "
+            f"{first_of(shown, 5)}. Give every line a qid, or none.",
         )
     reason = ""
-    with open_bytes(path, sniffed.gzipped) as stream:
+    with open_bytes(path, detected.gzipped) as stream:
         try:
             loaded = load_svmlight_file(
                 stream, query_id=has_qid, zero_based=lines.from_zero
@@ -603,21 +449,20 @@ def read_svmlight(path: Path, sniffed: Sniffed) -> ReadResult:
         except (ValueError, OverflowError) as error:
             reason = str(error).partition("\n")[0]
     if reason:
-        _refuse_svmlight(path, sniffed, reason)
+        _refuse_svmlight(path, detected, reason)
     X, grades = loaded[:2]
     values = X.tocsr()
     if not np.isfinite(values.data).all():
-        _refuse_svmlight(path, sniffed, "a value is not finite")
-    if len(grades) != len(lines.numbers):
+        _refuse_svmlight(path, detected, "a value is not finite")
+    if len(grades) != lines.n_rows:
         raise FileError(
             path,
-            f"{len(lines.numbers):,} lines became {len(grades):,} rows, so nothing was "
-            "read.",
+            f"{lines.n_rows:,} lines became {len(grades):,} rows, so nothing was read.",
         )
-    return _recognize(values, grades, loaded[2] if has_qid else None, lines.from_zero)
+    return _as_result(values, grades, loaded[2] if has_qid else None, lines.from_zero)
 
 
-def _recognize(
+def _as_result(
     X: Any, grades: NDArray[Any], query: NDArray[Any] | None, from_zero: bool
 ) -> ReadResult:
     n, p = X.shape
@@ -648,9 +493,9 @@ def _recognize(
     )
 
 
-def _refuse_svmlight(path: Path, sniffed: Sniffed, reason: str) -> None:
-    """Find the line that the reader stumbled over, and say so."""
-    with open_bytes(path, sniffed.gzipped) as stream:
+def _refuse_svmlight(path: Path, detected: FileFormat, reason: str) -> None:
+    """Raise an error that names the line which the reader could not read."""
+    with open_bytes(path, detected.gzipped) as stream:
         for number, line in enumerate(stream, start=1):
             fault = _fault(line.partition(b"#")[0].decode().split())
             if fault:

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A second file with the features of the items, joined by name.
-
-One column of it holds the names, each once, and the others become features. Every item
-of the first file needs a row. Rows that the first file does not speak of are kept: a
-model of features can rate them too.
-
-Columns of a table as features of items: numbers, yes and no, and few words.
+"""Features of items: columns of a table, and a second file that is joined by name.
 
 Columns of numbers are taken as they are, true and false become 1 and 0, and a column
 with few words becomes one column of 0 and 1 for each of them. A model that was fitted
-asks for the very same features again, whatever else the table has.
+asks for the very same features again (`Wanted`), whatever else the table has.
+
+In a table of items one column holds the names, each once, and the others become
+features. Every item of the first file needs a row. Rows of other items are kept: a
+model of features can rate them too.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -30,9 +28,8 @@ from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import closest, find_column, find_columns
-from tiebreak.io.formats import sniff
+from tiebreak.io.formats import detect_format
 from tiebreak.io.result import (
-    BrokenRows,
     FileError,
     ReadOptions,
     ReadResult,
@@ -40,11 +37,10 @@ from tiebreak.io.result import (
     plural,
     shorten,
 )
-from tiebreak.io.table import Columns, Table, Text, restore_names
+from tiebreak.io.table import Columns, Table, Text
 
+# A text column with at most so many words becomes columns of 0 and 1.
 MOST_WORDS = 20
-"""A text column with at most so many words becomes columns of 0 and 1."""
-
 _TRUE, _FALSE = ("true", "yes"), ("false", "no")
 _NUMBERED = re.compile(r"feature \d+")
 
@@ -75,45 +71,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureColumns:
-    """The columns that become features, to be read before they are built.
+    """The columns that become features, to be read before they are built."""
 
-    Attributes
-    ----------
-    numbers, words : list of str
-        Columns to be read as numbers, and as text.
-    places : list of Place or None
-        Where each wanted feature comes from; None: every column is welcome.
-    count : int or None
-        How many features there must be, if it is known.
-    """
-
-    numbers: list[str]
-    words: list[str]
-    places: list[Place] | None = None
-    count: int | None = None
+    numbers: list[str]  # to be read as numbers
+    words: list[str]  # to be read as text
+    places: list[Place] | None = None  # of wanted features; None: use every column
+    count: int | None = None  # how many features there must be, if it is known
 
 
 def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
-    """Find the columns that wanted features come from.
-
-    Parameters
-    ----------
-    columns : list of str
-        Columns of the table.
-    names : tuple of str
-        Names of the wanted features.
-
-    Returns
-    -------
-    list of Place
-        Of the features that were found, in their order.
-
-    Examples
-    --------
-    >>> find_wanted(["age", "color"], ("age", "color=red", "size"))
-    [Place(feature='age', column='age', word=None),
-     Place(feature='color=red', column='color', word='red')]
-    """
+    """Find where wanted features come from; those that are not there are left out."""
     known = set(columns)
     found = []
     for name in names:
@@ -130,32 +97,11 @@ def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
 
 
 def choose_features(
-    table: Table,
-    columns: list[str],
-    wanted: Wanted | None,
-    sentences: list[str],
+    table: Table, columns: list[str], wanted: Wanted | None, sentences: list[str]
 ) -> FeatureColumns:
-    """Choose the columns that become features.
+    """Choose the columns that become features, all that can be used if none is wanted.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    columns : list of str
-        Its columns that have no other role.
-    wanted : Wanted or None
-        The features that a model was fitted on; None: all that can be used.
-    sentences : list of str
-        Where it is said which columns a model has no use for.
-
-    Returns
-    -------
-    FeatureColumns
-
-    Raises
-    ------
-    FileError
-        If a wanted feature is not there.
+    Sentences say which columns a model has no use for.
     """
     if wanted is None or wanted.names is None:
         numbers = [column for column in columns if is_numeric(table, column)]
@@ -164,14 +110,12 @@ def choose_features(
         return FeatureColumns(numbers, words, count=count)
     places = find_wanted(columns, wanted.names)
     found = {place.feature for place in places}
-    _refuse_missing(
-        table.path, [n for n in wanted.names if n not in found], wanted, table.columns
-    )
+    missing = [name for name in wanted.names if name not in found]
+    _refuse_missing(table.path, missing, wanted, table.columns)
     plain = dict.fromkeys(place.column for place in places if place.word is None)
     numbers = [column for column in plain if is_numeric(table, column)]
     used = dict.fromkeys(place.column for place in places)
-    unused = [column for column in columns if column not in used]
-    if unused:
+    if unused := [column for column in columns if column not in used]:
         sentences.append(
             f"Not used, because the model was not fitted on them: {first_of(unused)}."
         )
@@ -197,36 +141,18 @@ def _refuse_missing(
 def build_features(
     chosen: FeatureColumns,
     columns: Columns,
-    broken: BrokenRows,
     sentences: list[str],
     *,
     whole: bool = False,
 ) -> ItemTable | None:
-    """Put the features side by side.
+    """Return the table of features; None if no column can be used.
 
-    Parameters
-    ----------
-    chosen : FeatureColumns
-        Which columns become features.
-    columns : Columns
-        These columns, read.
-    broken : BrokenRows
-        Where rows are noted that cannot be used. The caller refuses them.
-    sentences : list of str
-        Where it is said what became of columns of words.
-    whole : bool, default=False
-        Whether an empty cell in a column of few words is a fault; else such a column
-        is left out.
-
-    Returns
-    -------
-    ItemTable or None
-        None if no column can be used.
+    Faults are noted, and the caller refuses them. `whole`: an empty cell in a column of
+    few words is a fault, rather than a reason not to use the column.
     """
-    for column in chosen.numbers:
-        columns.note_bad(column, "value", broken)
+    columns.note_bad("value", *chosen.numbers)
     if chosen.places is not None:
-        return _build_wanted(chosen, chosen.places, columns, broken)
+        return _build_wanted(chosen, chosen.places, columns)
     names = list(chosen.numbers)
     parts = [columns.numbers[column] for column in chosen.numbers]
     unused = []
@@ -236,7 +162,7 @@ def build_features(
         if not few or (text.missing.any() and not whole):
             unused.append(column)
             continue
-        broken.add(f"no value in {column}", np.flatnonzero(text.missing))
+        columns.note_missing("value", column)
         if flags is not None:
             names.append(column)
             parts.append(flags)
@@ -255,10 +181,9 @@ def build_features(
             f"{', '.join(unused)}."
         )
     if chosen.count not in (None, len(parts)):
-        raise FileError(
-            broken.path,
+        raise columns.table.error(
             f"the model was fitted on {plural(chosen.count or 0, 'feature')} without "
-            f"names, but here are {len(parts):,}: {first_of(names)}.",
+            f"names, but here are {len(parts):,}: {first_of(names)}."
         )
     if not parts:
         return None
@@ -266,7 +191,7 @@ def build_features(
 
 
 def _build_wanted(
-    chosen: FeatureColumns, places: list[Place], columns: Columns, broken: BrokenRows
+    chosen: FeatureColumns, places: list[Place], columns: Columns
 ) -> ItemTable:
     """Put exactly the wanted features side by side; other words are faults."""
     words: dict[str, set[str]] = {}
@@ -275,11 +200,10 @@ def _build_wanted(
             words.setdefault(place.column, set()).add(place.word)
     for column, known in words.items():
         text = columns.text[column]
-        broken.add(f"no value in {column}", np.flatnonzero(text.missing))
-        new = np.array([value not in known for value in text.values] + [False])
-        rows = np.flatnonzero(new[text.codes])
-        values = [text.values[code] for code in text.codes[rows[:5]]]
-        broken.add(f"words in {column} that the model was not fitted on", rows, values)
+        columns.note_missing("value", column)
+        rows = np.flatnonzero(~text.per_row(known.__contains__, missing=True))
+        what = f"words in {column} that the model was not fitted on"
+        columns.note(what, rows, text.in_rows(rows))
     parts: list[NDArray[np.float64]] = []
     for place in places:
         if place.word is not None:
@@ -287,37 +211,33 @@ def _build_wanted(
         elif place.column in chosen.numbers:
             parts.append(columns.numbers[place.column])
         else:
-            parts.append(_flags_or_faults(columns, place.column, broken))
+            parts.append(_flags_or_faults(columns, place.column))
     return ItemTable(np.stack(parts, axis=1), tuple(p.feature for p in places))
 
 
-def _flags_or_faults(
-    columns: Columns, column: str, broken: BrokenRows
-) -> NDArray[np.float64]:
+def _flags_or_faults(columns: Columns, column: str) -> NDArray[np.float64]:
     text = columns.text[column]
-    flags = _flags(text)
-    broken.add(f"no value in {column}", np.flatnonzero(text.missing))
-    if flags is not None:
+    columns.note_missing("value", column)
+    if (flags := _flags(text)) is not None:
         return flags
     rows = np.flatnonzero(~text.missing)
-    values = [text.values[code] for code in text.codes[rows[:5]]]
-    broken.add(f"values of {column} that are not finite numbers", rows, values)
+    what = f"values of {column} that are not finite numbers"
+    columns.note(what, rows, text.in_rows(rows))
     return np.zeros(len(text.codes))
 
 
 def _few_words(text: Text) -> bool:
-    """Tell whether words can be shared by rows: few, and not another one in each."""
+    """Say whether words are few, and not another one in each row."""
     n_rows, n_words = len(text.codes), len(text.values)
     return 0 < n_words <= MOST_WORDS and (n_words < n_rows or n_rows <= 2)
 
 
 def _flags(text: Text) -> NDArray[np.float64] | None:
     """Give 1 for true and 0 for false, if the column holds nothing else."""
-    words = [value.strip().casefold() for value in text.values]
-    if not words or not set(words) <= {*_TRUE, *_FALSE}:
+    words = {value.strip().casefold() for value in text.values}
+    if not words or not words <= {*_TRUE, *_FALSE}:
         return None
-    # One more, because a missing value has the number -1.
-    return np.array([word in _TRUE for word in words] + [False])[text.codes] * 1.0
+    return text.per_row(lambda value: value.strip().casefold() in _TRUE, False) * 1.0
 
 
 def _spelled(text: Text) -> str:
@@ -338,20 +258,7 @@ def fit_numbered(
 ) -> ItemTable:
     """Bring the features of an svmlight file to those that a model was fitted on.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    items : ItemTable
-        Its features. One that no line of the file has is 0 everywhere.
-    wanted : Wanted or None
-        The features of the model; None: any.
-    sentences : list of str
-        Where it is said what is not used.
-
-    Returns
-    -------
-    ItemTable
+    A feature that no line of the file has is 0 everywhere.
     """
     if wanted is None:
         return items
@@ -368,8 +275,7 @@ def fit_numbered(
         own = {name: number for number, name in enumerate(items.feature_names)}
         missing = [n for n in names if n not in own and not _NUMBERED.fullmatch(n)]
         _refuse_missing(path, missing, wanted, list(own))
-        unused = sum(name not in set(names) for name in own)
-        if unused:
+        if unused := sum(name not in set(names) for name in own):
             sentences.append(
                 f"{plural(unused, 'feature')} not used, because the model was not "
                 "fitted on them."
@@ -385,7 +291,7 @@ def fit_numbered(
 
 
 def is_numeric(table: Table, column: str) -> bool:
-    """Tell by the first rows whether a column is meant to hold numbers.
+    """Say by the first rows whether a column is meant to hold numbers.
 
     Half of the values suffice, so that a wrong one is reported with its line and does
     not turn the column into words.
@@ -395,86 +301,46 @@ def is_numeric(table: Table, column: str) -> bool:
         return values.dtype.is_numeric() or values.dtype == pl.Boolean
     values = values.str.strip_chars()
     values = values.filter(values != "")
-    if table.sniffed.separator == ";":
+    if table.detected.separator == ";":
         values = values.str.replace(",", ".", literal=True)
     good = values.cast(pl.Float64, strict=False).is_not_null().sum()
     return 2 * int(good) > len(values)
 
 
-@dataclass(frozen=True, eq=False)
-class NamedItems:
-    """Items with names and features.
-
-    Attributes
-    ----------
-    names : list of str
-        Their names, all different.
-    table : ItemTable
-        Their features, in the same order.
-    sentences : list of str
-        What was recognized, in plain words.
-    """
-
-    names: list[str]
-    table: ItemTable
-    sentences: list[str]
-
-
 def join_items(
     result: ReadResult, options: ReadOptions, wanted: Wanted | None = None
 ) -> ReadResult:
-    """Give the items of a file the features that another one has.
+    """Give the items of a file the features that the file `options.items` has.
 
-    Parameters
-    ----------
-    result : ReadResult
-        What the first file holds; its items have names and no features.
-    options : ReadOptions
-        Its ``items`` is the other file.
-    wanted : Wanted, optional
-        The features that a model was fitted on.
-
-    Returns
-    -------
-    ReadResult
-        With all items of the table, in its order, also those that the first file does
-        not speak of; in graded rows, one row of features for each.
-
-    Raises
-    ------
-    FileError
-        If the table cannot be read, or lacks an item.
+    Pairs and orders get all items of that table, in its order; graded rows get one row
+    of features each.
     """
     assert options.items is not None
     path = Path(options.items)
     codes, names = _names_of(result, path)
-    items = read_items(path, names, options.item_column, wanted)
-    place = {name: row for row, name in enumerate(items.names)}
+    sentences = list(result.sentences)
+    listed, table = _read_items(path, names, options.item_column, wanted, sentences)
+    place = {name: row for row, name in enumerate(listed)}
     _refuse_unlisted(path, [name for name in names if name not in place], place)
     rows = np.array([place[name] for name in names], dtype=np.int64)
-    sentences = [*result.sentences, *items.sentences]
-    changed: dict[str, Any] = {}
     if result.kind == "grades":
-        changed["items"] = items.table.take(rows[codes])
-        return replace(result, sentences=sentences, **changed)
+        return replace(result, sentences=sentences, items=table.take(rows[codes]))
     if result.y is not None or result.orders is not None:
-        sentences += _say_unseen(items.names, names)
-    labels = as_names(items.names)
-    if (pairs := result.pairs) is not None:
-        changed["pairs"] = Pairs._of(
-            items.table, rows[pairs.left], rows[pairs.right], labels
-        )
-    if (orders := result.orders) is not None:
-        changed["orders"] = Orders._of(
-            items.table, rows[orders.flat], orders.position, orders.indptr, labels
-        )
-    return replace(result, sentences=sentences, **changed)
+        sentences += _describe_unseen(listed, names)
+    labels = as_names(listed)
+    pairs, orders = result.pairs, result.orders
+    if pairs is not None:
+        pairs = Pairs._of(table, rows[pairs.left], rows[pairs.right], labels)
+    if orders is not None:
+        flat, position, indptr = rows[orders.flat], orders.position, orders.indptr
+        orders = Orders._of(table, flat, position, indptr, labels)
+    return replace(result, sentences=sentences, pairs=pairs, orders=orders)
 
 
 def _names_of(
     result: ReadResult, path: Path
 ) -> tuple[NDArray[np.int64], Sequence[str]]:
-    """Give the distinct names of a file, and their numbers in graded rows."""
+    """Return the numbers of graded rows' names, and the distinct names of a file."""
     if result.kind == "grades":
         if result.items is not None:
             raise FileError(
@@ -494,92 +360,68 @@ def _names_of(
     return np.empty(0, dtype=np.int64), holder.names.tolist()
 
 
-def read_items(
+def _read_items(
     path: Path,
     compared: Sequence[str],
-    column: str | None = None,
-    wanted: Wanted | None = None,
-) -> NamedItems:
-    """Read a table of items: names and features.
+    column: str | None,
+    wanted: Wanted | None,
+    sentences: list[str],
+) -> tuple[list[str], ItemTable]:
+    """Return the names of a table of items, and their features.
 
-    Parameters
-    ----------
-    path : Path
-        A CSV, TSV or Parquet file.
-    compared : sequence of str
-        Names that are looked for. Among several columns that may hold names, the one
-        that has most of these is taken.
-    column : str, optional
-        The column of the names; by default it is recognized.
-    wanted : Wanted, optional
-        The features that a model was fitted on.
-
-    Returns
-    -------
-    NamedItems
-
-    Raises
-    ------
-    FileError
-        If the table cannot be read, a name is missing or there twice, or a value is
-        missing or no finite number; the message names the lines.
+    Without a `column` of names, the one that has most of the `compared` names is taken.
     """
-    sniffed = sniff(path)
-    if sniffed.format not in ("csv", "tsv", "parquet", "arrow"):
+    detected = detect_format(path)
+    if not detected.is_table:
         raise FileError(
             path,
-            f"this is a file in the format {sniffed.format}; a table of items must be "
+            f"this is a file in the format {detected.format}; a table of items must be "
             "CSV, TSV or Parquet.",
         )
-    table = Table(path, sniffed)
+    table = Table(path, detected)
     item = _find_item_column(table, compared, column)
-    sentences: list[str] = []
-    others = _without_numbering(table, item, wanted, sentences)
-    chosen = choose_features(table, others, wanted, sentences)
+    said: list[str] = []
+    others = _without_numbering(table, item, wanted, said)
+    chosen = choose_features(table, others, wanted, said)
     columns = table.read(text=[item, *chosen.words], numbers=chosen.numbers)
-    names = columns.text[item]
-    if not table.is_parquet:
-        names, _ = restore_names(names, names, sentences)
-    broken = table.broken()
-    broken.add(f"no name in {item}", np.flatnonzero(names.missing))
-    again = _repeated(names)
-    broken.add(
-        f"names in {item} that another row has too",
-        again,
-        [names.values[code] for code in names.codes[again[:5]]],
-    )
-    features = build_features(chosen, columns, broken, sentences, whole=True)
-    broken.refuse()
+    [names] = columns.restore_names(said, item)
+    columns.note_missing("name", item)
+    counts = np.bincount(names.codes[~names.missing], minlength=1)
+    again = np.flatnonzero((counts[names.codes] > 1) & ~names.missing)
+    what = f"names in {item} that another row has too"
+    columns.note(what, again, names.in_rows(again))
+    features = build_features(chosen, columns, said, whole=True)
+    columns.refuse_broken()
     if features is None:
         raise FileError(
             path,
             f"{item} names the items, but no other column can be used as a feature: "
             "expected numbers, or few different words.",
         )
-    if table.left_out:
-        sentences.append(table.say_left_out())
-    sentences.insert(0, _describe(path, item, features))
-    return NamedItems(names.array().tolist(), features, sentences)
+    sentences.append(
+        f"{path.name} has {plural(features.n_items, 'item')}, named by {item}, with "
+        f"{plural(features.n_features, 'feature')}: "
+        f"{first_of(features.feature_names or ())}."
+    )
+    sentences += said + table.describe_skipped()
+    return names.array().tolist(), features
 
 
 def _find_item_column(table: Table, compared: Sequence[str], column: str | None) -> str:
-    listed = ", ".join(map(shorten, table.columns))
     if column is not None:
         found = find_column(column, table.columns)
         if found is None:
-            raise FileError(
-                table.path,
+            raise table.error(
                 f"--item-column names {column!r}, but there is no such column."
-                f"{closest(column, table.columns)} The columns are: {listed}.",
+                f"{closest(column, table.columns)} {table.list_columns()}"
             )
         return found
     likely = find_columns("name", table.columns)
     if not likely:
-        raise FileError(
-            table.path,
+        raise table.error(
             "no column has a usual name for items, such as item, name, id, model, "
             "team, player or product. Name the column that holds them with "
-            f"--item-column. The columns are: {listed}.",
+            f"--item-column. {table.list_columns()}"
         )
     if len(likely) == 1:
         return likely[0]
@@ -606,26 +448,20 @@ def _without_numbering(
 
 
 def _is_numbering(values: NDArray[np.float64]) -> bool:
-    """Tell whether a column holds whole numbers, another one in each row."""
+    """Say whether a column holds whole numbers, another one in each row."""
     whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
     return whole and len(np.unique(values)) == len(values) > 2
-
-
-def _repeated(names: Text) -> NDArray[np.int64]:
-    counts = np.bincount(names.codes[~names.missing], minlength=1)
-    return np.flatnonzero((counts[names.codes] > 1) & ~names.missing)
 
 
 def _refuse_unlisted(path: Path, missing: list[str], place: dict[str, int]) -> None:
     if not missing:
         return
     near = {name.strip().casefold(): name for name in place}
-    shown = []
-    for name in missing:
-        hint = near.get(name.strip().casefold())
-        shown.append(
-            shorten(name) + (f" (it has {shorten(hint)})" if hint is not None else "")
-        )
+    hints = [near.get(name.strip().casefold()) for name in missing]
+    shown = [
+        shorten(name) + (f" (it has {shorten(hint)})" if hint is not None else "")
+        for name, hint in zip(missing, hints, strict=True)
+    ]
     raise FileError(
         path,
         f"the table has no row for {plural(len(missing), 'item')}: {first_of(shown)}. "
@@ -633,15 +469,7 @@ def _refuse_unlisted(path: Path, missing: list[str], place: dict[str, int]) -> N
     )
 
 
-def _describe(path: Path, item: str, features: ItemTable) -> str:
-    names = features.feature_names or ()
-    return (
-        f"{path.name} has {plural(features.n_items, 'item')}, named by {item}, with "
-        f"{plural(features.n_features, 'feature')}: {first_of(names)}."
-    )
-
-
-def _say_unseen(names: list[str], compared: Sequence[str]) -> list[str]:
+def _describe_unseen(names: list[str], compared: Sequence[str]) -> list[str]:
     known = set(compared)
     unseen = [name for name in names if name not in known]
     if not unseen:

@@ -1,45 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranked lists: PrefLib files, and lists of item numbers as the SUSHI data has them."""
+"""Ranked lists: PrefLib files, read and written, and lines of item numbers.
+
+The type of a PrefLib file is its ending: ``s`` strict or ``t`` with ties, ``oc`` lists
+of all items or ``oi`` of some of them. Lines of item numbers are those of the SUSHI
+data: a line ``100 1``, then lines ``0 3 58 4 7``.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tiebreak.data.columns import as_names
+from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
-from tiebreak.io.formats import Sniffed, text_lines
-from tiebreak.io.result import FileError, ReadResult, plural, shorten
+from tiebreak.data.validation import check_weights
+from tiebreak.io.formats import FileFormat, text_lines
+from tiebreak.io.result import FileError, ReadResult, WriteError, plural, shorten
+from tiebreak.io.table import writing
+
+PREFLIB_ENDINGS = (".soc", ".soi", ".toc", ".toi")
 
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME (\d+)\s*:\s*(.*)", re.IGNORECASE)
 _HEADER = re.compile(r"#\s*([A-Z ]+?)\s*:\s*(.*)", re.IGNORECASE)
 _LIST = re.compile(r"(\d+)\s*:\s*(.*)")
 _BLOCK = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
 _FULL_LIST = re.compile(r"(?:\{[^{}]+\}|[^,{}]+)(?:,(?:\{[^{}]+\}|[^,{}]+))*")
-_TYPES = ("soc", "soi", "toc", "toi")
 
 
-def read_preflib(path: Path, sniffed: Sniffed) -> ReadResult:
-    """Read a PrefLib file of strict or tied, complete or incomplete orders.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sniffed : Sniffed
-        What the first look found.
-
-    Returns
-    -------
-    ReadResult
-        Each distinct list once, with the number of its voters as ``"weight"``.
-    """
+def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
+    """Read a PrefLib file of strict or tied, complete or incomplete orders."""
     names: dict[int, str] = {}
     header: dict[str, str] = {}
     lists: list[tuple[int, int, list[list[int]]]] = []
-    for number, line in text_lines(path, sniffed.gzipped):
+    for number, line in text_lines(path, detected.gzipped):
         if found := _NAME.match(line):
             if int(found[1]) in names:
                 raise FileError(
@@ -88,10 +86,10 @@ def _check_header(
     path: Path, header: dict[str, str], names: dict[int, str], counted: dict[str, int]
 ) -> None:
     kind = header.get("DATA TYPE", "soc").strip().lower()
-    if kind not in _TYPES:
+    if f".{kind}" not in PREFLIB_ENDINGS:
         raise FileError(
             path,
-            f"this PrefLib file is of type {kind!r}; only {', '.join(_TYPES)} hold "
+            f"this PrefLib file is of type {kind!r}; only soc, soi, toc, toi hold "
             "ranked lists.",
         )
     if not names:
@@ -154,27 +152,15 @@ def _read_list(path: Path, number: int, line: str) -> tuple[int, list[list[int]]
     return int(found[1]), blocks
 
 
-def read_order_lines(path: Path, sniffed: Sniffed) -> ReadResult:
+def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
     """Read lists of item numbers: a line ``100 1``, then lines ``0 3 58 4 7``.
 
     The first number of the first line is how many items there are. Every other line
     begins with 0 and the length of its list; items are numbered from 0, best first.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sniffed : Sniffed
-        What the first look found.
-
-    Returns
-    -------
-    ReadResult
-        Items are named by their numbers.
     """
     n_items = 0
     sequences: list[list[int]] = []
-    for number, line in text_lines(path, sniffed.gzipped):
+    for number, line in text_lines(path, detected.gzipped):
         fields = line.split()
         if not fields:
             continue
@@ -227,3 +213,160 @@ def _check_entries(
                 f"line {number} lists item {entry}, but there are only "
                 f"{plural(len(known), 'item')}.",
             )
+
+
+def write_preflib(
+    path: str | os.PathLike[str],
+    orders: Orders,
+    weight: ArrayLike | None = None,
+    *,
+    title: str = "",
+) -> None:
+    """Write ranked lists as a PrefLib file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which is written whole or not at all. Its ending says what it holds:
+        ``.soc`` lists of all items without ties, ``.soi`` of some items without ties,
+        ``.toc`` and ``.toi`` the same with ties.
+    orders : Orders
+        The lists; items without names are written by their row numbers. Their features
+        have no place in the file.
+    weight : array-like of shape (n,), optional
+        Number of voters of each list, whole numbers of at least 1; 1 each by default.
+        Lists that are the same are written once, with all their voters.
+    title : str, default=""
+        What the lists are about, in one line.
+
+    Raises
+    ------
+    WriteError
+        If the file cannot be written, its ending does not fit the lists, or a name or
+        a weight cannot be written in this format.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tiebreak import Orders
+    >>> from tiebreak.io import write_preflib
+    >>> orders = Orders(None, [["Ada", ["Bo", "Cy"]], ["Cy", "Ada"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "votes.toi"
+    ...     write_preflib(path, orders, weight=[3, 1])
+    ...     print(path.read_text())
+    # FILE NAME: votes.toi
+    # TITLE:
+    # DATA TYPE: toi
+    # NUMBER ALTERNATIVES: 3
+    # NUMBER VOTERS: 4
+    # NUMBER UNIQUE ORDERS: 2
+    # ALTERNATIVE NAME 1: Ada
+    # ALTERNATIVE NAME 2: Bo
+    # ALTERNATIVE NAME 3: Cy
+    3: 1,{2,3}
+    1: 3,1
+    <BLANKLINE>
+    """
+    path = Path(path)
+    if path.suffix.lower() not in PREFLIB_ENDINGS:
+        raise WriteError(path, "the name must end with .soc, .soi, .toc or .toi.")
+    names = _check_names(path, orders)
+    voters = _check_voters(path, weight, len(orders))
+    _check_ending(path, orders)
+    lists = _count_lists(orders, voters)
+    lines = [
+        f"# FILE NAME: {_one_line(path.name)}",
+        f"# TITLE: {_one_line(title)}".rstrip(),
+        f"# DATA TYPE: {path.suffix.lower()[1:]}",
+        f"# NUMBER ALTERNATIVES: {len(names)}",
+        f"# NUMBER VOTERS: {sum(voters)}",
+        f"# NUMBER UNIQUE ORDERS: {len(lists)}",
+    ]
+    lines += [f"# ALTERNATIVE NAME {i}: {name}" for i, name in enumerate(names, 1)]
+    lines += [f"{count}: {written}" for count, written in lists]
+    with writing(path) as temporary:
+        # Line ends are the same everywhere, as PrefLib has them.
+        temporary.write_bytes(("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _check_names(path: Path, orders: Orders) -> list[str]:
+    names = range(orders.n_items) if orders.names is None else orders.names.tolist()
+    texts = [str(name) for name in names]
+    seen: dict[str, int] = {}
+    for row, text in enumerate(texts):
+        if not text or text != text.strip() or "\n" in text or "\r" in text:
+            raise WriteError(
+                path,
+                f"item {row} is called {shorten(repr(text))}, and a PrefLib file holds "
+                "names in lines of their own: expected a name that is not empty, in "
+                "one line, without blanks around it.",
+            )
+        if text in seen:
+            raise WriteError(
+                path,
+                f"items {seen[text]} and {row} would both be written as "
+                f"{shorten(repr(text))}; rename one of them.",
+            )
+        seen[text] = row
+    return texts
+
+
+def _check_voters(path: Path, weight: ArrayLike | None, n: int) -> list[int]:
+    if weight is None:
+        return [1] * n
+    weights = check_weights(weight, n)
+    # Beyond 2^53, a whole number need not be the one that was meant.
+    wrong = np.flatnonzero((weights < 1) | (weights % 1 != 0) | (weights > 2.0**53))
+    if len(wrong):
+        raise WriteError(
+            path,
+            f"a PrefLib file holds whole numbers of voters, but weight has "
+            f"{list_rows(wrong, weights[wrong[:5]])}; round them, and leave out lists "
+            "that nobody gave.",
+        )
+    return [int(value) for value in weights.tolist()]
+
+
+def _check_ending(path: Path, orders: Orders) -> None:
+    ending = path.suffix.lower()
+    row = np.repeat(np.arange(len(orders)), orders.lengths)
+    tied = (np.diff(row) == 0) & (np.diff(orders.position) == 0)
+    short = np.flatnonzero(orders.lengths < orders.n_items)
+    kind = ("t" if tied.any() else "s") + "o" + ("i" if len(short) else "c")
+    if ending[1] == "s" and tied.any():
+        first = int(row[1:][tied][0])
+        raise WriteError(
+            path,
+            f"list {first} has tied items, and {ending} files hold lists without "
+            f"ties; let the name end with .{kind}.",
+        )
+    if ending[3] == "c" and len(short):
+        length = int(orders.lengths[short[0]])
+        raise WriteError(
+            path,
+            f"list {short[0]} ranks {length} of {orders.n_items} items, and {ending} "
+            f"files hold lists of all items; let the name end with "
+            f".{ending[1:3]}i.",
+        )
+
+
+def _count_lists(orders: Orders, voters: list[int]) -> list[tuple[int, str]]:
+    """Return the voters and the text of each list; the order of tied items is free."""
+    counts: dict[tuple[tuple[int, ...], ...], int] = {}
+    texts: list[str] = []
+    flat, position = orders.flat.tolist(), orders.position.tolist()
+    for row, count in enumerate(voters):
+        blocks: dict[int, list[int]] = {}
+        for entry in range(orders.indptr[row], orders.indptr[row + 1]):
+            blocks.setdefault(position[entry], []).append(flat[entry] + 1)
+        key = tuple(tuple(sorted(block)) for block in blocks.values())
+        if key not in counts:
+            parts = [(",".join(map(str, b)), len(b)) for b in blocks.values()]
+            texts.append(",".join(f"{{{p}}}" if n > 1 else p for p, n in parts))
+        counts[key] = counts.get(key, 0) + count
+    return list(zip(counts.values(), texts, strict=True))

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the reader of files is told, and what it gives back."""
+"""What users say about a file, what a reader returns, and how errors are worded.
+
+Every reader takes `ReadOptions` and returns a `ReadResult` with one of its three kinds
+filled. A file that cannot be read is a `FileError`; one with several meanings is a
+`NeedsAnswer`, whose message names the options that choose.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.items import ItemTable
@@ -18,16 +22,14 @@ from tiebreak.data.pairs import Pairs
 
 Kind = Literal["comparisons", "grades", "orders"]
 
-FORMATS = ("csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders")
-KINDS = ("comparisons", "grades", "orders")
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "format": FORMATS,
-    "kind": KINDS,
+    "format": ("csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders"),
+    "kind": ("comparisons", "grades", "orders"),
     "meaning": ("sign", "score"),
     "both_bad": ("tie", "drop"),
 }
-# These say something of the table of items, not of a column of the file.
-_OF_ITEMS = ("items", "item_column")
+# The options that name no column of the file.
+_OTHERS = (*_CHOICES, "items", "item_column")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class ReadOptions:
     format : {"csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders"}
         How the file is written.
     kind : {"comparisons", "grades", "orders"}
-        Which shape of knowledge to make of it.
+        Which kind of data to make of it.
     left, right, outcome : str
         Columns of the two items and of who is better.
     winner, loser : str
@@ -103,32 +105,28 @@ class ReadOptions:
                 )
 
     def columns(self) -> dict[str, str]:
-        """Give the columns that the user named, by their roles.
+        """Return the columns that the user named, by their roles.
 
         Returns
         -------
         dict of str to str
         """
         named = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {
-            role: column
-            for role, column in named.items()
-            if column is not None and role not in (*_CHOICES, *_OF_ITEMS)
-        }
+        return {r: c for r, c in named.items() if c is not None and r not in _OTHERS}
 
 
 @dataclass(frozen=True, eq=False)
 class ReadResult:
-    """The knowledge in a file, and how it was understood.
+    """The data in a file, and how they were understood.
 
     Attributes
     ----------
     kind : {"comparisons", "grades", "orders"}
-        The shape of the knowledge.
+        The kind of data.
     format : str
         How the file is written, one of the formats of `ReadOptions`.
     sentences : list of str
-        What was recognized, in plain words.
+        What was detected, in plain words.
     questions : list of str
         What was assumed, with the option that says otherwise.
     pairs, y : Pairs, ndarray of int8 of shape (n,)
@@ -169,21 +167,8 @@ class ReadResult:
 
 
 def flag(role: str) -> str:
-    """Write the name of an option as the command line has it.
-
-    Examples
-    --------
-    >>> flag("left_score")
-    '--left-score'
-    """
+    """Write the name of an option as the command line has it."""
     return "--" + role.replace("_", "-")
-
-
-SHOWN = 5
-_LONGEST = 60
-
-Places = Callable[[NDArray[np.int64]], list[str]]
-Values = Callable[[str, NDArray[np.int64]], list[Any]]
 
 
 class FileError(ValueError):
@@ -217,130 +202,23 @@ class WriteError(FileError):
     """A file that cannot be written."""
 
 
-class BrokenRows:
-    """Collects every row that cannot be read, so that all are reported at once.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    places : callable
-        Gives the places of rows in the file, such as ``"line 3"``.
-    values : callable
-        Gives the first values of a column in some rows, as they stand in the file.
-    """
-
-    def __init__(self, path: Path, places: Places, values: Values) -> None:
-        self.path = path
-        self.places = places
-        self.values = values
-        self.rows: list[NDArray[np.int64]] = []
-        self.parts: list[str] = []
-        self.advice = ""
-
-    def add(
-        self,
-        what: str,
-        rows: Sequence[int] | NDArray[Any],
-        values: Sequence[Any] | None = None,
-    ) -> None:
-        """Note rows that share one kind of fault.
-
-        Parameters
-        ----------
-        what : str
-            The fault.
-        rows : sequence of int
-            Row numbers of the table, from 0; may be empty.
-        values : sequence, optional
-            The value found in each of the first rows.
-        """
-        if len(rows) == 0:
-            return
-        self.rows.append(np.asarray(rows, dtype=np.int64))
-        self.parts.append(f"{what}: {list_places(self.places, rows, values)}")
-
-    def refuse(self) -> None:
-        """Raise a `FileError` that counts all noted rows and shows the first ones."""
-        if self.parts:
-            count = len(np.unique(np.concatenate(self.rows)))
-            raise FileError(
-                self.path,
-                f"{plural(count, 'row')} cannot be read, so nothing was "
-                f"read. {'; '.join(self.parts)}.{self.advice}",
-            )
-
-
-def list_places(
-    places: Places,
-    rows: Sequence[int] | NDArray[Any],
-    values: Sequence[Any] | None = None,
-) -> str:
-    """Name the places of the first five rows, and count the others.
-
-    Parameters
-    ----------
-    places : callable
-        Gives the places of rows in the file.
-    rows : sequence of int
-        Row numbers of the table, at least one.
-    values : sequence, optional
-        The value found in each of the first rows.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> list_places(lambda rows: [f"line {row + 2}" for row in rows], range(7))
-    'line 2, line 3, line 4, line 5, line 6 and 2 more'
-    """
-    parts = places(np.asarray(rows[:SHOWN], dtype=np.int64))
-    if values is not None:
-        parts = [
-            f"{part} ({shorten(value)})"
-            for part, value in zip(parts, values, strict=False)
-        ]
-    more = len(rows) - len(parts)
-    return ", ".join(parts) + (f" and {more:,} more" if more else "")
-
-
 def first_of(names: Sequence[str], most: int = 10) -> str:
-    """List the first names, and count the others.
-
-    Examples
-    --------
-    >>> first_of(["a", "b", "c"], 2)
-    'a, b and 1 more'
-    """
+    """List the first names, and count the others."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def plural(count: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    Examples
-    --------
-    >>> plural(1, "row"), plural(20_000, "row")
-    ('1 row', '20,000 rows')
-    """
+    """Write a count with its noun."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def printable(text: str) -> str:
-    r"""Write characters that end a line or steer a terminal as Python escapes them.
-
-    Examples
-    --------
-    >>> print(printable("two\nlines"))
-    two\nlines
-    """
+    r"""Write characters that end a line or steer a terminal as Python escapes them."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def shorten(value: Any) -> str:
     """Write a value as Python would, on one line and not too long."""
     text = repr(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return text if len(text) <= 60 else text[:57] + "..."

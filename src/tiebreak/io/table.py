@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables in CSV, Parquet and Arrow files, of which only the columns asked for are read.
+"""Tables in CSV, TSV, Parquet and Arrow files, read by column and written.
 
 Every field of a CSV file is text until it is asked for as a number, so that nothing is
-inferred: ``007`` stays a name. Text is kept as numbers of distinct values while it is
-read, which is why ten million rows need the memory of their columns only.
+inferred: ``007`` stays a name. Text is kept as codes of distinct values (`Text`), so
+ten million rows need the memory of their columns only.
 
-The records of a CSV file with their lines, for what polars does not tell.
+A record is a row of a CSV file. It ends with its line, unless the line ends within
+quotation marks. polars reads records without their line numbers; the slower functions
+below find the lines of faults.
 
-A record is a row of the table. It ends with the line, unless the line ends within
-quotation marks. This is slower than polars and only used to find and count lines.
-
-Text that a spreadsheet would run as a formula, made harmless and restored.
-
-A text cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets
-an apostrophe in front, also one that begins with apostrophes and then one of these.
-Reading takes one apostrophe away from exactly such cells, so nothing is lost.
+In CSV and TSV, text that a spreadsheet would run as a formula (it begins with ``=``,
+``+``, ``-``, ``@``, a tab or a carriage return, perhaps after apostrophes) is written
+with an apostrophe in front. Reading takes one apostrophe away from exactly such cells,
+so nothing is lost.
 """
 
 from __future__ import annotations
 
 import csv
 import glob
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,122 +32,33 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, number_keys
-from tiebreak.io.formats import Sniffed, open_bytes
-from tiebreak.io.result import BrokenRows, FileError, plural, shorten
+from tiebreak.io.formats import FileFormat, open_bytes
+from tiebreak.io.result import (
+    FileError,
+    NeedsAnswer,
+    WriteError,
+    first_of,
+    plural,
+    shorten,
+)
 
+SHOWN = 5  # so many rows are named in a message, the others are counted
+_HEAD = 1000
 _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"')
-_MARK = b"\xef\xbb\xbf"
-
-
-def read_records(path: Path, gzipped: bool) -> Iterator[tuple[int, bytes]]:
-    """Give the records of a file, the header first.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    gzipped : bool
-        Whether it is packed by gzip.
-
-    Yields
-    ------
-    line : int
-        Number of the first line of the record, from 1.
-    record : bytes
-        The record, with its line end.
-    """
-    with open_bytes(path, gzipped) as stream:
-        start, inside = 1, False
-        parts: list[bytes] = []
-        for number, line in enumerate(stream, start=1):
-            parts.append(line)
-            inside ^= line.count(b'"') % 2 == 1
-            if not inside:
-                yield start, b"".join(parts)
-                start, parts = number + 1, []
-        if parts:
-            yield start, b"".join(parts)
-
-
-def check_records(path: Path, sniffed: Sniffed, expected: int) -> None:
-    """Refuse records with stray quotation marks, or of another length.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sniffed : Sniffed
-        What the first look found.
-    expected : int
-        Number of fields of the header.
-
-    Raises
-    ------
-    FileError
-        If there are such records; the message counts them and names the first lines.
-    """
-    separator = sniffed.separator.encode()
-    ragged: list[str] = []
-    stray: list[str] = []
-    for line, record in read_records(path, sniffed.gzipped):
-        if not record.strip(b" \r\n"):
-            continue
-        bare = record
-        if b'"' in record:
-            bare = _QUOTED.sub(b"", record)
-            if b'"' in bare or _is_stray(record, separator):
-                stray.append(f"line {line}")
-                continue
-        found = bare.count(separator) + 1
-        if found != expected:
-            ragged.append(f"line {line} ({found})")
-    if stray:
-        raise FileError(
-            path,
-            f"{plural(len(stray), 'row')} with a quotation mark inside a field, so "
-            f"nothing was read: {_first(stray)}. Quote the whole field and write the "
-            'mark twice: "5"" pipe".',
-        )
-    if ragged:
-        raise FileError(
-            path,
-            f"{plural(len(ragged), 'row')} with another number of fields than the "
-            f"{expected} of the header, so nothing was read: {_first(ragged)}.",
-        )
-
-
-def _is_stray(record: bytes, separator: bytes) -> bool:
-    """Tell whether a quoted section is only a part of its field."""
-    for match in _QUOTED.finditer(record):
-        start, end = match.span()
-        begins = start == 0 or record[start - 1 : start] == separator
-        if not begins and record[:start] != _MARK:
-            return True
-        if record[end : end + 1] not in (b"", separator, b"\r", b"\n"):
-            return True
-    return False
-
-
-def _first(places: list[str]) -> str:
-    more = len(places) - 5
-    return ", ".join(places[:5]) + (f" and {more:,} more" if more > 0 else "")
+_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
+_UNREADABLE_TYPES = (pl.Binary, pl.Object)
+_NAMES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "arrow": "Arrow"}
 
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A column of text by its distinct values.
+    """A column of text by its distinct values."""
 
-    Attributes
-    ----------
-    codes : ndarray of int64 of shape (n,)
-        The number of the value of each row; -1 where there is none.
-    values : list of str
-        The distinct values, in order of first appearance.
-    """
-
-    codes: NDArray[np.int64]
-    values: list[str]
+    codes: NDArray[np.int64]  # (n,) the number of each row's value; -1 where none is
+    values: list[str]  # the distinct values, in order of first appearance
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -157,33 +68,39 @@ class Text:
     def take(self, rows: NDArray[Any]) -> Text:
         """Make the column of some rows, and of the values that they hold."""
         codes = self.codes[rows]
-        keys = codes.astype(np.uint64)
-        new, first = number_keys(keys)
-        values = [self.values[code] for code in codes[first]]
-        return Text(new, values)
+        new, first = number_keys(codes.astype(np.uint64))
+        return Text(new, [self.values[code] for code in codes[first]])
 
     def array(self) -> TextColumn:
-        """Give the column as an array of str, when no value is missing."""
+        """Return the column as an array of str; no value may be missing."""
         _, first = number_keys(self.codes.astype(np.uint64))
         return TextColumn.of(Distinct(self.codes, first, self.values))
 
+    def in_rows(self, rows: NDArray[np.int64]) -> list[str | None]:
+        """Return the values of the first few rows, None where there is none."""
+        codes = self.codes[rows[:SHOWN]]
+        return [None if code < 0 else self.values[code] for code in codes]
+
+    def per_row(self, function: Callable[[str], Any], missing: Any) -> NDArray[Any]:
+        """Return the function's value for every row, computed per distinct value."""
+        return np.array([*map(function, self.values), missing])[self.codes]
+
+    def rename(self, new: dict[str, str]) -> Text:
+        """Make the column with new values, of which several may be equal."""
+        renamed = [new[value] for value in self.values]
+        if renamed == self.values:
+            return self
+        number: dict[str, int] = {}
+        codes = [number.setdefault(value, len(number)) for value in renamed]
+        # One more, because a missing value has the number -1.
+        return Text(np.array([*codes, -1], dtype=np.int64)[self.codes], list(number))
+
 
 def number_text(series: pl.Series) -> Text:
-    """Number the distinct values of a column of text.
-
-    Parameters
-    ----------
-    series : polars.Series
-        Text, as it is or as categories; null where there is none.
-
-    Returns
-    -------
-    Text
-    """
+    """Number the distinct values of text or categories; null becomes -1."""
     series = series.cast(pl.Categorical)
-    physical = series.to_physical()
     missing = series.is_null().to_numpy()
-    keys = physical.fill_null(0).to_numpy().astype(np.uint64)
+    keys = series.to_physical().fill_null(0).to_numpy().astype(np.uint64)
     rows = np.flatnonzero(~missing) if missing.any() else None
     codes, first = number_keys(keys if rows is None else keys[rows])
     kept = series.gather(first if rows is None else rows[first]).cast(pl.String)
@@ -194,140 +111,139 @@ def number_text(series: pl.Series) -> Text:
     return Text(codes, kept.to_list())
 
 
-_HEAD = 1000
-_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
-_UNREADABLE_TYPES = (pl.Binary, pl.Object)
-
-
-@dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns that were read together.
+    """Columns that were read together, and their rows that cannot be used.
 
-    Attributes
-    ----------
-    text : dict of str to Text
-        Columns asked for as text.
-    numbers : dict of str to ndarray of float64 of shape (n,)
-        Columns asked for as numbers; NaN where there is none.
-    bad : dict of str to ndarray of int64
-        The rows where a column of numbers holds something else, or NaN, or an
-        infinite number.
-    raw : dict of str to polars.Series
-        Columns asked for as text of which most values may be different.
+    All faults are noted before any is refused, so that they are reported at once.
     """
 
-    text: dict[str, Text]
-    numbers: dict[str, NDArray[np.float64]]
-    bad: dict[str, NDArray[np.int64]]
-    raw: dict[str, pl.Series]
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.text: dict[str, Text] = {}
+        self.numbers: dict[str, NDArray[np.float64]] = {}  # NaN where there is none
+        # Rows where a column of numbers holds text, NaN or an infinite number.
+        self.bad: dict[str, NDArray[np.int64]] = {}
+        self.raw: dict[str, pl.Series] = {}  # text of which most values may differ
+        self.advice = ""
+        self._broken: list[NDArray[np.int64]] = []
+        self._faults: list[str] = []
 
-    def note_bad(self, column: str, what: str, broken: BrokenRows) -> None:
-        """Note the rows where a column of numbers holds something else, or nothing.
+    def note(
+        self, fault: str, rows: NDArray[Any], values: Sequence[Any] | None = None
+    ) -> None:
+        """Note rows that share one fault, with the values found in the first ones."""
+        if len(rows):
+            self._broken.append(np.asarray(rows, dtype=np.int64))
+            self._faults.append(f"{fault}: {self.table.list_places(rows, values)}")
 
-        Parameters
-        ----------
-        column : str
-            The column.
-        what : str
-            What a number in it is called.
-        broken : BrokenRows
-            Where the rows are noted.
+    def note_missing(self, what: str, *columns: str) -> None:
+        """Note the rows where columns of text hold nothing."""
+        for column in columns:
+            missing = np.flatnonzero(self.text[column].missing)
+            self.note(f"no {what} in {column}", missing)
+
+    def note_bad(self, what: str, *columns: str) -> None:
+        """Note the rows where columns of numbers hold something else, or nothing."""
+        for column in columns:
+            bad, missing = self.bad[column], np.isnan(self.numbers[column])
+            missing = np.setdiff1d(np.flatnonzero(missing), bad)
+            self.note(f"no {what} in {column}", missing)
+            if len(bad):
+                fault = f"values of {column} that are not finite numbers"
+                self.note(fault, bad, self.table.values(column, bad))
+
+    def refuse_broken(self) -> None:
+        """Raise a `FileError` that counts all noted rows and shows the first ones."""
+        if self._faults:
+            count = len(np.unique(np.concatenate(self._broken)))
+            raise self.table.error(
+                f"{plural(count, 'row')} cannot be read, so nothing was "
+                f"read. {'; '.join(self._faults)}.{self.advice}"
+            )
+
+    def restore_names(self, sentences: list[str], *columns: str) -> list[Text]:
+        """Undo apostrophes before formulas, and blanks by which alone names differ.
+
+        Parquet and Arrow files keep names as they are. Sentences say what was changed.
         """
-        bad = self.bad[column]
-        missing = np.setdiff1d(np.flatnonzero(np.isnan(self.numbers[column])), bad)
-        broken.add(f"no {what} in {column}", missing)
-        if len(bad):
-            fault = f"values of {column} that are not finite numbers"
-            broken.add(fault, bad, broken.values(column, bad))
+        texts = [self.text[column] for column in columns]
+        if self.table.is_parquet:
+            return texts
+        names = dict.fromkeys(name for text in texts for name in text.values)
+        new = {name: name[1:] if _GUARDED.match(name) else name for name in names}
+        if guarded := sum(old != name for old, name in new.items()):
+            sentences.append(
+                "The apostrophe that guards against formulas was taken away from "
+                f"{plural(guarded, 'name')}."
+            )
+        if len({name.strip() for name in new.values()}) < len(set(new.values())):
+            blanks = sum(name != name.strip() for name in new.values())
+            new = {old: name.strip() for old, name in new.items()}
+            sentences.append(
+                f"Blanks around {plural(blanks, 'name')} were taken away, because "
+                "names differed by them alone."
+            )
+        return [text.rename(new) for text in texts]
 
 
 class Table:
-    """A file with named columns, checked for its form and not yet read.
+    """A file with named columns, checked for its form and not yet read."""
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sniffed : Sniffed
-        What the first look found.
-
-    Attributes
-    ----------
-    columns : list of str
-        Names of the columns.
-    left_out : list of str
-        Columns of a Parquet or Arrow file that hold lists, structures or bytes, which
-        no cell of a table holds; they are not among `columns`.
-
-    Raises
-    ------
-    FileError
-        If there is no usable header, no row, or a row of another length.
-    """
-
-    def __init__(self, path: Path, sniffed: Sniffed) -> None:
+    def __init__(self, path: Path, detected: FileFormat) -> None:
         self.path = path
-        self.sniffed = sniffed
+        self.detected = detected
         # An Arrow file has columns with types too.
-        self.is_parquet = sniffed.format in ("parquet", "arrow")
-        self.left_out: list[str] = []
-        self._frame = self._scan_parquet() if self.is_parquet else self._scan_csv()
+        self.is_parquet = detected.format in ("parquet", "arrow")
+        # Columns of lists, structures or bytes; they are not among `columns`.
+        self.skipped: list[str] = []
+        self._frame = self._scan_typed() if self.is_parquet else self._scan_csv()
         if len(self.columns) < 2:
             expected = "columns separated by a comma, a semicolon or a tab"
             if self.is_parquet:
-                expected = "two at least" + " that hold no lists" * bool(self.left_out)
-            raise FileError(
-                path,
+                expected = "two at least" + " that hold no lists" * bool(self.skipped)
+            raise self.error(
                 f"the file has one column only ({shorten(self.columns[0])}); expected "
-                f"{expected}.",
+                f"{expected}."
             )
         self._check_form()
         head = self._collect([self._col(c) for c in self.columns], _HEAD)
         self.head = self._without_blank(head)
         self.head.columns = self.columns
         if self.n_rows == 0:
-            raise FileError(path, "the file has a header and no rows.")
+            raise self.error("the file has a header and no rows.")
 
-    def _scan_parquet(self) -> pl.LazyFrame:
+    def _scan_typed(self) -> pl.LazyFrame:
+        path = self.path.absolute()
         try:
-            frame = self._scan_typed()
+            if self.detected.format == "parquet":
+                frame = pl.scan_parquet(path, glob=False)
+            else:
+                # Which has no such switch, and takes brackets in a name for a pattern.
+                frame = pl.scan_ipc(glob.escape(str(path)))
             schema = frame.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).partition("\n")[0]
-            raise FileError(
-                self.path,
-                f"the {self._kind} file is damaged or cut short ({reason}); get it "
-                "again, whole.",
+            raise self.error(
+                f"the {self.format_name} file is damaged or cut short ({reason}); get "
+                "it again, whole."
             ) from None
-        self.columns = schema.names()
         self._types = dict(schema)
-        self.left_out = [
+        self.skipped = [
             name
             for name, kind in schema.items()
             if kind.is_nested() or kind in _UNREADABLE_TYPES
         ]
-        self.columns = [c for c in self.columns if c not in set(self.left_out)]
+        self.columns = [c for c in schema.names() if c not in set(self.skipped)]
         if not self.columns:
-            raise FileError(self.path, "the file has no columns of text or numbers.")
+            raise self.error("the file has no columns of text or numbers.")
         return frame.rename(self._inner(schema.names()))
-
-    @property
-    def _kind(self) -> str:
-        return "Arrow" if self.sniffed.format == "arrow" else "Parquet"
-
-    def _scan_typed(self) -> pl.LazyFrame:
-        path = self.path.absolute()
-        if self.sniffed.format == "parquet":
-            return pl.scan_parquet(path, glob=False)
-        # Which has no such switch, and takes brackets in a name for a pattern.
-        return pl.scan_ipc(glob.escape(str(path)))
 
     def _scan_csv(self) -> pl.LazyFrame:
         self.columns = self._header()
         self._types = dict.fromkeys(self.columns, pl.String())
         return pl.scan_csv(
             self.path.absolute(),
-            separator=self.sniffed.separator,
+            separator=self.detected.separator,
             infer_schema=False,
             new_columns=list(self._inner(self.columns).values()),
             glob=False,
@@ -345,62 +261,104 @@ class Table:
         _, record = next(self._records())
         line = record.decode("utf-8").lstrip("\ufeff").rstrip("\r\n")
         if not line.strip():
-            raise FileError(
-                self.path, "line 1 is blank; the first line must name the columns."
-            )
-        names = next(csv.reader([line], delimiter=self.sniffed.separator, strict=False))
+            raise self.error("line 1 is blank; the first line must name the columns.")
+        separator = self.detected.separator
+        names = next(csv.reader([line], delimiter=separator, strict=False))
         names = [name.strip() for name in names]
         if len(names) > 1 and all(_is_number(name) for name in names):
-            raise FileError(
-                self.path,
+            raise self.error(
                 f"line 1 holds numbers ({shorten(line)}); the first line must name the "
-                "columns.",
+                "columns."
             )
         # A first column without a name is what data frames write for row numbers.
         names = [name or f"column {place}" for place, name in enumerate(names, 1)]
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise FileError(
-                self.path,
+            raise self.error(
                 f"line 1 names {plural(len(repeated), 'column')} twice: "
                 f"{', '.join(map(shorten, repeated))}; the first line must name the "
-                "columns, and each otherwise.",
+                "columns, and each otherwise."
             )
         return names
 
+    def _check_form(self) -> None:
+        """Read every field once and keep nothing, to see that all rows are whole.
+
+        Fields too many are an error of polars, but only when all columns are read.
+        Fields too few are read as missing values, in the last column too.
+        """
+        missing = [self._col(column).is_null().any() for column in self.columns]
+        found = self._collect([pl.len().alias("number of rows"), *missing])
+        self._n_records = int(found["number of rows"].item())
+        if not self.is_parquet and found[self._inner_names[self.columns[-1]]].item():
+            self._check_records()
+
+    def _check_records(self) -> None:
+        """Refuse records with stray quotation marks, or of another length."""
+        separator = self.detected.separator.encode()
+        expected = len(self.columns)
+        ragged: list[str] = []
+        stray: list[str] = []
+        for line, record in self._records():
+            if not record.strip(b" \r\n"):
+                continue
+            bare = record
+            if b'"' in record:
+                bare = _QUOTED.sub(b"", record)
+                if b'"' in bare or _is_stray(record, separator):
+                    stray.append(f"line {line}")
+                    continue
+            found = bare.count(separator) + 1
+            if found != expected:
+                ragged.append(f"line {line} ({found})")
+        if stray:
+            raise self.error(
+                f"{plural(len(stray), 'row')} with a quotation mark inside a field, so "
+                f"nothing was read: {first_of(stray, SHOWN)}. Quote the whole field "
+                'and write the mark twice: "5"" pipe".'
+            )
+        if ragged:
+            raise self.error(
+                f"{plural(len(ragged), 'row')} with another number of fields than the "
+                f"{expected} of the header, so nothing was read: "
+                f"{first_of(ragged, SHOWN)}."
+            )
+
+    def error(self, reason: str) -> FileError:
+        """Return the error that this file cannot be read or understood."""
+        return FileError(self.path, reason)
+
+    def question(self, reason: str) -> NeedsAnswer:
+        """Return the error that this file has more than one meaning."""
+        return NeedsAnswer(self.path, reason)
+
+    @property
+    def format_name(self) -> str:
+        """The format as people write it, such as CSV."""
+        return _NAMES[self.detected.format]
+
     @property
     def n_rows(self) -> int:
-        """Number of rows, blank lines left out."""
+        """Number of rows, without blank lines."""
         return self._n_records - len(self._blank)
 
     @cached_property
     def _blank(self) -> NDArray[np.int64]:
         """The numbers of the records that are blank lines, ascending."""
-        if self.is_parquet or not self.sniffed.blank:
+        if self.is_parquet or not self.detected.blank:
             return np.empty(0, dtype=np.int64)
         records = enumerate(self._records(), start=-1)
         rows = [row for row, (_, record) in records if not record.strip()]
         return np.asarray(rows, dtype=np.int64)
 
     def places(self, rows: NDArray[np.int64]) -> list[str]:
-        """Name places in the file.
-
-        Parameters
-        ----------
-        rows : ndarray of int64
-            Rows of the table, from 0, without blank lines.
-
-        Returns
-        -------
-        list of str
-            ``"line 2"`` for the first row below the header; ``"row 1"`` in Parquet.
-        """
+        """Name rows: the first is "line 2", below the header, or "row 1" in Parquet."""
         if self.is_parquet:
             return [f"row {row + 1}" for row in rows.tolist()]
         records = rows + np.zeros(len(rows), dtype=np.int64)
         for blank in self._blank:
             records[records >= blank] += 1
-        if not self.sniffed.quoted:
+        if not self.detected.quoted:
             return [f"line {record + 2}" for record in records.tolist()]
         wanted, found = set(records.tolist()), {}
         for record, (line, _) in enumerate(self._records(), start=-1):
@@ -410,22 +368,38 @@ class Table:
                     break
         return [f"line {found[record]}" for record in records.tolist()]
 
-    def say_left_out(self) -> str:
-        """Say which columns hold what no cell of a table holds."""
-        listed = ", ".join(map(shorten, self.left_out))
-        return f"Left out, because of lists, structures or bytes in them: {listed}."
+    def list_places(
+        self, rows: NDArray[Any], values: Sequence[Any] | None = None
+    ) -> str:
+        """Name the places of the first five rows, with values, and count the others."""
+        parts = self.places(np.asarray(rows[:SHOWN], dtype=np.int64))
+        if values is not None:
+            shown = zip(parts, values, strict=False)
+            parts = [f"{part} ({shorten(value)})" for part, value in shown]
+        more = len(rows) - len(parts)
+        return ", ".join(parts) + (f" and {more:,} more" if more else "")
 
-    def broken(self) -> BrokenRows:
-        """Make the collector of rows that cannot be read."""
-        return BrokenRows(self.path, self.places, self.values)
+    def describe(self) -> list[str]:
+        """Say how the table is written, how long it is, and what is not read of it."""
+        packed = " (gzip)" if self.detected.gzipped else ""
+        start = f"{self.format_name}{packed} with {plural(self.n_rows, 'row')}."
+        return [start, *self.describe_skipped()]
+
+    def describe_skipped(self) -> list[str]:
+        """Say which columns are not read, if any."""
+        if not self.skipped:
+            return []
+        listed = ", ".join(map(shorten, self.skipped))
+        return [f"Left out, because of lists, structures or bytes in them: {listed}."]
+
+    def list_columns(self) -> str:
+        """Say which columns there are."""
+        return f"The columns are: {', '.join(map(shorten, self.columns))}."
 
     def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
-        """Give the first few values of some rows, as they stand in the file."""
+        """Return the values of the first few rows, as they stand in the file."""
         frame = self._without_blank(self._collect([self._col(column)]))
-        return frame.to_series().gather(rows[:5]).to_list()
-
-    def _records(self) -> Iterator[tuple[int, bytes]]:
-        return read_records(self.path, self.sniffed.gzipped)
+        return frame.to_series().gather(rows[:SHOWN]).to_list()
 
     def read(
         self,
@@ -433,23 +407,7 @@ class Table:
         numbers: Sequence[str] = (),
         raw: Sequence[str] = (),
     ) -> Columns:
-        """Read columns.
-
-        Parameters
-        ----------
-        text, numbers, raw : sequence of str
-            Columns to be read as text, as numbers, and as text that is not numbered;
-            one may be several.
-
-        Returns
-        -------
-        Columns
-
-        Raises
-        ------
-        FileError
-            If the file is not a table throughout.
-        """
+        """Read columns as text, as numbers, and as text that is not numbered."""
         text, numbers = list(dict.fromkeys(text)), list(dict.fromkeys(numbers))
         wanted = [
             self._as_text(c).cast(pl.Categorical).alias(f"text {i}")
@@ -460,7 +418,7 @@ class Table:
             value, bad = self._as_number(column)
             wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
         frame = self._without_blank(self._collect(wanted))
-        result = Columns({}, {}, {}, {})
+        result = Columns(self)
         for i, column in enumerate(raw):
             result.raw[column] = frame.drop_in_place(f"raw {i}")
         for i, column in enumerate(text):
@@ -477,28 +435,37 @@ class Table:
         if kind.is_float():
             # Numbers that are names are whole: 7.0 is called 7.
             whole = value.cast(pl.Int64, strict=False)
-            value = (
-                pl.when(whole == value)
-                .then(whole.cast(pl.String))
-                .otherwise(value.cast(pl.String))
-            )
+            names = whole.cast(pl.String), value.cast(pl.String)
+            value = pl.when(whole == value).then(names[0]).otherwise(names[1])
         elif kind != pl.String:
             value = value.cast(pl.String)
         empty = value.str.strip_chars() == ""
         return pl.when(empty).then(None).otherwise(value)
 
     def _as_number(self, column: str) -> tuple[pl.Expr, pl.Expr]:
-        value, kind = self._col(column), self._types[column]
-        if kind in _TEXT_TYPES:
+        value = self._col(column)
+        given = value.is_not_null()
+        if self._types[column] in _TEXT_TYPES:
             value = value.cast(pl.String).str.strip_chars()
-            if self.sniffed.separator == ";":
+            if self.detected.separator == ";":
                 value = value.str.replace(r"^([-+]?\d*),(\d+)$", "$1.$2")
-            number = value.cast(pl.Float64, strict=False)
             given = value.is_not_null() & (value != "")
-        else:
-            number = value.cast(pl.Float64, strict=False)
-            given = value.is_not_null()
+        number = value.cast(pl.Float64, strict=False)
         return number, given & ~number.is_finite().fill_null(False)
+
+    def _records(self) -> Iterator[tuple[int, bytes]]:
+        """Give the first line (from 1) and the bytes of every record, header first."""
+        with open_bytes(self.path, self.detected.gzipped) as stream:
+            start, inside = 1, False
+            parts: list[bytes] = []
+            for number, line in enumerate(stream, start=1):
+                parts.append(line)
+                inside ^= line.count(b'"') % 2 == 1
+                if not inside:
+                    yield start, b"".join(parts)
+                    start, parts = number + 1, []
+            if parts:
+                yield start, b"".join(parts)
 
     def _without_blank(self, frame: pl.DataFrame) -> pl.DataFrame:
         if not len(self._blank):
@@ -507,22 +474,6 @@ class Table:
         kept[self._blank[self._blank < frame.height]] = False
         return frame.filter(pl.Series(kept))
 
-    def _check_form(self) -> None:
-        """Read every field once and keep nothing, to see that all rows are whole.
-
-        Fields too many are an error of polars, but only when all columns are read.
-        Fields too few are read as missing values, in the last column too.
-        """
-        last = self._col(self.columns[-1]).is_null().any().alias("last")
-        others = [
-            self._col(column).is_null().any().alias(f"other {number}")
-            for number, column in enumerate(self.columns[:-1])
-        ]
-        found = self._collect([pl.len().alias("number of rows"), last, *others])
-        self._n_records = int(found["number of rows"].item())
-        if not self.is_parquet and found["last"].item():
-            check_records(self.path, self.sniffed, len(self.columns))
-
     def _collect(self, wanted: list[pl.Expr], first: int | None = None) -> pl.DataFrame:
         frame = self._frame if first is None else self._frame.head(first)
         try:
@@ -530,9 +481,21 @@ class Table:
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).partition("\n")[0]
         if not self.is_parquet:
-            check_records(self.path, self.sniffed, len(self.columns))
-        what = f"{self._kind} file" if self.is_parquet else "table"
-        raise FileError(self.path, f"the {what} is damaged ({reason}).")
+            self._check_records()
+        what = f"{self.format_name} file" if self.is_parquet else "table"
+        raise self.error(f"the {what} is damaged ({reason}).")
+
+
+def _is_stray(record: bytes, separator: bytes) -> bool:
+    """Say whether a quoted section is only a part of its field."""
+    for match in _QUOTED.finditer(record):
+        start, end = match.span()
+        begins = start == 0 or record[start - 1 : start] == separator
+        if not begins and record[:start] != b"\xef\xbb\xbf":
+            return True
+        if record[end : end + 1] not in (b"", separator, b"\r", b"\n"):
+            return True
+    return False
 
 
 def _is_number(text: str) -> bool:
@@ -543,68 +506,55 @@ def _is_number(text: str) -> bool:
     return True
 
 
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+def check_ending(path: str | os.PathLike[str]) -> Path:
+    """Refuse a file to be written whose name does not say its format."""
+    path = Path(path)
+    if path.suffix.lower() not in (".csv", ".tsv", ".parquet"):
+        raise WriteError(path, "the name must end with .csv, .tsv or .parquet.")
+    return path
 
 
-def neutralize_formulas(series: pl.Series) -> pl.Series:
-    """Put an apostrophe before text that a spreadsheet would run.
+def write_table(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
+    """Write a table, whole or not at all.
 
     Parameters
     ----------
-    series : polars.Series
-        A column; of any type but text it is given back as it is.
+    path : str or path
+        The file: CSV if it ends with ``.csv``, tab separated with ``.tsv``, Parquet
+        with ``.parquet``.
+    frame : polars.DataFrame
+        The table. In CSV and TSV, text that a spreadsheet would run as a formula gets
+        an apostrophe in front.
 
-    Returns
-    -------
-    polars.Series
-
-    Examples
-    --------
-    >>> neutralize_formulas(pl.Series(["=1+1", "Ada", "'=1"])).to_list()
-    ["'=1+1", 'Ada', "''=1"]
+    Raises
+    ------
+    WriteError
+        If the file cannot be written, or its name has another ending.
     """
+    path = check_ending(path)
+    ending = path.suffix.lower()
+    with writing(path) as temporary:
+        if ending == ".parquet":
+            frame.write_parquet(temporary)
+        else:
+            frame = frame.with_columns([neutralize_formulas(c) for c in frame])
+            frame.write_csv(temporary, separator="\t" if ending == ".tsv" else ",")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Give a temporary file that replaces the target; word troubles as `WriteError`."""
+    try:
+        with atomic_path(path) as temporary:
+            yield temporary
+    except OSError as error:
+        reason = error.strerror or str(error).partition("\n")[0]
+        raise WriteError(path, f"cannot be written: {reason}.") from None
+
+
+def neutralize_formulas(series: pl.Series) -> pl.Series:
+    """Put an apostrophe before text that a spreadsheet would run; else no change."""
     if series.dtype != pl.String:
         return series
     risky = series.str.contains(r"^'*[=+\-@\t\r]")
     return series.zip_with(~risky.fill_null(False), "'" + series)
-
-
-def restore_names(left: Text, right: Text, sentences: list[str]) -> tuple[Text, Text]:
-    """Undo the apostrophes before formulas, and blanks that tell two names apart.
-
-    Parameters
-    ----------
-    left, right : Text
-        Columns of names from a CSV file.
-    sentences : list of str
-        Where it is said what was changed.
-
-    Returns
-    -------
-    left, right : Text
-    """
-    names = dict.fromkeys((*left.values, *right.values))
-    new = {name: name[1:] if _GUARDED.match(name) else name for name in names}
-    if guarded := sum(old != name for old, name in new.items()):
-        sentences.append(
-            "The apostrophe that guards against formulas was taken away from "
-            f"{plural(guarded, 'name')}."
-        )
-    if len({name.strip() for name in new.values()}) < len(set(new.values())):
-        blanks = sum(name != name.strip() for name in new.values())
-        new = {old: name.strip() for old, name in new.items()}
-        sentences.append(
-            f"Blanks around {plural(blanks, 'name')} were taken away, because names "
-            "differed by them alone."
-        )
-    return _rename(left, new), _rename(right, new)
-
-
-def _rename(text: Text, new: dict[str, str]) -> Text:
-    renamed = [new[value] for value in text.values]
-    if renamed == text.values:
-        return text
-    number: dict[str, int] = {}
-    codes = [number.setdefault(value, len(number)) for value in renamed]
-    # One more, because a missing value has the number -1.
-    return Text(np.array([*codes, -1], dtype=np.int64)[text.codes], list(number))

@@ -26,7 +26,7 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
-from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import outcome_vector
@@ -245,7 +245,7 @@ class UtilityMixin:
             Between 0 and 1, higher is better.
         """
         check_is_fitted(self)
-        if (partitions := as_partitions(X)) is not None:
+        if (partitions := as_partitioned(X)) is not None:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return partitions.score_model(self, **columns)
         if is_pairs(X):

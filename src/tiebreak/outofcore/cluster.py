@@ -2,17 +2,19 @@
 """Partitions that workers of a Dask cluster hold.
 
 Every pass is a task per partition and, of many, a tree of additions; the point goes
-out once and vectors of its size come back. A part that a lost worker held is read and
-built again by another one, from the same file or Dask collection, and since work is a
-pure function the result is the same.
+out once and vectors of its size come back. A partition that a lost worker held is read
+and built again by another one, from the same file or Dask collection, and since work is
+a pure function the result is the same.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +27,7 @@ from tiebreak.outofcore.partitions import (
     Work,
     add_results,
     current,
-    read_part,
+    read_partition,
 )
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 
@@ -33,6 +35,8 @@ from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 _FAN_IN = 32
 # How often workers are looked at while they work, and how long they may be stuck.
 _LOOK, _PATIENCE = 5.0, 30.0
+_PAUSE = 0.3  # seconds between two counts of what the workers have read
+_READING = ("_build_partition-", "_read_and_work-")  # tasks that begin with reading
 
 _MORE_MEMORY = (
     "Give the workers more memory or fewer threads each, cut the data into more and "
@@ -42,11 +46,11 @@ _MORE_MEMORY = (
 
 
 class ClusterError(RuntimeError):
-    """The cluster could not do its part."""
+    """The cluster could not do its work."""
 
 
 def active_client() -> Any:
-    """Give the active client of Dask, or None."""
+    """Return the active client of Dask, or None."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -57,20 +61,9 @@ def active_client() -> Any:
 
 
 class DaskPartitions:
-    """Partitions held by the workers of a cluster.
+    """Partitions held by the workers of a cluster; ``build`` must be picklable.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    readers : sequence of callables or Delayed
-        Each gives the columns of a partition, on a worker.
-    labels : sequence of str
-        What the partitions are called in messages.
-    build : callable
-        Makes a part of columns; must be picklable.
-    keep : bool or None
-        Whether parts stay in the memory of the workers; None: while they fit.
+    ``keep``: whether they stay in the memory of the workers; None: while they fit.
     """
 
     def __init__(
@@ -87,20 +80,20 @@ class DaskPartitions:
         [self._build] = self._start([_delay(_same, build)])
         if keep is None:
             keep = self._fits()
-        self._parts: list[Any] | None = None
+        self._built: list[Any] | None = None
         if keep:
-            self._parts = self._start(
-                [_delay(_build_part, self._build, reader) for reader in readers]
+            self._built = self._start(
+                [_delay(_build_partition, self._build, reader) for reader in readers]
             )
 
     def each(
         self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Give what work gives for every partition, in their order."""
+        """Return what work returns for every partition, in their order."""
         return self._wait(self._tasks(work, arguments, own))
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Give the sum of what work gives over all partitions, entry by entry."""
+        """Return the sum of what work returns, entry by entry."""
         tasks = self._tasks(work, arguments)
         while len(tasks) > _FAN_IN:
             tasks = [
@@ -111,7 +104,7 @@ class DaskPartitions:
 
     def close(self) -> None:
         """Let go of the partitions."""
-        self._parts = None
+        self._built = None
 
     def _tasks(
         self, work: Work, arguments: tuple[Any, ...], own: Sequence[Any] | None = None
@@ -120,10 +113,10 @@ class DaskPartitions:
         # again if that worker is lost.
         shared = [_delay(_same, argument) for argument in arguments]
         last = [()] * len(self._readers) if own is None else [(x,) for x in own]
-        if self._parts is not None:
+        if self._built is not None:
             return [
                 _delay(_work_on, work, part, *shared, *mine)
-                for part, mine in zip(self._parts, last, strict=True)
+                for part, mine in zip(self._built, last, strict=True)
             ]
         return [
             _delay(_read_and_work, self._build, work, reader, *shared, *mine)
@@ -142,7 +135,7 @@ class DaskPartitions:
             _guarded(self._client, self._watch, started)
             results: list[Any] = _guarded(self._client, self._client.gather, started)
         except BaseException:
-            self._parts = None  # what is left of the tasks ends with their names
+            self._built = None  # what is left of the tasks ends with their names
             raise
         return results
 
@@ -177,8 +170,8 @@ class DaskPartitions:
                 return
 
     def _fits(self) -> bool:
-        """Say whether all parts fit, judging by the first one."""
-        [size] = self._wait([_delay(_part_size, self._build, self._readers[0])])
+        """Return whether all partitions fit, judging by the first one."""
+        [size] = self._wait([_delay(_size_of, self._build, self._readers[0])])
         size *= len(self._readers)
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         room = sum(worker["memory_limit"] or float("inf") for worker in workers)
@@ -191,25 +184,23 @@ def _delay(function: Callable[..., Any], *arguments: Any) -> Any:
     return delayed(function, pure=False, traverse=False)(*arguments)
 
 
-def _build_part(build: Build, reader: Any) -> Any:
+def _build_partition(build: Build, reader: Any) -> Any:
     with single_thread():
-        return build(read_part(reader))
+        return build(read_partition(reader))
 
 
-def _part_size(build: Build, reader: Any) -> int:
-    return sys.getsizeof(_build_part(build, reader))
+def _size_of(build: Build, reader: Any) -> int:
+    return sys.getsizeof(_build_partition(build, reader))
 
 
-def _work_on(work: Work, part: Any, *arguments: Any) -> tuple[Any, ...]:
+def _work_on(work: Work, part: Any, *arguments: Any) -> Any:
     # The threads of a worker are tasks already.
     with single_thread():
         return work(part, *arguments)
 
 
-def _read_and_work(
-    build: Build, work: Work, reader: Any, *arguments: Any
-) -> tuple[Any, ...]:
-    return _work_on(work, _build_part(build, reader), *arguments)
+def _read_and_work(build: Build, work: Work, reader: Any, *arguments: Any) -> Any:
+    return _work_on(work, _build_partition(build, reader), *arguments)
 
 
 def _same(value: Any) -> Any:
@@ -217,7 +208,7 @@ def _same(value: Any) -> Any:
 
 
 def _guarded(client: Any, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Call, and turn what can go wrong with a cluster into words."""
+    """Call, and turn the errors of a cluster into a `ClusterError`."""
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
@@ -254,38 +245,17 @@ def _guarded(client: Any, call: Callable[..., Any], *arguments: Any) -> Any:
 def open_partitions(
     data: PartitionedTable | PartitionedPairs, build: Build, **roles: Any
 ) -> Partitions:
-    """Open partitions on the cluster that is there, else in this process.
-
-    Parameters
-    ----------
-    data : PartitionedTable or PartitionedPairs
-        The data.
-    build : callable
-        Makes a part of the columns of a partition.
-    **roles : str, Dask collection or None
-        Columns, as in :meth:`PartitionedTable.readers`.
-
-    Returns
-    -------
-    Parts
-    """
+    """Open partitions on the cluster that is there, else in this process."""
     readers, labels = data.readers(**roles)
     settings = current()
     client = settings.client if settings.client is not None else active_client()
-    if client is None:
-        return LocalPartitions(readers, labels, _Labeled(build), settings.keep)
-    return DaskPartitions(client, readers, labels, _Labeled(build), settings.keep)
+    given = readers, labels, _Labeled(build), settings.keep
+    return LocalPartitions(*given) if client is None else DaskPartitions(client, *given)
 
 
 @dataclass(frozen=True)
 class _Labeled:
-    """Builds a part, and says in errors which partition it was.
-
-    Attributes
-    ----------
-    build : callable
-        Makes a part of columns.
-    """
+    """Builds a partition, and names it in errors."""
 
     build: Build
 
@@ -295,3 +265,35 @@ class _Labeled:
             return self.build(columns)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{label}: {error}") from error
+
+
+@contextmanager
+def watched(
+    client: Any, n_files: int, progress: Callable[[str], None]
+) -> Iterator[None]:
+    """Report how many files the workers have read, while a block waits for them."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_PAUSE):
+            n_read = min(_count_read(client), n_files)
+            progress(f"the workers have read {n_read:,} of {n_files:,} files")
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+def _count_read(client: Any) -> int:
+    """Return the number of finished tasks that began with reading a file."""
+    with suppress(RuntimeError):  # the tasks may change while they are counted
+        return sum(
+            state.status == "finished"
+            for key, state in list(client.futures.items())
+            if any(word in str(key) for word in _READING)
+        )
+    return 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -31,13 +32,16 @@ from tiebreak.metrics import (
 )
 from tiebreak.metrics.pair_counts import pair_counts
 from tiebreak.outofcore.cluster import open_partitions
-from tiebreak.outofcore.compared import Compared, read_comparisons
-from tiebreak.outofcore.graded import read_graded_columns
+from tiebreak.outofcore.objectives import (
+    Compared,
+    read_comparisons,
+    read_graded_columns,
+)
 from tiebreak.outofcore.partitions import PartitionFacts, check_groups, group_keys
 from tiebreak.outofcore.sources import (
     PartitionedPairs,
     PartitionedTable,
-    as_partitioned,
+    as_partitioned_data,
 )
 
 Floats = NDArray[np.float64]
@@ -86,7 +90,7 @@ def evaluate(
     sample_weight: Any = None,
     metrics: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Judge a fitted model on data in partitions, where they are.
+    """Evaluate a fitted model on data in partitions, where they are.
 
     Parameters
     ----------
@@ -108,7 +112,7 @@ def evaluate(
     dict of str to float
         As the functions of :mod:`tiebreak.metrics` give on all rows together.
     """
-    data = as_partitioned(X)
+    data = as_partitioned_data(X)
     if isinstance(data, PartitionedTable):
         data = data.for_model(model)
     known: list[str]
@@ -127,18 +131,15 @@ def evaluate(
                 f"{name!r} is no metric of {what} in partitions; expected "
                 f"{', '.join(known)}."
             )
-    build = partial(_Judged, model, names)
+    build = partial(_Scores, model, names)
     if isinstance(data, PartitionedPairs):
         build = partial(build, items=data.items, item_names=data.names)
-    if data.is_pairs:
-        parts = open_partitions(data, build, y=y, weight=sample_weight)
-    else:
-        assert isinstance(data, PartitionedTable)
-        parts = open_partitions(data, build, y=y, qid=qid, weight=sample_weight)
+    group = None if data.is_pairs else qid
+    parts = open_partitions(data, build, y=y, qid=group, weight=sample_weight)
     try:
         if not data.is_pairs:
-            check_groups([facts for (facts,) in parts.each(_facts_of)], parts)
-        sums, counts = parts.sum(_sums_of)
+            check_groups(parts.each(attrgetter("facts")), parts)
+        sums, counts = parts.sum(attrgetter("sums", "counts"))
     finally:
         parts.close()
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
@@ -150,7 +151,7 @@ def evaluate(
     return dict(zip(names, (sums / counts).tolist(), strict=True))
 
 
-class _Judged:
+class _Scores:
     """Sums and counts of metrics on one partition."""
 
     def __init__(
@@ -167,11 +168,11 @@ class _Judged:
         if is_pairs:
             compared = read_comparisons(columns, items, item_names)
             if compared is not None and len(compared.pairs):
-                self._judge_comparisons(model, metrics, compared)
+                self._score_comparisons(model, metrics, compared)
             return
-        self._judge_grades(model, metrics, columns)
+        self._score_grades(model, metrics, columns)
 
-    def _judge_comparisons(
+    def _score_comparisons(
         self, model: Any, metrics: list[str], compared: Compared
     ) -> None:
         pairs, y, w = compared.pairs, compared.outcome, compared.weight
@@ -186,7 +187,7 @@ class _Judged:
             self.counts[k] = w.sum()
             self.sums[k] = value * w.sum()
 
-    def _judge_grades(
+    def _score_grades(
         self, model: Any, metrics: list[str], columns: dict[str, Any]
     ) -> None:
         read = read_graded_columns(columns)
@@ -215,18 +216,10 @@ class _Judged:
 
 
 def _count_groups(name: str, y: Floats, group: NDArray[np.int64]) -> int:
-    """Number of groups that a metric averages over."""
+    """Return the number of groups that a metric averages over."""
     if name == "ndcg":  # those without a positive gain are left out
         return len(np.unique(group[y > 0]))
     return len(np.unique(group))
-
-
-def _facts_of(part: _Judged) -> tuple[PartitionFacts]:
-    return (part.facts,)
-
-
-def _sums_of(part: _Judged) -> tuple[Floats, Floats]:
-    return part.sums, part.counts
 
 
 def sample_rows(
@@ -257,19 +250,21 @@ def sample_rows(
     polars.DataFrame, or ndarray of shape (n_rows, p)
         A frame where features have names. Equally likely for every row.
     """
-    data = as_partitioned(X)
+    data = as_partitioned_data(X)
     if not isinstance(data, PartitionedTable) or data.is_pairs:
         raise TypeError(f"Expected items in partitions, got {data!r}.")
     roles = {f"left out {k}": column for k, column in enumerate(leave_out)}
     parts = open_partitions(data, _Rows, **roles)
     try:
-        sizes = [n for (n,) in parts.each(_size)]
+        sizes = parts.each(attrgetter("n_rows"))
         n_all = sum(sizes)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(n_all, min(n_rows, n_all), replace=False))
         own = split_rows(chosen, sizes)
-        tables = [table for (table,) in parts.each(_take, own=own) if table is not None]
+        tables = [
+            table for table in parts.each(_Rows.take, own=own) if table is not None
+        ]
     finally:
         parts.close()
     values = np.concatenate([table.dense() for table in tables])
@@ -278,20 +273,7 @@ def sample_rows(
 
 
 def split_rows(rows: NDArray[np.int64], sizes: Sequence[int]) -> list[Any]:
-    """Give to every partition the rows that lie in it, numbered from its first.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        Ascending row numbers, through all partitions.
-    sizes : sequence of int
-        Number of rows of each partition.
-
-    Returns
-    -------
-    list of ndarray of int
-        One for each partition.
-    """
+    """Return the rows of each partition, numbered from its first; rows ascend."""
     starts = np.cumsum([0, *sizes])
     parts = np.split(rows, np.searchsorted(rows, starts[1:-1]))
     return [part - start for part, start in zip(parts, starts, strict=False)]
@@ -303,11 +285,8 @@ class _Rows:
     def __init__(self, columns: dict[str, Any]) -> None:
         X = columns["X"]
         self.table: ItemTable | None = as_items(X, name="X") if len(X) else None
+        self.n_rows = 0 if self.table is None else self.table.n_items
 
-
-def _size(part: _Rows) -> tuple[int]:
-    return (0 if part.table is None else part.table.n_items,)
-
-
-def _take(part: _Rows, rows: NDArray[np.int64]) -> tuple[ItemTable | None]:
-    return (None if part.table is None or not len(rows) else part.table.take(rows),)
+    def take(self, rows: NDArray[np.int64]) -> ItemTable | None:
+        """Return some of the items; None if there are none."""
+        return self.table.take(rows) if self.table is not None and len(rows) else None

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models share that are fitted on data in partitions."""
+"""How models are fitted on data in partitions.
+
+`fit_model` chooses by the class of the model. Items that have only names need one pass:
+equal comparisons are added up where they are, and the model is fitted here, on their
+weights. A linear model of features is minimized by the same Newton method as in memory,
+on a sum over partitions; least squares need one pass for the normal equations. Every
+function returns the fitted attributes, which the model itself keeps.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, singledispatch
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -31,28 +39,29 @@ from tiebreak.models.least_squares.normal_equations import (
     warn_single_items,
 )
 from tiebreak.models.primal import PrimalSolution, judge_solution, minimize_smooth
-from tiebreak.outofcore import (
+from tiebreak.outofcore.cluster import open_partitions
+from tiebreak.outofcore.objectives import (
     ComparedSquares,
     CountedPartition,
-    FitProgress,
     GradedPartition,
     GradedSquares,
     LikelihoodPartition,
     ListedPartition,
-    MovingPartition,
-    PartitionedPairs,
-    PartitionedTable,
-    PartitionFacts,
-    Partitions,
+    PartitionObjective,
     SampledLikelihood,
     SampledPairs,
     SummedObjective,
     add_equal,
+    join_samples,
+)
+from tiebreak.outofcore.partitions import (
+    FitProgress,
+    PartitionFacts,
+    Partitions,
     check_consistent,
     check_groups,
-    join_samples,
-    open_partitions,
 )
+from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 from tiebreak.ratings import BradleyTerry
 from tiebreak.solvers import NewtonSolution, minimize_newton
 from tiebreak.solvers.ridge import RidgeSystem
@@ -60,11 +69,11 @@ from tiebreak.solvers.ridge import RidgeSystem
 # Rows that are brought here for the preconditioner: so many, or some per variable.
 _SAMPLE, _PER_VARIABLE, _LARGEST_SAMPLE = 8000, 8, 16_000
 
+Data = PartitionedTable | PartitionedPairs
+
 
 @singledispatch
-def fit_model(
-    model: Any, data: PartitionedTable | PartitionedPairs, **columns: Any
-) -> dict[str, Any] | None:
+def fit_model(model: Any, data: Data, **columns: Any) -> dict[str, Any] | None:
     """Return the fitted attributes of a model, learned where the data are.
 
     None if the model was fitted here, on comparisons that were added up there.
@@ -78,92 +87,70 @@ def fit_model(
 @fit_model.register
 def _fit_strengths(
     model: BradleyTerry,
-    data: PartitionedTable | PartitionedPairs,
+    data: Data,
     context: Any = None,
     sample_weight: Any = None,
     **columns: Any,
 ) -> None:
     if context is not None:
         raise ValueError(
-            "context has no meaning for data in partitions, where equal "
-            "comparisons are added up; expected None. advantage and rater are "
-            "names of columns."
+            "context has no meaning for data in partitions, where equal comparisons "
+            "are added up; expected None. advantage and rater are names of columns."
         )
     pairs, outcome, weight, others = add_up(data, weight=sample_weight, **columns)
     model.fit(pairs, outcome, sample_weight=weight, **others)
 
 
-def _given(data: PartitionedTable | PartitionedPairs) -> str:
-    """Return the type of what the user gave."""
-    return type(data if isinstance(data.source, str) else data.source).__name__
-
-
 @dataclass(frozen=True, eq=False)
 class PartitionSummary:
-    """What the partitions told of themselves.
+    """What the partitions hold together."""
 
-    Attributes
-    ----------
-    facts : list of PartitionFacts
-        One for each partition.
-    first : PartitionFacts
-        The first one with rows.
-    totals : ndarray of shape (3,) or None
-        Weights of left, tie and right.
-    n_selves, n_both_bad : int
-        Comparisons of an item with itself, and those that call both items bad.
-    """
-
-    facts: Sequence[PartitionFacts]
-    first: PartitionFacts
-    totals: NDArray[np.float64] | None = None
-    n_selves: int = 0
-    n_both_bad: int = 0
+    facts: Sequence[PartitionFacts]  # one for each partition
+    first: PartitionFacts  # the first one with rows
+    totals: NDArray[np.float64]  # weights of left, tie and right, of comparisons
+    n_selves: int  # comparisons of an item with itself
+    n_both_bad: int
 
     @property
     def n_rows(self) -> int:
         """Number of rows of all partitions."""
-        return sum(fact.n_rows for fact in self.facts)
+        return self.sum("n_rows")
+
+    def sum(self, count: str) -> Any:
+        """Return the sum of a count of `PartitionFacts` over all partitions."""
+        return sum(getattr(fact, count) for fact in self.facts)
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """The smallest and the largest positive weight of a row."""
+        smallest = min(fact.smallest for fact in self.facts)
+        return smallest, max(fact.largest for fact in self.facts)
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """``n_features_in_``, and ``feature_names_in_`` if columns have names."""
+        features: dict[str, Any] = {"n_features_in_": self.first.n_features}
+        if self.first.feature_names is not None:
+            names = np.asarray(self.first.feature_names, dtype=object)
+            features["feature_names_in_"] = names
+        return features
 
 
 def summarize(parts: Partitions) -> PartitionSummary:
-    """Ask all partitions what they hold, and check that they fit together.
-
-    Parameters
-    ----------
-    parts : Parts
-        The partitions.
-
-    Returns
-    -------
-    PartitionSummary
-    """
-    answers = parts.each(_tell)
-    facts = [answer[0] for answer in answers]
-    first = check_consistent(facts, parts.labels)
-    if answers[0][1] is None:
-        return PartitionSummary(facts, first)
-    totals = np.sum([answer[1] for answer in answers], axis=0)
-    n_selves, n_both_bad = (sum(answer[k] for answer in answers) for k in (2, 3))
-    return PartitionSummary(facts, first, totals, n_selves, n_both_bad)
+    """Return what all partitions hold, after a check that they fit together."""
+    answers = zip(*parts.each(_summary_of), strict=True)
+    facts, totals, n_selves, n_both_bad = answers
+    first, total = check_consistent(facts, parts.labels), np.sum(totals, axis=0)
+    return PartitionSummary(facts, first, total, sum(n_selves), sum(n_both_bad))
 
 
-def _tell(part: Any) -> tuple[Any, ...]:
-    totals = getattr(part, "totals", None)
-    if totals is None:
-        return part.facts, None
-    return part.facts, totals, part.n_selves, part.n_both_bad
+def _summary_of(part: Any) -> tuple[Any, ...]:
+    counts = (getattr(part, name, 0) for name in ("totals", "n_selves", "n_both_bad"))
+    return part.facts, *counts
 
 
 def warn_of_comparisons(summary: PartitionSummary) -> None:
-    """Warn of what is odd about comparisons; refuse weights that are all zero.
-
-    Parameters
-    ----------
-    told : PartitionSummary
-        What the partitions summary.
-    """
-    assert summary.totals is not None
+    """Warn of what is odd about comparisons; refuse weights that are all zero."""
     left, tie, right = summary.totals
     if not summary.totals.any():
         check_weights(np.zeros(1), 1)
@@ -178,16 +165,8 @@ def warn_of_comparisons(summary: PartitionSummary) -> None:
         )
 
 
-def check_linear(model: Any, needed: Mapping[str, Any]) -> None:
-    """Refuse parameters that have no meaning for data in partitions.
-
-    Parameters
-    ----------
-    model : estimator
-        The model, with a ``kernel``.
-    needed : mapping
-        Values that other parameters must have.
-    """
+def check_linear(model: Any, **needed: Any) -> None:
+    """Refuse parameters that have no meaning for data in partitions."""
     check_positive(model, *(n for n in ("C", "alpha") if hasattr(model, n)), "tol")
     check_positive(model, "max_iter")
     name = type(model).__name__
@@ -206,48 +185,15 @@ def check_linear(model: Any, needed: Mapping[str, Any]) -> None:
             )
 
 
-def build_compared(
-    kind: Callable[..., Any], data: PartitionedTable | PartitionedPairs, **options: Any
-) -> Callable[[dict[str, Any]], Any]:
-    """Give what makes parts of comparisons, with the table of items if there is one.
-
-    Parameters
-    ----------
-    kind : class
-        The part.
-    data : PartitionedTable or PartitionedPairs
-        The comparisons.
-    **options
-        Further parameters of the part.
-
-    Returns
-    -------
-    callable
-    """
+def build_compared(kind: Callable[..., Any], data: Data, **options: Any) -> Any:
+    """Return a class of partitions of comparisons, with the items if there are any."""
     if isinstance(data, PartitionedPairs):
         options |= {"items": data.items, "names": data.names}
     return partial(kind, **options)
 
 
-def fit_named(
-    model: Any, data: PartitionedTable | PartitionedPairs, y: Any, sample_weight: Any
-) -> bool:
-    """Fit a model here if items are known by name and nothing else.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    data : PartitionedTable or PartitionedPairs
-        The data.
-    y, sample_weight : str, collection of Dask or None
-        Columns.
-
-    Returns
-    -------
-    bool
-        Whether that was so, and the model is fitted.
-    """
+def fit_named(model: Any, data: Data, y: Any, sample_weight: Any) -> bool:
+    """Fit a model here if items have only names; return whether that is so."""
     if not isinstance(data, PartitionedPairs) or data.items is not None:
         return False
     pairs, outcome, weight, _ = add_up(data, y=y, weight=sample_weight)
@@ -256,26 +202,11 @@ def fit_named(
 
 
 def add_up(
-    data: PartitionedTable | PartitionedPairs, **roles: Any
+    data: Data, **roles: Any
 ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], dict[str, NDArray[Any]]]:
-    """Add up alike comparisons of items that have names only, in one pass.
+    """Return pairs, outcomes, weights and other columns; equal comparisons added up.
 
-    The sum over comparisons is then a sum over the few that differ, with weights.
-
-    Parameters
-    ----------
-    data : PartitionedPairs
-        Comparisons.
-    **roles : str, collection of Dask or None
-        Columns: y, weight, and others that tell rows apart.
-
-    Returns
-    -------
-    pairs : Pairs
-    outcome : ndarray of int8 of shape (m,)
-    weight : ndarray of shape (m,)
-    others : dict of ndarray
-        The other columns.
+    One pass: the sum over comparisons is a sum over the few that differ, with weights.
     """
     if not isinstance(data, PartitionedPairs):
         raise TypeError(
@@ -286,7 +217,7 @@ def add_up(
     try:
         summary = summarize(parts)
         warn_of_comparisons(summary)
-        tables = [table for (table,) in parts.each(_table_of) if table is not None]
+        tables = [t for t in parts.each(attrgetter("table")) if t is not None]
     finally:
         parts.close()
     added = add_equal(pl.concat(tables, how="vertical_relaxed"))
@@ -299,43 +230,29 @@ def add_up(
     return pairs, added["y"].to_numpy(), added["weight"].to_numpy(), others
 
 
-def _table_of(part: CountedPartition) -> tuple[pl.DataFrame | None]:
-    return (part.table,)
-
-
 def sample_share(summary: PartitionSummary) -> float:
-    """Which part of the rows makes a preconditioner that is good enough."""
-    wanted = min(
-        max(_SAMPLE, _PER_VARIABLE * summary.first.n_features), _LARGEST_SAMPLE
-    )
-    return wanted / summary.n_rows
-
-
-def _features_of(summary: PartitionSummary) -> dict[str, Any]:
-    """Return ``n_features_in_``, and ``feature_names_in_`` if columns have names."""
-    features: dict[str, Any] = {"n_features_in_": summary.first.n_features}
-    if summary.first.feature_names is not None:
-        names = np.asarray(summary.first.feature_names, dtype=object)
-        features["feature_names_in_"] = names
-    return features
+    """Return the fraction of rows that makes a preconditioner good enough."""
+    wanted = max(_SAMPLE, _PER_VARIABLE * summary.first.n_features)
+    return min(wanted, _LARGEST_SAMPLE) / summary.n_rows
 
 
 @fit_model.register
 def _fit_logistic(
     model: LogisticCompare,
-    data: PartitionedTable | PartitionedPairs,
+    data: Data,
     y: Any = None,
     sample_weight: Any = None,
 ) -> dict[str, Any] | None:
     if not data.is_pairs:
+        given = data if isinstance(data.source, str) else data.source
         raise TypeError(
-            f"LogisticCompare learns from comparisons; got {_given(data)}. "
+            f"LogisticCompare learns from comparisons; got {type(given).__name__}. "
             "Expected Pairs(items, left, right), PartitionedPairs(source, left, "
             "right), or an array, also of Dask, of shape (n, 2, n_features)."
         )
     if fit_named(model, data, y, sample_weight):
         return None
-    check_linear(model, {"identity": None})
+    check_linear(model, identity=None)
     build = build_compared(LikelihoodPartition, data, link=model.link)
     parts = open_partitions(data, build, y=y, weight=sample_weight)
     try:
@@ -344,11 +261,10 @@ def _fit_logistic(
         solution, coef, t = _solve_likelihood(model, parts, summary)
     finally:
         parts.close()
-    assert summary.totals is not None
     model._warn(bool(summary.totals[1] == summary.totals.sum()), solution)
     model.__dict__.pop("_stream", None)
     return {
-        **_features_of(summary),
+        **summary.features,
         **model._tie_attributes(t),
         "coef_": coef,
         "objective_": solution.value,
@@ -361,7 +277,6 @@ def _fit_logistic(
 def _solve_likelihood(
     model: Any, parts: Partitions, summary: PartitionSummary
 ) -> tuple[NewtonSolution, np.ndarray, float]:
-    assert summary.totals is not None
     share = float(summary.totals[1] / summary.totals.sum())
     q, link = summary.first.n_features, model._link
     if share == 1.0:
@@ -371,11 +286,10 @@ def _solve_likelihood(
     start, ridge = np.zeros(q), np.full(q, 2.0 * float(model.alpha))
     if share:
         start, ridge = np.append(start, link.start(share)), np.append(ridge, 0.0)
-    part = SampledLikelihood(
-        parts.each(LikelihoodPartition.take, sample_share(summary)), model.link
-    )
+    taken = parts.each(LikelihoodPartition.take, sample_share(summary))
+    sample = SampledLikelihood(taken, model.link)
     objective = SummedObjective(
-        parts, ridge, sample=part, share=float(summary.totals.sum()) / part.total
+        parts, ridge, sample=sample, share=float(summary.totals.sum()) / sample.total
     )
     progress = FitProgress(model, summary.facts, start)
     solution = minimize_newton(
@@ -395,14 +309,14 @@ def _solve_likelihood(
 @fit_model.register
 def _fit_squares(
     model: RankRLS,
-    data: PartitionedTable | PartitionedPairs,
+    data: Data,
     y: Any = None,
     qid: Any = None,
     sample_weight: Any = None,
 ) -> dict[str, Any] | None:
     if fit_named(model, data, y, sample_weight):
         return None
-    check_linear(model, {})
+    check_linear(model)
     roles = {"y": y, "weight": sample_weight}
     if data.is_pairs:
         parts = open_partitions(data, build_compared(ComparedSquares, data), **roles)
@@ -425,24 +339,22 @@ def _fit_squares(
     finally:
         parts.close()
     H, h, square, size, n_different = sums
-    facts = summary.facts
-    n_groups = sum(fact.n_groups for fact in facts)
+    n_groups = summary.sum("n_groups")
     if n_different == 0:
         if data.is_pairs:
             refuse_only_ties(model, summary.n_rows)
         refuse_no_pairs(summary.n_rows, n_groups)
     if not np.isfinite(H).all() or not np.isfinite(square):
-        smallest = min(fact.smallest for fact in facts)
-        refuse_weights(smallest, max(fact.largest for fact in facts))
-    warn_single_items(sum(fact.n_idle_groups for fact in facts), n_groups)
+        refuse_weights(*summary.weights)
+    warn_single_items(summary.sum("n_idle_groups"), n_groups)
     fit = _solve_squares(H, h, square, size, float(model.alpha))
     assert fit.x is not None
     fitted = {
-        **_features_of(summary),
+        **summary.features,
         **fit.fitted(model),
         "coef_": fit.x,
         "objective_": fit.value,
-        "n_pairs_": sum(fact.n_pairs for fact in facts),
+        "n_pairs_": summary.sum("n_pairs"),
     }
     if not data.is_pairs:
         fitted["fitted_with_qid_"] = qid is not None
@@ -482,14 +394,14 @@ def _solve_squares(
 @fit_model.register
 def _fit_svm(
     model: RankSVM,
-    data: PartitionedTable | PartitionedPairs,
+    data: Data,
     y: Any = None,
     qid: Any = None,
     sample_weight: Any = None,
 ) -> dict[str, Any] | None:
     if fit_named(model, data, y, sample_weight):
         return None
-    check_linear(model, {"loss": "squared_hinge", "pairs_per_item": None})
+    check_linear(model, loss="squared_hinge", pairs_per_item=None)
     if data.is_pairs:
         return _fit_compared(model, data, y, sample_weight)
     assert isinstance(data, PartitionedTable)
@@ -502,60 +414,45 @@ def _fit_graded(
     build = partial(GradedPartition, per_group=model.per_group)
     parts = open_partitions(data, build, y=y, qid=qid, weight=sample_weight)
     summary = summarize(parts)
-    facts = summary.facts
-    check_groups(facts, parts)
-    n_pairs = sum(fact.n_pairs for fact in facts)
-    n_groups = sum(fact.n_groups for fact in facts)
+    check_groups(summary.facts, parts)
+    n_pairs, n_groups = summary.sum("n_pairs"), summary.sum("n_groups")
     if n_pairs == 0:
         refuse_no_pairs(summary.n_rows, n_groups)
-    smallest = min(fact.smallest for fact in facts)
-    largest = max(fact.largest for fact in facts)
-    total = sum(fact.total for fact in facts)
+    smallest, largest = summary.weights
+    total = summary.sum("total")
     if not 0.0 < smallest**2 <= total < np.inf:
         refuse_weights(smallest, largest)
-    warn_idle_groups(sum(fact.n_idle_groups for fact in facts), n_groups)
-
-    def sample() -> tuple[MovingPartition, float]:
-        share = sample_share(summary)
-        part = join_samples(parts.each(GradedPartition.take, share), model.per_group)
-        return part, total / part.tree.total
-
-    fitted = _solve_hinges(model, parts, summary, sample)
+    warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
+    taken = parts.each(GradedPartition.take, sample_share(summary))
+    sample = join_samples(taken, model.per_group)
+    fitted = _solve_hinges(model, parts, summary, sample, total / sample.tree.total)
     return {**fitted, "n_pairs_": n_pairs, "fitted_with_qid_": qid is not None}
 
 
 def _fit_compared(
-    model: RankSVM,
-    data: PartitionedTable | PartitionedPairs,
-    y: Any,
-    sample_weight: Any,
+    model: RankSVM, data: Data, y: Any, sample_weight: Any
 ) -> dict[str, Any]:
     build = build_compared(ListedPartition, data, ties=model.ties)
     parts = open_partitions(data, build, y=y, weight=sample_weight)
     summary = summarize(parts)
     warn_of_comparisons(summary)
-    assert summary.totals is not None
     model._check_outcomes(np.repeat([-1, 0, 1], (summary.totals > 0).astype(int)))
     double = 2.0 if model.ties == "both" else 1.0
     total = double * (summary.totals.sum() - (model.ties != "both") * summary.totals[1])
-
-    def sample() -> tuple[MovingPartition, float]:
-        part = SampledPairs(parts.each(ListedPartition.take, sample_share(summary)))
-        return part, total / part.total
-
-    return _solve_hinges(model, parts, summary, sample)
+    sample = SampledPairs(parts.each(ListedPartition.take, sample_share(summary)))
+    return _solve_hinges(model, parts, summary, sample, total / sample.total)
 
 
 def _solve_hinges(
     model: RankSVM,
     parts: Partitions,
     summary: PartitionSummary,
-    sample: Callable[[], tuple[MovingPartition, float]],
+    sample: PartitionObjective,
+    share: float,
 ) -> dict[str, Any]:
     q = summary.first.n_features
-    part, share = sample()
     objective = SummedObjective(
-        parts, np.ones(q), float(model.C), sample=part, share=share
+        parts, np.ones(q), float(model.C), sample=sample, share=share
     )
     progress = FitProgress(model, summary.facts, np.zeros(q))
     try:
@@ -577,10 +474,10 @@ def _solve_hinges(
         solution,
         model.C,
         bool(found.x.any()),
-        lambda: max(value for (value,) in parts.each(_largest)),
+        lambda: max(parts.each(_largest)),
     )
-    return {**_features_of(summary), **solution.fitted(), "coef_": found.x}
+    return {**summary.features, **solution.fitted(), "coef_": found.x}
 
 
-def _largest(part: Any) -> tuple[float]:
-    return (0.0 if part.is_empty else float(np.abs(part.A).max()),)
+def _largest(part: Any) -> float:
+    return 0.0 if part.is_empty else float(np.abs(part.A).max())

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partitions in this process, one after the other.
+"""Work on partitions: in this process, how it runs, and checks across partitions.
 
-A partition is *read* (a callable that gives its columns), *built* into a part that
-knows how to compute, and asked to *work*. What work gives is a tuple of numbers and
-arrays, and sums of these are all that is wanted of many partitions. Work is a pure
-function of the partition and its arguments, so that it may be done again elsewhere.
+A partition is *read* (a callable that gives its columns), *built* into an object that
+can compute, and asked to *work*. Work returns a tuple of numbers and arrays, and only
+sums of these are needed of many partitions. Work is a pure function of the partition
+and its arguments, so that it may be done again elsewhere.
 """
 
 from __future__ import annotations
@@ -25,79 +25,44 @@ from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
 
-# A part has these; what is read is its own business.
 Columns = dict[str, Any]
 Build = Callable[[Columns], Any]
-Work = Callable[..., tuple[Any, ...]]
+Work = Callable[..., Any]
 
 # Partitions are kept while they fill at most this share of the memory there is.
 KEPT_SHARE = 0.5
 
 
 class Partitions(Protocol):
-    """Partitions that work, wherever they are."""
+    """Partitions that work, wherever they are.
+
+    ``work`` is called with a partition, the arguments and, of ``own``, its own one.
+    """
 
     labels: Sequence[str]
 
     def each(
         self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Give what work gives for every partition, in their order.
-
-        Parameters
-        ----------
-        work : callable
-            Is called with a part and the arguments.
-        *arguments
-            The same for all partitions.
-        own : sequence, optional
-            A last argument for each partition.
-
-        Returns
-        -------
-        list
-        """
-        ...
+        """Return what work returns for every partition, in their order."""
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Give the sum of what work gives over all partitions, entry by entry."""
-        ...
+        """Return the sum of the tuples that work returns, entry by entry."""
 
     def close(self) -> None:
         """Let go of the partitions."""
-        ...
 
 
 def add_results(*results: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Add tuples of numbers and arrays entry by entry, in their order.
-
-    Parameters
-    ----------
-    *results : tuple
-        At least one; all of one length.
-
-    Returns
-    -------
-    tuple
-    """
+    """Add tuples of numbers and arrays entry by entry, in their order."""
     total = list(results[0])
     for result in results[1:]:
         total = [a + b for a, b in zip(total, result, strict=True)]
     return tuple(total)
 
 
-def read_part(reader: Any) -> Columns:
-    """Give the columns of a partition; what Dask holds is computed here.
-
-    Parameters
-    ----------
-    reader : callable or Delayed
-        A file, or a task of Dask that gives the columns.
-
-    Returns
-    -------
-    dict
-    """
+def read_partition(reader: Any) -> Columns:
+    """Return the columns of a partition; what Dask holds is computed here."""
     if hasattr(reader, "dask"):
         columns: Columns = reader.compute(scheduler="threads")
         return columns
@@ -107,16 +72,7 @@ def read_part(reader: Any) -> Columns:
 class LocalPartitions:
     """Partitions in this process, one after the other.
 
-    Parameters
-    ----------
-    readers : sequence of callables
-        Each gives the columns of a partition.
-    labels : sequence of str
-        What the partitions are called in messages.
-    build : callable
-        Makes a part of columns.
-    keep : bool or None
-        Whether parts stay in memory; None: as many as fit.
+    ``keep``: whether they stay in memory once built; None: as many as fit.
     """
 
     def __init__(
@@ -135,11 +91,11 @@ class LocalPartitions:
     def each(
         self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Give what work gives for every partition, in their order."""
+        """Return what work returns for every partition, in their order."""
         return list(self._work(work, arguments, own))
 
     def sum(self, work: Work, *arguments: Any) -> tuple[Any, ...]:
-        """Give the sum of what work gives over all partitions, entry by entry."""
+        """Return the sum of what work returns, entry by entry."""
         total: tuple[Any, ...] = ()
         for result in self._work(work, arguments):
             total = add_results(total, result) if total else result
@@ -155,21 +111,18 @@ class LocalPartitions:
     ) -> Iterator[Any]:
         for number in range(len(self._readers)):
             last = () if own is None else (own[number],)
-            yield work(self._part(number), *arguments, *last)
-
-    def _part(self, number: int) -> Any:
-        if number in self._kept:
-            return self._kept[number]
-        part = self._build(read_part(self._readers[number]))
-        size = sys.getsizeof(part)
-        if size <= self._room:
-            self._kept[number] = part
-            self._room -= size
-        return part
+            partition = self._kept.get(number)
+            if partition is None:
+                partition = self._build(read_partition(self._readers[number]))
+                size = sys.getsizeof(partition)
+                if size <= self._room:
+                    self._kept[number] = partition
+                    self._room -= size
+            yield work(partition, *arguments, *last)
 
 
 def _free_memory() -> float:
-    """Bytes of memory that are free, where the system tells; else a few gigabytes."""
+    """Return the bytes of free memory; a few gigabytes where that is not known."""
     try:
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
@@ -177,16 +130,7 @@ def _free_memory() -> float:
 
 
 def n_bytes(*arrays: Any) -> int:
-    """Bytes of dense and sparse arrays together.
-
-    Parameters
-    ----------
-    *arrays : ndarray, sparse array or None
-
-    Returns
-    -------
-    int
-    """
+    """Return the bytes of dense and sparse arrays together."""
     total = 0
     for array in arrays:
         if isinstance(array, np.ndarray):
@@ -223,19 +167,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Running:
-    """Settings of a fit on parted data.
-
-    Attributes
-    ----------
-    client : distributed.Client or None
-        The cluster; None: the active client of Dask if there is one, else this process.
-    keep : bool or None
-        Whether partitions stay in memory between passes; None: while they fit.
-    checkpoint : Path or None
-        File from which a fit goes on.
-    tell : callable or None
-        Is told every step.
-    """
+    """Settings of a fit on data in partitions, as of `running`."""
 
     client: Any = None
     keep: bool | None = None
@@ -247,7 +179,7 @@ _current: ContextVar[Running] = ContextVar("tiebreak_running")
 
 
 def current() -> Running:
-    """Give the settings that hold here."""
+    """Return the settings that hold here."""
     return _current.get(Running())
 
 
@@ -259,7 +191,7 @@ def running(
     checkpoint: str | Path | None = None,
     tell: Callable[[Step], None] | None = None,
 ) -> Iterator[None]:
-    """Say how fits on parted data run inside a ``with`` block.
+    """Say how fits on data in partitions run inside a ``with`` block.
 
     Parameters
     ----------
@@ -294,51 +226,23 @@ def running(
 
 @dataclass(frozen=True, eq=False)
 class PartitionFacts:
-    """What a partition tells of itself.
-
-    Attributes
-    ----------
-    n_rows, n_features : int
-        Its size.
-    feature_names : tuple of str or None
-        Names of its features.
-    mark : tuple of float
-        Sums that change with the data, to know them again.
-    n_pairs, n_groups, n_idle_groups : int
-        Pairs, groups, and groups without a pair.
-    total : float
-        Weight of the pairs.
-    smallest, largest : float
-        The smallest and the largest positive weight of a row.
-    keys : ndarray of uint64 or None
-        A number for each group that is the same on every machine.
-    """
+    """Size, features and counts of a partition."""
 
     n_rows: int
     n_features: int = 0
     feature_names: tuple[str, ...] | None = None
-    mark: tuple[float, ...] = ()
+    mark: tuple[float, ...] = ()  # sums that change with the data, to recognize them
     n_pairs: int = 0
     n_groups: int = 0
-    n_idle_groups: int = 0
-    total: float = 0.0
-    smallest: float = np.inf
+    n_idle_groups: int = 0  # groups without a pair
+    total: float = 0.0  # weight of the pairs
+    smallest: float = np.inf  # positive weight of a row
     largest: float = 0.0
-    keys: NDArray[np.uint64] | None = None
+    keys: NDArray[np.uint64] | None = None  # of the groups, as `group_keys` gives
 
 
 def group_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
-    """Give a number for every name, the same in every process.
-
-    Parameters
-    ----------
-    names : ndarray of shape (G,)
-        Groups. 1 and "1" have the same number.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (G,)
-    """
+    """Return a number for each name, the same on every machine; 1 and "1" share one."""
     digests = [
         hashlib.blake2b(str(name).encode(), digest_size=8).digest()
         for name in names.tolist()
@@ -349,19 +253,7 @@ def group_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
 def check_consistent(
     facts: Sequence[PartitionFacts], labels: Sequence[str]
 ) -> PartitionFacts:
-    """Refuse partitions with different features; give the first that has rows.
-
-    Parameters
-    ----------
-    facts : sequence of PartitionFacts
-        One for each partition.
-    labels : sequence of str
-        What the partitions are called.
-
-    Returns
-    -------
-    PartitionFacts
-    """
+    """Refuse partitions with different features; return the first that has rows."""
     filled = [number for number, fact in enumerate(facts) if fact.n_rows]
     if not filled:
         raise ValueError(
@@ -388,15 +280,7 @@ def _describe(fact: PartitionFacts) -> str:
 
 
 def check_groups(facts: Sequence[PartitionFacts], parts: Partitions) -> None:
-    """Refuse groups that lie in more than one partition.
-
-    Parameters
-    ----------
-    facts : sequence of PartitionFacts
-        One for each partition, with `keys`.
-    parts : Parts
-        Are asked for the names of the groups in question.
-    """
+    """Refuse groups that lie in more than one partition."""
     held = [np.zeros(0, np.uint64) if f.keys is None else f.keys for f in facts]
     keys = np.concatenate(held)
     order = np.argsort(keys, kind="stable")
@@ -420,7 +304,7 @@ def check_groups(facts: Sequence[PartitionFacts], parts: Partitions) -> None:
         f"in {parts.labels[one]} and in {parts.labels[two]}. Items of a group are "
         "compared with each other, so that a group must lie in one partition, and "
         "without qid all rows are one group. "
-        "tiebreak.outofcore.sources(source, folder, qid=...) brings it there."
+        "tiebreak.outofcore.repartition(source, folder, qid=...) brings it there."
     )
 
 
@@ -430,17 +314,7 @@ def _names_of(part: Any, suspects: NDArray[np.uint64]) -> tuple[Any, ...]:
 
 
 class FitProgress:
-    """Where a fit begins, and what is told and kept of its steps.
-
-    Parameters
-    ----------
-    model : estimator
-        Its parameters are part of what tells this fit from others.
-    facts : sequence of PartitionFacts
-        What the partitions tell of themselves.
-    start : ndarray
-        Where to begin without a checkpoint.
-    """
+    """Where a fit begins; what is reported and kept of its steps."""
 
     def __init__(
         self, model: Any, facts: Sequence[PartitionFacts], start: Floats
@@ -464,10 +338,8 @@ class FitProgress:
     def _after(self, x: Floats, value: float, gap: float, n_iter: int) -> None:
         number = self._steps_before + n_iter
         if self._settings.checkpoint is not None:
-            with (
-                atomic_path(self._settings.checkpoint) as path,
-                path.open("wb") as file,
-            ):
+            target = self._settings.checkpoint
+            with atomic_path(target) as path, path.open("wb") as file:
                 np.savez(file, x=x, signature=self._signature, steps=number)
         if self._settings.tell is not None:
             self._settings.tell(Step(number, value, gap, x))
@@ -492,7 +364,7 @@ class FitProgress:
 
 
 def _sign(model: Any, facts: Sequence[PartitionFacts]) -> str:
-    """Give what tells a fit from others: the model, its parameters and the data."""
+    """Return a hash of the model, its parameters and the data."""
     # How far to go and when to stop may change between two attempts.
     parameters = {
         name: value

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in many partitions: files, or collections of Dask.
 
-What a model is told of the columns (which one is the grade, which the group) is part of
-how a partition is read, so that a worker reads just what it needs.
+Which columns a model asks for (the grade, the group) is part of how a partition is
+read, so that a worker reads just what it needs.
 """
 
 from __future__ import annotations
@@ -27,24 +27,12 @@ from tiebreak.outofcore.partitions import group_keys
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns of a partition play which part.
+    """Which columns of a partition have which role."""
 
-    Attributes
-    ----------
-    roles : tuple of (role, column)
-        Columns that are not features.
-    features : tuple of str or None
-        Columns that are; None: all others.
-    has_features : bool
-        Whether there are features at all.
-    maps : tuple of callables
-        What is done to the features after reading.
-    """
-
-    roles: tuple[tuple[str, str], ...] = ()
-    features: tuple[str, ...] | None = None
+    roles: tuple[tuple[str, str], ...] = ()  # role and column of what is no feature
+    features: tuple[str, ...] | None = None  # None: all other columns
     has_features: bool = True
-    maps: tuple[Callable[[Any], Any], ...] = ()
+    maps: tuple[Callable[[Any], Any], ...] = ()  # applied to the features after reading
 
     @property
     def wanted(self) -> list[str] | None:
@@ -55,7 +43,7 @@ class Layout:
         return None if self.features is None else [*self.features, *named]
 
     def split(self, frame: Any, label: str) -> dict[str, Any]:
-        """Give features and columns of a table."""
+        """Return features and columns of a table by their roles."""
         known = [str(name) for name in frame.columns]
         for role, column in self.roles:
             _check_column(column, known, label, role)
@@ -70,7 +58,7 @@ class Layout:
         return columns
 
     def map(self, X: Any) -> Any:
-        """Bring features into the form that the model is to see."""
+        """Return the features that the model is to see."""
         for function in self.maps:
             X = function(X)
         return X
@@ -86,24 +74,14 @@ def _check_column(column: str, known: list[str], label: str, role: str) -> None:
 
 @dataclass(frozen=True)
 class FileReader:
-    """Reads one file, on whatever machine it is called.
+    """Reads one file, on whatever machine it is called."""
 
-    Attributes
-    ----------
-    path : str
-        The file; absolute, because workers may run in another folder.
-    label : str
-        What it is called in messages.
-    layout : Layout
-        Its columns.
-    """
-
-    path: str
+    path: str  # absolute, because workers may run in another folder
     label: str
     layout: Layout
 
     def __call__(self) -> dict[str, Any]:
-        """Read the file and give its columns by their roles."""
+        """Return the columns of the file by their roles."""
         try:
             frame = read_file(self.path, self.layout.wanted)
         except pl.exceptions.ColumnNotFoundError:
@@ -112,19 +90,7 @@ class FileReader:
 
 
 def read_file(path: str | Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """Read a Parquet or Arrow file; an uncompressed Arrow file is mapped, not read.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    columns : list of str, optional
-        Columns; None for all.
-
-    Returns
-    -------
-    polars.DataFrame
-    """
+    """Read a Parquet or Arrow file; an uncompressed Arrow file is mapped, not read."""
     # glob=False: a name may hold brackets.
     try:
         if str(path).endswith((".parquet", ".pq")):
@@ -140,18 +106,7 @@ def read_file(path: str | Path, columns: list[str] | None = None) -> pl.DataFram
 
 
 def list_files(source: str | Path | Sequence[str | Path]) -> list[str]:
-    """Give the files of a folder, a pattern or a list, in order.
-
-    Parameters
-    ----------
-    source : path, pattern or list of paths
-        A folder of Parquet or Arrow files, a pattern such as ``"log/*.parquet"``, one
-        file, or the files themselves.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the files of a folder, a pattern or a list, in order."""
     if isinstance(source, str | Path):
         text = str(source)
         if Path(text).is_dir():
@@ -180,22 +135,7 @@ def list_files(source: str | Path | Sequence[str | Path]) -> list[str]:
 def dask_readers(
     source: Any, layout: Layout, others: dict[str, Any]
 ) -> tuple[list[Any], list[str]]:
-    """Give the tasks that read the blocks of a collection, and what these are called.
-
-    Parameters
-    ----------
-    source : Dask DataFrame or array
-        The collection.
-    layout : Layout
-        Its columns.
-    others : dict of str to Dask collections
-        Columns that stand beside it, by their roles.
-
-    Returns
-    -------
-    readers : list of Delayed
-    labels : list of str
-    """
+    """Return the tasks that read the blocks of a collection, and their labels."""
     from dask.delayed import delayed
 
     if hasattr(source, "assign"):
@@ -211,7 +151,7 @@ def dask_readers(
     blocks = _blocks(source)
     columns: dict[str, list[Any]] = {}
     for role, column in others.items():
-        columns[role] = _blocks(_alike(column, source, role))
+        columns[role] = _blocks(_cut_like(column, source, role))
         _check_partitions(role, len(columns[role]), len(blocks))
     split = delayed(_split_block, pure=False)
     labels = [f"partition {number}" for number in range(len(blocks))]
@@ -245,7 +185,7 @@ def _blocks(collection: Any) -> list[Any]:
     )
 
 
-def _alike(column: Any, source: Any, role: str) -> Any:
+def _cut_like(column: Any, source: Any, role: str) -> Any:
     """Cut an array where the rows of X are cut, if that is known."""
     if not (hasattr(column, "rechunk") and hasattr(source, "rechunk")):
         return column
@@ -262,7 +202,7 @@ def _alike(column: Any, source: Any, role: str) -> Any:
 def _split_block(
     layout: Layout, label: str, block: Any, others: dict[str, Any]
 ) -> dict[str, Any]:
-    """Give features and columns of a block of Dask, on a worker."""
+    """Return features and columns of a block of Dask, on a worker."""
     if hasattr(block, "columns"):
         return layout.split(block, label) | others
     if layout.roles:
@@ -273,25 +213,14 @@ def _split_block(
     return {"label": label, "X": layout.map(block), **others}
 
 
-def as_partitioned(X: Any) -> PartitionedTable | PartitionedPairs:
-    """Bring parted data to the form that says how to read them.
-
-    Parameters
-    ----------
-    X : PartitionedTable, PartitionedPairs, path, pattern or collection of Dask
-        Data in partitions.
-
-    Returns
-    -------
-    PartitionedTable or PartitionedPairs
-    """
-    return (
-        X if isinstance(X, PartitionedTable | PartitionedPairs) else PartitionedTable(X)
-    )
+def as_partitioned_data(X: Any) -> PartitionedTable | PartitionedPairs:
+    """Return X itself, or a path, pattern or Dask collection as a table."""
+    known = isinstance(X, PartitionedTable | PartitionedPairs)
+    return X if known else PartitionedTable(X)
 
 
 class _Partitioned:
-    """What both kinds of parted data share."""
+    """What `PartitionedTable` and `PartitionedPairs` share."""
 
     source: Any
     _layout: Layout
@@ -301,7 +230,7 @@ class _Partitioned:
         return f"{type(self).__name__}({what!s})"
 
     def fit_model(self, model: Any, **columns: Any) -> dict[str, Any] | None:
-        """Fit a model where the data are, and return its fitted attributes."""
+        """Fit a model where the data are; return its fitted attributes."""
         from tiebreak.outofcore.fits import fit_model
 
         assert isinstance(self, PartitionedTable | PartitionedPairs)
@@ -315,18 +244,10 @@ class _Partitioned:
         return score_model(model, self, **columns)
 
     def readers(self, **roles: Any) -> tuple[list[Any], list[str]]:
-        """Give what reads each partition, and what the partitions are called.
+        """Return what reads each partition, and the labels of the partitions.
 
-        Parameters
-        ----------
-        **roles : str, Dask collection or None
-            The column that plays each role: its name, or a collection of Dask with the
-            same partitions. None: there is none.
-
-        Returns
-        -------
-        readers : list of callables or Delayed
-        labels : list of str
+        A role is given the name of a column, or a collection of Dask with the same
+        partitions; None: there is none.
         """
         given = {role: column for role, column in roles.items() if column is not None}
         named = {role: c for role, c in given.items() if isinstance(c, str)}
@@ -361,7 +282,7 @@ class PartitionedTable(_Partitioned):
         Partitions: Parquet or Arrow files, or those of a collection. Arrays of shape
         (n, 2, n_features) are comparisons.
     features : list of str, optional
-        Columns that are features. Default: all that play no other part.
+        Columns that are features. Default: all columns without another role.
 
     Examples
     --------
@@ -386,17 +307,9 @@ class PartitionedTable(_Partitioned):
         return getattr(self.source, "ndim", 2) == 3
 
     def for_model(self, model: Any) -> PartitionedTable:
-        """Give the table with the features that a fitted model knows by name.
+        """Return the table with the features that a fitted model knows by name.
 
-        Parameters
-        ----------
-        model : estimator
-            Fitted; without ``feature_names_in_`` nothing changes, nor where features
-            were chosen or mapped.
-
-        Returns
-        -------
-        PartitionedTable
+        Nothing changes where features were chosen or mapped, or have no names.
         """
         known = getattr(model, "feature_names_in_", None)
         is_frame = not hasattr(self.source, "rechunk")
@@ -405,12 +318,12 @@ class PartitionedTable(_Partitioned):
         return PartitionedTable(self.source, [str(name) for name in known])
 
     def map(self, function: Callable[[Any], Any]) -> Self:
-        """Give the table with other features, computed where the partitions are.
+        """Return the table with other features, computed where the partitions are.
 
         Parameters
         ----------
         function : callable
-            Takes the features of a partition and gives new ones, such as the
+            Takes the features of a partition and returns new ones, such as the
             ``transform`` of a fitted scaler or :class:`NystroemMap`.
 
         Returns
@@ -554,7 +467,7 @@ def repartition(
 
 
 def _scatter(files: list[str], qid: str, n_parts: int, scratch: Path) -> pl.DataFrame:
-    """Write the rows of every file to their pieces; give an empty table."""
+    """Write the rows of every file to their pieces; return an empty table."""
     first: pl.DataFrame | None = None
     for order, path in enumerate(files):
         table = read_file(path)

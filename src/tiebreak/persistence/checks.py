@@ -141,21 +141,7 @@ def one_line(error: Exception) -> str:
 
 
 def check_content(stream: IO[bytes], vouched: Iterable[str]) -> None:
-    """Refuse a file with which more could happen than that a model is built.
-
-    Parameters
-    ----------
-    stream : binary file
-        The archive.
-    vouched : iterable of str
-        Qualified names that are trusted besides `TRUSTED`.
-
-    Raises
-    ------
-    RefusedError
-        With the reason, where it is known. Content that is damaged in other ways
-        raises whatever the libraries that read it raise.
-    """
+    """Refuse a file with which more could happen than that a model is built."""
     _check_beginning(stream)
     with ZipFile(stream) as archive:
         size = stream.seek(0, io.SEEK_END)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write fitted models to files, and read them without running code from the file.
 
-From a model to the content of its file, and back.
-
 A model file is a zip archive in the format of skops, with one more member,
-``tiebreak.json``, that tells the version of this format. What may be in it, and why
+``tiebreak.json``, that holds the version of this format. What may be in it, and why
 reading it is safe, is in :mod:`tiebreak.persistence.checks`.
 """
 
@@ -43,22 +41,7 @@ from tiebreak.persistence.checks import (
 
 
 def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
-    """Make the content of a model file.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    version : str
-        Version of tiebreak.
-
-    Returns
-    -------
-    content : bytes
-        The archive; the same for the same model.
-    foreign : list of str
-        Names of the types in it that are not trusted.
-    """
+    """Return the archive, the same for the same model, and the types not trusted."""
     import skops.io  # late, because it imports the whole of scikit-learn
 
     dumped = skops.io.dumps(_portable(model))
@@ -75,25 +58,7 @@ def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
 
 
 def restore(stream: IO[bytes], vouched: list[str]) -> Any:
-    """Check the content of a model file, then build the model.
-
-    Parameters
-    ----------
-    stream : binary file
-        The archive.
-    vouched : list of str
-        Qualified names that are trusted besides `TRUSTED`.
-
-    Returns
-    -------
-    estimator
-
-    Raises
-    ------
-    RefusedError
-        With the reason, where it is known. Content that is damaged in other ways
-        raises whatever the libraries that read it raise.
-    """
+    """Check the content of a model file, then build the model."""
     check_content(stream, vouched)
     import skops.io
 
@@ -109,7 +74,7 @@ def restore(stream: IO[bytes], vouched: list[str]) -> Any:
 
 
 def steps(model: Any) -> Iterator[Any]:
-    """Give the model itself, or the steps of a Pipeline and of Pipelines inside it."""
+    """Yield the model itself, or the steps of a Pipeline, also of inner ones."""
     if not isinstance(model, Pipeline):
         yield model
         return
@@ -125,7 +90,7 @@ def check_fitted(model: Any) -> None:
 
 
 def estimators(value: Any) -> Iterator[BaseEstimator]:
-    """Give every estimator in a value, the outer before the inner."""
+    """Return every estimator in a value, the outer before the inner."""
     if isinstance(value, BaseEstimator):
         yield value
         value = vars(value)
@@ -138,7 +103,7 @@ def estimators(value: Any) -> Iterator[BaseEstimator]:
 
 
 def is_ours(model: Any) -> bool:
-    """Whether this is an estimator of tiebreak, or of a class derived from one."""
+    """Return whether this is an estimator of tiebreak or of a class derived from one."""
     packages = {base.__module__.partition(".")[0] for base in type(model).__mro__}
     return isinstance(model, BaseEstimator) and "tiebreak" in packages
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what a file holds to comparisons that a model can be fitted on."""
+"""Read a file: from what it holds to comparisons, or to ranked lists."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,46 +12,28 @@ from numpy.typing import NDArray
 
 from tiebreak.data import ItemTable, Orders, Pairs, check_grades
 from tiebreak.data.validation import pairs_within_groups
-from tiebreak.io import ReadResult
+from tiebreak.io import ReadOptions, ReadResult, read_file
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonData:
-    """Comparisons, where they come from, and what stands beside them.
+    """n comparisons of N items, with metadata columns and where they come from.
 
-    Attributes
-    ----------
-    pairs, y : Pairs, ndarray of int8 of shape (n,)
-        Comparisons and outcomes.
-    columns : dict of str to ndarray of shape (n,)
-        ``advantage``, ``rater``, ``period`` and ``sample_weight``, where known.
-    notes : list of str
-        What was done to get here, in plain words.
-    group : ndarray of int64 of shape (n,) or None
-        Query of each comparison, if items were graded.
-    item_names : ndarray of shape (N,) or None
-        Names of the N items of ``pairs``, row by row. They are all different, and the
-        names of ``pairs`` too, unless items were graded: then a row is one grade, and
-        an item that was graded twice is there twice.
-    grades, query : ndarray of shape (N,) or None
-        Grade and query of each item of ``pairs``, if items were graded.
-    parted : Parted or None
-        If alike comparisons of many files were added up: where their rows are.
-    sided : bool
-        Whether left and right mean something; not if comparisons were made of grades,
-        scores or lists.
+    Names of items are all different, unless items were graded: then a row of N is one
+    grade, and an item that was graded twice is there twice.
     """
 
     pairs: Pairs
     y: NDArray[np.int8]
+    # advantage, rater, period and sample_weight of the n comparisons, where known
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    group: NDArray[np.int64] | None = None
-    item_names: NDArray[Any] | None = None
-    grades: NDArray[np.float64] | None = None
-    query: NDArray[Any] | None = None
-    parted: Parted | None = None
-    sided: bool = True
+    notes: list[str] = field(default_factory=list)  # how comparisons were made
+    group: NDArray[np.int64] | None = None  # query of each comparison, of graded items
+    item_names: NDArray[Any] | None = None  # of the N items
+    grades: NDArray[np.float64] | None = None  # of the N items, if graded
+    query: NDArray[Any] | None = None  # of the N items, if graded
+    partitioned: PartitionedRows | None = None  # if those of many files were added up
+    sided: bool = True  # False if made of grades, scores or lists
 
     @property
     def items(self) -> ItemTable | None:
@@ -67,12 +50,13 @@ class ComparisonData:
     @property
     def by_row(self) -> ComparisonData:
         """The comparisons row by row, all or enough of them to measure quality."""
-        return self if self.parted is None else self.parted.rows
+        return self if self.partitioned is None else self.partitioned.rows
 
     @property
     def whole(self) -> ComparisonData:
         """All comparisons, row by row if they are few enough."""
-        return self.by_row if self.parted is None or self.parted.complete else self
+        complete = self.partitioned is None or self.partitioned.complete
+        return self.by_row if complete else self
 
     @property
     def by_name(self) -> Pairs | None:
@@ -84,47 +68,33 @@ class ComparisonData:
 
 
 @dataclass(frozen=True, eq=False)
-class Parted:
-    """What is known of the rows of many files, of which alike ones were added up.
-
-    Attributes
-    ----------
-    rows : ComparisonData
-        Rows of the files, one by one.
-    n_rows : int
-        How many rows the files have.
-    complete : bool
-        Whether `rows` are all of them; else they were drawn at random.
-    """
+class PartitionedRows:
+    """The rows of many files, of which equal comparisons were added up."""
 
     rows: ComparisonData
-    n_rows: int
-    complete: bool
+    n_rows: int  # of all files
+    complete: bool  # whether `rows` are all of them; else they were drawn at random
+
+
+def read_comparisons(
+    file: Path, reading: ReadOptions
+) -> tuple[ComparisonData, list[str]]:
+    """Return the comparisons of a file, and what was detected, in words."""
+    read = read_file(file, reading)
+    data = as_comparisons(read)
+    return data, [*read.sentences, *read.questions, *data.notes]
 
 
 def as_comparisons(read: ReadResult) -> ComparisonData:
-    """Turn what a file holds into comparisons.
-
-    Parameters
-    ----------
-    read : ReadResult
-        What was read.
-
-    Returns
-    -------
-    ComparisonData
-    """
+    """Return what a file holds as comparisons."""
     if read.kind == "comparisons":
         assert read.pairs is not None and read.y is not None
         columns = dict(read.columns)
         if "weight" in columns:
             columns["sample_weight"] = columns.pop("weight")
+        names = read.pairs.names
         return ComparisonData(
-            read.pairs,
-            read.y,
-            columns,
-            item_names=read.pairs.names,
-            sided=read.sided,
+            read.pairs, read.y, columns, item_names=names, sided=read.sided
         )
     if read.kind == "orders":
         return _of_orders(read)
@@ -142,8 +112,7 @@ def _of_orders(read: ReadResult) -> ComparisonData:
     columns: dict[str, NDArray[Any]] = {"rater": found.group}
     if "weight" in read.columns:
         columns["sample_weight"] = read.columns["weight"][found.group]
-    what = f"the {len(orders):,} lists"
-    notes = [_written_out(found, what)]
+    notes = [_count_made(found, f"the {len(orders):,} lists")]
     return ComparisonData(
         pairs, found.y, columns, notes, item_names=pairs.names, sided=False
     )
@@ -164,22 +133,14 @@ def _of_grades(read: ReadResult) -> ComparisonData:
         )
     pairs = Pairs(graded.items, found.left, found.right)
     what = "the table" if read.query is None else f"the {graded.n_groups:,} queries"
-    notes = [_written_out(found, what)]
+    notes = [_count_made(found, what)]
     query = graded.group_names[graded.group]
     return ComparisonData(
-        pairs,
-        found.y,
-        {},
-        notes,
-        found.group,
-        read.names,
-        graded.y,
-        query,
-        sided=False,
+        pairs, found.y, {}, notes, found.group, read.names, graded.y, query, sided=False
     )
 
 
-def _written_out(found: Any, what: str) -> str:
+def _count_made(found: Any, what: str) -> str:
     """Say how many comparisons were made."""
     if found.n_possible > len(found.y):
         return (
@@ -192,26 +153,13 @@ def _written_out(found: Any, what: str) -> str:
 def as_lists(
     read: ReadResult,
 ) -> tuple[Orders, NDArray[np.float64] | None, list[str]]:
-    """Turn what a file holds into ranked lists.
+    """Return lists of named items, their weights where known, and notes.
 
-    Parameters
-    ----------
-    read : ReadResult
-        What was read.
-
-    Returns
-    -------
-    orders : Orders
-        Lists of named items: those of the file, one for each group of graded items, or
-        one of two items for each comparison.
-    weight : ndarray of shape (n,) or None
-        Weights of the lists, where known.
-    notes : list of str
-        What was done to get here and what was left out, in plain words.
+    Each group of graded items is a list, and each comparison a list of two items.
     """
     if read.kind == "orders":
         assert read.orders is not None
-        return read.orders, read.columns.get("weight"), _left_out(read)
+        return read.orders, read.columns.get("weight"), _not_written(read)
     if read.kind == "comparisons":
         return _of_comparisons(read)
     return _lists_of_grades(read)
@@ -233,7 +181,7 @@ def _of_comparisons(
     names = np.arange(pairs.n_items) if pairs.names is None else pairs.names
     # Row numbers would be taken for names where names are numbers.
     orders = Orders(None, sequences, names=np.array([str(name) for name in names]))
-    notes = ["Every comparison is written as a list of two items.", *_left_out(read)]
+    notes = ["Every comparison is written as a list of two items.", *_not_written(read)]
     return orders, read.columns.get("weight"), notes
 
 
@@ -257,19 +205,16 @@ def _lists_of_grades(read: ReadResult) -> tuple[Orders, None, list[str]]:
     notes = [
         "Every group of graded items is written as a list, best first; equal grades "
         "are ties.",
-        *_left_out(read),
+        *_not_written(read),
     ]
     return Orders(None, sequences), None, notes
 
 
-def _left_out(read: ReadResult) -> list[str]:
+def _not_written(read: ReadResult) -> list[str]:
     """Say what a file of lists has no place for."""
     named = [name for name in read.columns if name != "weight"]
-    of_items = (read.pairs, read.orders)
-    has_features = read.items is not None or any(
-        one is not None and one.has_features for one in of_items
-    )
-    if has_features:
+    compared = [one for one in (read.pairs, read.orders) if one is not None]
+    if read.items is not None or any(one.has_features for one in compared):
         named.append("features of the items")
     if not named:
         return []

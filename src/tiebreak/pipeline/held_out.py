@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well models foretell results that they have not seen."""
+"""Checks of comparisons, and how well models predict held-out results."""
 
 from __future__ import annotations
 
@@ -29,20 +29,7 @@ _FOLDS = 5
 
 
 def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Take the columns that the fit of a model knows what to do with.
-
-    Parameters
-    ----------
-    model : estimator
-        The model.
-    columns : dict of str to ndarray
-        Row-aligned columns.
-
-    Returns
-    -------
-    dict
-        Keyword arguments for its fit.
-    """
+    """Return the columns that the fit of a model takes, as keyword arguments."""
     taken: dict[str, Any] = {}
     for name, column in columns.items():
         taken |= dict.fromkeys(fit_names(model, name), column)
@@ -54,87 +41,48 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return taken
 
 
-def draw_rows(known: ComparisonData) -> ComparisonData:
-    """Draw comparisons at random, if there are more than an estimate needs.
+def draw_rows(data: ComparisonData) -> ComparisonData:
+    """Return comparisons drawn at random, if there are more than an estimate needs.
 
-    Parameters
-    ----------
-    known : ComparisonData
-        The comparisons.
-
-    Returns
-    -------
-    ComparisonData
-        Always the same ones, in their order.
+    They are always the same ones, in their order.
     """
-    n = len(known.y)
-    return known if n <= ENOUGH_ROWS else take_rows(known, draw_numbers(n))
+    n = len(data.y)
+    return data if n <= ENOUGH_ROWS else take_rows(data, draw_numbers(n))
 
 
 def draw_numbers(n_rows: int) -> NDArray[np.int64]:
-    """Draw row numbers, ascending; all of them if an estimate needs no fewer."""
+    """Return row numbers drawn at random, ascending; all if they are few enough."""
     if n_rows <= ENOUGH_ROWS:
         return np.arange(n_rows)
     rows = np.random.default_rng(0).choice(n_rows, ENOUGH_ROWS, replace=False)
     return np.sort(rows)
 
 
-def take_rows(known: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
-    """Take some comparisons with all that stands beside them.
-
-    Parameters
-    ----------
-    known : ComparisonData
-        The comparisons.
-    rows : ndarray of int64
-        Their numbers.
-
-    Returns
-    -------
-    ComparisonData
-    """
+def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
+    """Return some comparisons with their metadata columns."""
     return replace(
-        known,
-        pairs=known.pairs[rows],
-        y=known.y[rows],
-        columns={name: column[rows] for name, column in known.columns.items()},
-        group=None if known.group is None else known.group[rows],
+        data,
+        pairs=data.pairs[rows],
+        y=data.y[rows],
+        columns={name: column[rows] for name, column in data.columns.items()},
+        group=None if data.group is None else data.group[rows],
     )
 
 
-def by_time(known: ComparisonData) -> bool:
-    """Tell whether later rows can be foretold from earlier ones.
-
-    Parameters
-    ----------
-    known : ComparisonData
-        The comparisons.
-
-    Returns
-    -------
-    bool
-    """
-    period = known.columns.get("period")
+def by_time(data: ComparisonData) -> bool:
+    """Return whether later rows can be predicted from earlier ones."""
+    period = data.columns.get("period")
     return period is not None and len(np.unique(period)) >= _FEW_PERIODS
 
 
-def predict_held_out(models: dict[str, Any], known: ComparisonData) -> ForwardResult:
-    """Foretell held-out rows: later ones if there are dates, else folds.
+def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardResult:
+    """Return how well clones of models predict held-out rows, the same for all.
 
-    Parameters
-    ----------
-    models : dict of str to estimator
-        Models; they are cloned.
-    known : ComparisonData
-        The comparisons.
-
-    Returns
-    -------
-    ForwardResult
+    These are later ones if there are dates, else folds.
     """
-    known = draw_rows(known)
-    pairs, y, columns = known.pairs, known.y, dict(known.columns)
-    dated = by_time(known)
+    data = draw_rows(data)
+    pairs, y, columns = data.pairs, data.y, dict(data.columns)
+    dated = by_time(data)
     period = columns.pop("period", None)
     given: dict[str, Any] = {}
     for name, model in models.items():
@@ -145,7 +93,7 @@ def predict_held_out(models: dict[str, Any], known: ComparisonData) -> ForwardRe
             else:
                 given[column] = values
     with warnings.catch_warnings():
-        # What can be said of the whole data is said when a model is fitted on it.
+        # Warnings about all rows are shown when a model is fitted on them.
         warnings.simplefilter("ignore")
         if dated and period is not None:
             dates, place = np.unique(period, return_inverse=True)
@@ -161,37 +109,25 @@ def predict_held_out(models: dict[str, Any], known: ComparisonData) -> ForwardRe
         # graded row is an item of its own.
         if pairs.names is not None:
             return evaluate_folds(models, pairs, y, **given)
-        group = np.zeros(1) if known.group is None else known.group
+        group = np.zeros(1) if data.group is None else data.group
         if len(np.unique(group)) >= _FOLDS:
             return evaluate_folds(models, pairs, y, groups=group, **given)
         folds = ItemKFold(_FOLDS, random_state=0)
         return evaluate_folds(models, pairs, y, cv=folds, **given)
 
 
-# These speak of single rows by number, and there are none of counts.
+# These findings name rows by number, and counts have no rows.
 _OF_ROWS = ("unsorted", "weightless")
 
 
-def check_known(known: ComparisonData) -> PairsReport:
-    """Check comparisons of items with names.
-
-    Parameters
-    ----------
-    known : ComparisonData
-        The comparisons.
-
-    Returns
-    -------
-    PairsReport
-        Of many files that were too long to be taken row by row, without what can be
-        said of single rows only: repeated ones, and whether they are in order of time.
-    """
-    rows = known.whole
+def check_data(data: ComparisonData) -> PairsReport:
+    """Return what `check_pairs` finds in comparisons of items with names."""
+    rows = data.whole
     assert rows.by_name is not None
     report = check_pairs(rows.by_name, rows.y, **rows.columns, sided=rows.sided)
-    if rows.parted is None:
+    if rows.partitioned is None:
         return report
     findings = tuple(f for f in report.findings if f.code not in _OF_ROWS)
     return replace(
-        report, n_rows=rows.parted.n_rows, repeated_rows=None, findings=findings
+        report, n_rows=rows.partitioned.n_rows, repeated_rows=None, findings=findings
     )

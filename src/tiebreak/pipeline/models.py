@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which model fits the data at hand, and why.
+"""Which model fits the data at hand, why, and with which settings.
 
-The values that ``--tune`` tries, beside the models of `tiebreak.pipeline.models`.
+Grids of settings are small, and about evenly spaced on a logarithmic scale. Features
+are scaled to variance 1 before a model sees them, so values of gamma are fractions of
+1 / (number of features), which is what scikit-learn calls ``"scale"``.
 
-Grids are small, and about evenly spaced on a logarithmic scale. Features are scaled to
-variance 1 before a model sees them, so values of gamma are shares of 1 / (number of
-features), which is what scikit-learn calls ``"scale"``.
+With dates, ``--tune`` divides the earlier half of the results by time, and does not use
+the later half, on which quality is measured. Else its folds are of rows, of queries or
+of items, as when quality is measured.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import make_pipeline
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import (
@@ -26,10 +33,19 @@ from tiebreak import (
     OnItems,
     RankSVM,
     ThresholdCompare,
+    tune,
 )
+from tiebreak.data import Pairs
 from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, take_rows
 from tiebreak.ratings.checks.report import PairsReport
+from tiebreak.selection import ItemKFold, PeriodSplit, TuneResult
+from tiebreak.selection.tune import OtherSearchError
 
+Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+_FOLDS, _FORWARD_FOLDS = 5, 3
+_FEWEST_ROWS = 20
 _PENALTY = 0.1
 # Of simulated items with four features that explain 20, 60 and 90 % of what they are
 # worth, compared few and many times, this is within 0.01 of the best log loss.
@@ -79,72 +95,43 @@ class Choice:
 
 
 def models_for(
-    known: ComparisonData, *, by_name_too: bool = False
+    data: ComparisonData, *, by_name_too: bool = False
 ) -> dict[str, Callable[[], Any]]:
-    """Give the models that can learn from comparisons, the default one first.
+    """Return the models that can learn from comparisons, the default one first.
 
-    Parameters
-    ----------
-    known : ComparisonData
-        The comparisons.
-    by_name_too : bool, default=False
-        Whether models that look at names only are among them where items have
-        features as well.
-
-    Returns
-    -------
-    dict of str to callable
-        By their names; each call makes a new model.
+    ``by_name_too``: also those that use names only, where items have features as well.
     """
-    if not known.pairs.has_features:
-        if known.parted is None:
+    if not data.pairs.has_features:
+        if data.partitioned is None:
             return BY_NAME
         return {name: make for name, make in BY_NAME.items() if name not in _IN_ORDER}
-    if known.pairs.names is None:
+    if data.pairs.names is None:
         return BY_FEATURE
     return BY_BOTH | BY_FEATURE | (BY_NAME if by_name_too else {})
 
 
 def choose_model(
     asked: str,
-    known: ComparisonData,
+    data: ComparisonData,
     checks: PairsReport | None,
     alpha: float | None = None,
     *,
     by_name_too: bool = False,
 ) -> Choice:
-    """Choose a model for comparisons.
-
-    Parameters
-    ----------
-    asked : str
-        What the user asked for; ``"auto"`` leaves it to us.
-    known : ComparisonData
-        The comparisons.
-    checks : PairsReport or None
-        What `check_pairs` found, for items that have names.
-    alpha : float, optional
-        Penalty that the user asked for.
-    by_name_too : bool, default=False
-        As in `models_for`.
-
-    Returns
-    -------
-    Choice
-    """
-    models = models_for(known, by_name_too=by_name_too)
+    """Return the model that was asked for, or the default one for ``"auto"``."""
+    models = models_for(data, by_name_too=by_name_too)
     reason = "as you asked."
     if asked == "auto":
         asked = next(iter(models))
         reason = _REASONS[asked]
-        dated = "period" in known.columns and not known.pairs.has_features
-        if dated and known.parted is None:
+        dated = "period" in data.columns and not data.pairs.has_features
+        if dated and data.partitioned is None:
             reason += (
-                " It takes old and new results alike; --model glicko or elo follows "
-                "the time."
+                " It gives old and new results the same weight; --model glicko or elo "
+                "follows the time."
             )
     elif asked not in models:
-        raise ValueError(_refusal(asked, known, list(models)))
+        raise ValueError(_refusal(asked, data, list(models)))
     model = models[asked]()
     if alpha is not None:
         set_alpha(model, alpha)
@@ -154,7 +141,7 @@ def choose_model(
             f" A penalty alpha = {_PENALTY} keeps strengths finite, because some items "
             "won or lost everything or never met the rest."
         )
-    if "advantage" in known.columns and not isinstance(model, BradleyTerry):
+    if "advantage" in data.columns and not isinstance(model, BradleyTerry):
         reason += " It does not use the advantage of the left side."
     return Choice(asked, model, reason)
 
@@ -170,37 +157,29 @@ _REASONS = {
 }
 
 
-def _refusal(asked: str, known: ComparisonData, models: list[str]) -> str:
+def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
     choices = f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}."
-    if known.parted is not None and asked in _IN_ORDER:
+    if data.partitioned is not None and asked in _IN_ORDER:
         return (
             f"{asked!r} takes results one after the other, and so needs them in one "
-            "file; alike results of many files are added up, which suits "
+            "file; equal results of many files are added up, which suits "
             f"{' and '.join(models)}. {choices}"
         )
-    if not known.pairs.has_features:
+    if not data.pairs.has_features:
         other = asked in BY_FEATURE or asked in BY_BOTH
         return f"The items have only names.{_for_others(asked, other)} {choices}"
-    if known.pairs.names is not None and asked in BY_NAME:
+    if data.pairs.names is not None and asked in BY_NAME:
         return f"{asked!r} looks at names only; leave --items out for it. {choices}"
     other = asked in BY_NAME or asked in BY_BOTH
     return f"The items have features.{_for_others(asked, other)} {choices}"
 
 
-def _for_others(asked: str, known: bool) -> str:
-    return f" {asked!r} is for others." if known else ""
+def _for_others(asked: str, elsewhere: bool) -> str:
+    return f" {asked!r} is for others." if elsewhere else ""
 
 
 def set_alpha(model: Any, alpha: float) -> None:
-    """Set the penalty of a model; refuse one for a model without.
-
-    Parameters
-    ----------
-    model : estimator
-        The model, also at the end of a pipeline.
-    alpha : float
-        The penalty.
-    """
+    """Set the penalty of a model; refuse one for a model without."""
     names = [n for n in model.get_params() if n == "alpha" or n.endswith("__alpha")]
     if not names:
         raise ValueError("This model has no penalty; leave --alpha out.")
@@ -230,26 +209,7 @@ GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
 def grid_for(
     model: str, n_features: int = 1, *, dated: bool = True
 ) -> dict[str, tuple[float, ...]]:
-    """Give the values to try for a model.
-
-    Parameters
-    ----------
-    model : str
-        Its name.
-    n_features : int, default=1
-        Number of features of the items.
-    dated : bool, default=True
-        Whether it is known when results took place.
-
-    Returns
-    -------
-    dict of str to tuple of float
-
-    Examples
-    --------
-    >>> grid_for("svm", 10)["gamma"]
-    (0.025, 0.1, 0.4)
-    """
+    """Return the values to try for each tuned parameter of a model."""
     if model == "glicko" and not dated:
         raise ValueError(
             "There is nothing to tune for glicko without dates: c is how fast ratings "
@@ -264,3 +224,186 @@ def grid_for(
     if "gamma" in grid:
         grid["gamma"] = tuple(share / n_features for share in grid["gamma"])
     return grid
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A model with the chosen settings, not fitted, and how they were chosen."""
+
+    model: Any
+    result: TuneResult  # all scores; parameters have their plain names
+    notes: list[str]  # what was chosen, and what that means for the held-out quality
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Rows to choose with, and folds of these rows."""
+
+    data: ComparisonData
+    folds: list[Fold]
+    how: str
+    honest: str
+
+
+def tune_model(
+    name: str,
+    model: Any,
+    data: ComparisonData,
+    *,
+    checkpoint: Path | None = None,
+    progress: bool = False,
+) -> Tuned:
+    """Return a model with the settings that predict held-out results best.
+
+    ``checkpoint`` keeps scores over an interruption; that of another search is
+    overwritten.
+    """
+    pairs = data.pairs
+    grid = grid_for(
+        name,
+        pairs.shape[2] if pairs.has_features else 1,
+        dated="period" in data.columns,
+    )
+    plan = _plan(data)
+    rows, last, step = plan.data.pairs, model, ""
+    if isinstance(model, Pipeline):
+        # Features are scaled once; outcomes play no part in that.
+        rows = clone(model[:-1]).fit_transform(rows)
+        last, step = model[-1], f"{model.steps[-1][0]}__"
+    path = "ranker__" if hasattr(last, "ranker") else ""
+    y = plan.data.y
+    columns = columns_for(last, plan.data.columns)
+    options: dict[str, Any] = {
+        "cv": plan.folds,
+        "scoring": _scoring(last, y, plan.folds),
+        "sample_weight": columns.pop("sample_weight", None),
+        "columns": columns,
+        "progress": progress,
+        "checkpoint": checkpoint,
+        "refit": False,
+    }
+    search = {f"{path}{key}": values for key, values in grid.items()}
+    try:
+        found = tune(last, rows, y, search, **options)
+    except OtherSearchError:
+        assert checkpoint is not None
+        checkpoint.unlink()
+        found = tune(last, rows, y, search, **options)
+    chosen = {f"{step}{key}": value for key, value in found.best_params.items()}
+    found = _plain_names(found, path)
+    notes = [_say_choice(found, plan.how), *_say_edges(found, grid), plan.honest]
+    return Tuned(clone(model).set_params(**chosen), found, notes)
+
+
+def _plan(data: ComparisonData) -> _Plan:
+    data = draw_rows(data)
+    weight = data.columns.get("sample_weight")
+    if weight is not None and not (weight > 0).all():
+        data = take_rows(data, np.flatnonzero(weight > 0))
+    if len(data.y) < _FEWEST_ROWS:
+        raise ValueError(
+            f"There are {len(data.y)} comparisons, too few to choose settings with; "
+            f"--tune needs at least {_FEWEST_ROWS}."
+        )
+    seen = (
+        "The choice used all results, so the held-out quality may look a little better "
+        "than it is."
+    )
+    if by_time(data):
+        period = data.columns["period"]
+        halves = PeriodSplit(_FOLDS, min_train=0.5).split(data.y, period=period)
+        data = take_rows(data, next(iter(halves))[0])
+        seen = (
+            "The choice used the earlier half of the results only, so the held-out "
+            "quality, of the later half, is honest."
+        )
+        if forward := _forward_folds(data):
+            return _Plan(data, forward, "earlier results predicted later ones", seen)
+    pairs, y = data.pairs, data.y
+    folds: Any
+    if pairs.names is not None:
+        how = "every result was predicted from others"
+        folds = KFold(_FOLDS, shuffle=True, random_state=0).split(y)
+    elif data.group is not None and len(np.unique(data.group)) >= _FOLDS:
+        how = "every query was predicted from others"
+        splitter = GroupKFold(_FOLDS, shuffle=True, random_state=0)
+        folds = splitter.split(y, groups=data.group)
+    else:
+        how = "held-out items were compared by what was learned from others"
+        folds = ItemKFold(_FOLDS, random_state=0).split(pairs)
+    return _Plan(data, _usable(pairs, list(folds)), how, seen)
+
+
+def _forward_folds(data: ComparisonData) -> list[Fold]:
+    """Return folds by time, if there are periods enough."""
+    period = data.columns["period"]
+    splitter = PeriodSplit(min(_FORWARD_FOLDS, len(np.unique(period)) - 1))
+    try:
+        return _usable(data.pairs, list(splitter.split(data.y, period=period)))
+    except ValueError:
+        return []
+
+
+def _usable(pairs: Pairs, splits: list[Fold]) -> list[Fold]:
+    """Return folds without test rows of items that the training rows do not have."""
+    folds = []
+    for train, test in splits:
+        if not pairs.has_features:
+            seen = np.zeros(pairs.n_items, dtype=bool)
+            seen[pairs.left[train]] = seen[pairs.right[train]] = True
+            test = test[seen[pairs.left[test]] & seen[pairs.right[test]]]
+        if len(train) and len(test):
+            folds.append((train, test))
+    if not folds:
+        raise ValueError(
+            "No two results share their items, so none can be predicted from others, "
+            "and settings cannot be chosen; leave --tune out."
+        )
+    return folds
+
+
+def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
+    if not hasattr(model, "predict_proba"):
+        return "error"
+    # An outcome that training rows do not have is impossible for some models, and its
+    # log loss infinite for all settings.
+    seen = (set(y[test].tolist()) <= set(y[train].tolist()) for train, test in folds)
+    return "log_loss" if all(seen) else "brier"
+
+
+def _plain_names(found: TuneResult, path: str) -> TuneResult:
+    if not path:
+        return found
+    plain = {key: key.removeprefix(path) for key in found.best_params}
+    return replace(
+        found,
+        table=found.table.rename(plain),
+        best_params={plain[key]: value for key, value in found.best_params.items()},
+    )
+
+
+def _say_choice(found: TuneResult, how: str) -> str:
+    best = _words(found.best_params)
+    worst = found.table.sort("score", nulls_last=False).row(0, named=True)
+    bad = _words({key: worst[key] for key in found.best_params})
+    metric = found.scoring.replace("_", " ")
+    return (
+        f"Tuning tried {len(found.table)} settings and chose {best}, by the {metric} "
+        f"when {how}: {-found.best_score:.4f}; the worst, {bad}, has "
+        f"{-worst['score']:.4f}."
+    )
+
+
+def _words(params: dict[str, Any]) -> str:
+    return ", ".join(f"{key} = {value:.4g}" for key, value in params.items())
+
+
+def _say_edges(found: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
+    ends = {
+        key: value
+        for key, value in found.best_params.items()
+        if value in (min(grid[key]), max(grid[key])) and value != 0
+    }
+    if not ends:
+        return []
+    return [f"No value beyond {_words(ends)} was tried; the best may lie there."]

@@ -1,108 +1,141 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder or a pattern of files: which files, and what they hold together.
+"""A folder or a pattern of files that is read as one table.
 
-Every file is read as one file of its kind is, on whatever machine the work is done. All
-must have the same columns, since what a column means is recognized by its name.
+Every file is read as a single file of its kind is, on whatever machine the work is
+done. All must have the same columns, since the meaning of a column is detected by its
+name.
+
+Equal comparisons are added up where the files are read. Here they become one row for
+every kind of comparison, with a weight, next to the rows on which quality is measured.
+These are the very rows that would be drawn from one file that holds all. A linear model
+of graded items is fitted where the files are read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from tiebreak import OnItems
+from tiebreak.data import ItemTable, Pairs, as_items
+from tiebreak.data.columns import factorize, readable_period
+from tiebreak.data.validation import remember_features
 from tiebreak.io import FileError, ReadOptions, ReadResult, Wanted, read_file
 from tiebreak.io.columns import find_reading
-from tiebreak.io.formats import open_bytes, sniff
+from tiebreak.io.comparisons import count_outcomes
+from tiebreak.io.formats import detect_format, open_bytes
+from tiebreak.io.items import MOST_WORDS, join_items
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.io.table import Table
 from tiebreak.outofcore import PartitionedTable
+from tiebreak.outofcore.cluster import open_partitions, watched
+from tiebreak.outofcore.evaluation import split_rows
+from tiebreak.outofcore.objectives import add_equal
+from tiebreak.outofcore.partitions import Partitions
 from tiebreak.outofcore.sources import list_files
+from tiebreak.pipeline.comparisons import (
+    ComparisonData,
+    PartitionedRows,
+    as_comparisons,
+)
+from tiebreak.pipeline.held_out import draw_numbers
+from tiebreak.pipeline.leaderboard import item_utilities, table_rows
+
+Floats = NDArray[np.float64]
 
 _KINDS = {b"PAR1": "Parquet", b"ARRO": "Arrow"}
-_MAGIC = set("*?[")
+_PATTERN = set("*?[")
 _SAID = 40  # letters by which two sentences are of a kind
 _NUMBER = re.compile(r"\d[\d,.]*")
+
+_METADATA = ("advantage", "rater", "period")
+# Kinds of comparisons that are brought together here; a file of as many rows is read.
+_MOST_KINDS = 10_000_000
+_RATERS = re.compile(r"(.+) is who judged \([\d,]+ raters?\)\.")
+_WHEN = re.compile(r"(.+) is when, from .+ to .+\.")
+# What is left out when there are more, one after the other, and what for.
+_LEFT_OUT = {
+    "period": "the time of the comparisons is not used",
+    "rater": "who judged is not used, and intervals take votes as independent",
+}
+
+_SAMPLE_ROWS = 50_000  # in whole queries, to measure quality on
+_AT_ONCE = 8  # files of which the ranks are in memory here
+
+
+def read_partitions(
+    source: Path,
+    reading: ReadOptions,
+    progress: Callable[[str], None],
+    client: Any = None,
+) -> tuple[ComparisonData | GradedFiles, list[str]]:
+    """Return what a folder, a pattern or a file holds, and what was detected, in words.
+
+    Equal comparisons are added up; of graded items it is where they are. ``client`` is
+    the cluster that reads the files; None: this process.
+    """
+    progress(f"looking at {source}")
+    files = find_partitions(source, reading)
+    n_files = len(files.files)
+    places = {file: place for place, file in enumerate(files.files, 1)}
+
+    def report(file: str) -> None:
+        name = Path(file).name
+        progress(f"reading {name}, file {places[file]:,} of {n_files:,}")
+
+    watching = nullcontext() if client is None else watched(client, n_files, progress)
+    with watching:
+        before_reading = report if client is None else None
+        if files.shape == "comparisons":
+            return gather_comparisons(files, before_reading)
+        graded = look_at_grades(files, before_reading)
+        return graded, graded.detected
 
 
 @dataclass(frozen=True)
 class ManyFiles:
-    """Files that are read as one.
-
-    Attributes
-    ----------
-    files : tuple of str
-        The files, in order; those without rows are left out.
-    shape : {"comparisons", "grades"}
-        What they hold.
-    reading : ReadOptions
-        How to read each of them.
-    sentences : list of str
-        What was recognized, in plain words.
-    """
+    """Files that are read as one, in order; those without rows are left out."""
 
     files: tuple[str, ...]
     shape: Literal["comparisons", "grades"]
     reading: ReadOptions
-    sentences: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)  # what was detected, in words
 
 
-def is_in_parts(path: Path) -> bool:
-    """Tell whether a path is a folder, or a pattern and no file.
-
-    Parameters
-    ----------
-    path : Path
-        What the user typed.
-
-    Returns
-    -------
-    bool
-    """
+def is_partitioned(path: Path) -> bool:
+    """Return whether a path is a folder, or a pattern and no file."""
     try:
-        return path.is_dir() or (bool(_MAGIC & set(str(path))) and not path.exists())
+        return path.is_dir() or (bool(_PATTERN & set(str(path))) and not path.exists())
     except OSError:  # for the reader of files to say
         return False
 
 
 def find_partitions(path: Path, reading: ReadOptions) -> ManyFiles:
-    """Find the files of a folder, a pattern or a single file, and look at them.
-
-    Parameters
-    ----------
-    path : Path
-        What the user typed.
-    reading : ReadOptions
-        How to read the files.
-
-    Returns
-    -------
-    ManyFiles
-
-    Raises
-    ------
-    FileError
-        If there is no file, one cannot be read, columns differ, or the files hold
-        something that cannot be read in parts.
-    """
+    """Return the files of a folder, a pattern or a single file, after a first check."""
     # Workers may run in another folder.
     reading = replace(reading, items=reading.items and Path(reading.items).absolute())
-    if not is_in_parts(path):
+    if not is_partitioned(path):
         shape = _find_shape(path, reading)
         return ManyFiles((str(path.absolute()),), shape, reading)
     files = _list(path)
-    looks = [_look(Path(file)) for file in files]
-    for file, look in zip(files, looks, strict=True):
-        _refuse_other_columns(Path(file), look.columns, files[0], looks[0].columns)
-    filled = [f for f, look in zip(files, looks, strict=True) if look.n_rows]
+    heads = [_read_head(Path(file)) for file in files]
+    for file, head in zip(files, heads, strict=True):
+        _refuse_other_columns(Path(file), head.columns, files[0], heads[0].columns)
+    filled = [f for f, head in zip(files, heads, strict=True) if head.n_rows]
     if not filled:
         raise FileError(path, f"there are no rows in {plural(len(files), 'file')}.")
-    kinds = " and ".join(sorted({look.kind for look in looks}))
-    n_rows = sum(look.n_rows for look in looks)
+    kinds = " and ".join(sorted({head.kind for head in heads}))
+    n_rows = sum(head.n_rows for head in heads)
     sentences = [
         f"{plural(len(files), f'{kinds} file')} with {plural(n_rows, 'row')} in all."
     ]
@@ -136,14 +169,14 @@ def _list(path: Path) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _Head:
     kind: str
     columns: list[str]
     n_rows: int
 
 
-def _look(path: Path) -> _Look:
-    """Look at the columns and the length of a file, which stand at its end."""
+def _read_head(path: Path) -> _Head:
+    """Return the columns and the length of a file, without its rows."""
     if path.is_dir():
         raise FileError(path, "this is a directory; expected a file.")
     with open_bytes(path, gzipped=False) as stream:
@@ -163,7 +196,7 @@ def _look(path: Path) -> _Look:
             path,
             f"the {kind} file is damaged or cut short ({reason}); get it again, whole.",
         ) from None
-    return _Look(kind, columns, n_rows)
+    return _Head(kind, columns, n_rows)
 
 
 def _refuse_other_columns(
@@ -183,7 +216,7 @@ def _refuse_other_columns(
 
 
 def _say_others(path: Path, files: list[str]) -> list[str]:
-    """Say what else is in a folder, besides what other programs leave there."""
+    """Say what else is in a folder, except what other programs leave there."""
     if not path.is_dir():
         return []
     taken = {Path(file).name for file in files}
@@ -196,78 +229,45 @@ def _say_others(path: Path, files: list[str]) -> list[str]:
 
 
 def _find_shape(path: Path, reading: ReadOptions) -> Literal["comparisons", "grades"]:
-    """Tell what a file holds; refuse what has no meaning in parts."""
-    sniffed = sniff(path, reading.format)
-    if sniffed.format == "svmlight":
+    """Return what a file holds; refuse what has no meaning in partitions."""
+    detected = detect_format(path, reading.format)
+    if detected.format == "svmlight":
         return "grades"
     found = None
-    if sniffed.format not in ("preflib", "orders"):
-        found = find_reading(Table(path, sniffed), reading)
+    if detected.format not in ("preflib", "orders"):
+        found = find_reading(Table(path, detected), reading)
         if found is None or found.shape == "grades":
             return "grades"
         if found.shape == "comparisons" and reading.kind in (None, "comparisons"):
             return "comparisons"
-    raise _not_in_parts(path)
+    raise _not_in_partitions(path)
 
 
-def _not_in_parts(path: Path) -> FileError:
+def _not_in_partitions(path: Path) -> FileError:
     return FileError(
         path,
-        "lists, and scores that people gave, cannot be read in parts, because what "
-        "belongs together may lie in several files. Expected comparisons of two items, "
-        "or graded items with features; 'tiebreak convert FILE comparisons.parquet' "
-        "makes comparisons of one file, leave --dask out for it.",
+        "lists, and scores that people gave, cannot be read in partitions, because "
+        "what belongs together may lie in several files. Expected comparisons of two "
+        "items, or graded items with features; 'tiebreak convert FILE "
+        "comparisons.parquet' makes comparisons of one file, leave --dask out for it.",
     )
 
 
 @dataclass(frozen=True)
 class FileReader:
-    """Reads one file as the commands do, on whatever machine it is called.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    shape : str
-        What it must hold.
-    reading : ReadOptions
-        How to read it.
-    wanted : Wanted or None
-        The features that all files are to have.
-    transform : callable or None
-        What is done to features after reading.
-    tell : callable or None
-        Is told the file before it is read; only in this process.
-    """
+    """Reads one file as the commands do, on whatever machine it is called."""
 
     path: str
-    shape: str
+    shape: str  # what it must hold
     reading: ReadOptions
-    wanted: Wanted | None = None
-    transform: Callable[[Any], Any] | None = None
-    tell: Callable[[str], None] | None = None
+    wanted: Wanted | None = None  # the features that all files are to have
+    transform: Callable[[Any], Any] | None = None  # of features, after reading
+    report: Callable[[str], None] | None = None  # is called first, in this process
 
     def __call__(self) -> dict[str, Any]:
-        """Read it.
-
-        Returns
-        -------
-        dict
-            ``label``, ``read`` and, of graded items, ``X``, ``y`` and ``qid``.
-        """
-        if self.tell is not None:
-            self.tell(self.path)
-        read = self._read()
-        columns: dict[str, Any] = {"label": self.path, "read": read}
-        if read.kind == "grades":
-            if read.items is not None and self.transform is not None:
-                columns["X"] = self.transform(read.items)
-            else:
-                columns["X"] = read.items
-            columns |= {"y": read.grades, "qid": read.query}
-        return columns
-
-    def _read(self) -> ReadResult:
+        """Return ``label``, ``read`` and, of graded items, ``X``, ``y`` and ``qid``."""
+        if self.report is not None:
+            self.report(self.path)
         path = Path(self.path)
         if not path.exists():
             raise FileError(
@@ -277,57 +277,34 @@ class FileReader:
             )
         read = read_file(path, self.reading, wanted=self.wanted)
         if read.kind != self.shape:
-            raise _not_in_parts(path)
-        return read
+            raise _not_in_partitions(path)
+        columns: dict[str, Any] = {"label": self.path, "read": read}
+        if read.kind == "grades":
+            X: Any = read.items
+            if X is not None and self.transform is not None:
+                X = self.transform(X)
+            columns |= {"X": X, "y": read.grades, "qid": read.query}
+        return columns
 
 
 class PartitionedFiles(PartitionedTable):
-    """Partitions that are read as the commands read files.
-
-    Parameters
-    ----------
-    files : sequence of str
-        The files.
-    reader : FileReader
-        How to read one of them.
-    """
+    """Partitions that are read as the commands read files."""
 
     def __init__(self, files: Sequence[str], reader: FileReader) -> None:
         super().__init__(list(files))
         self._reader = reader
 
     def readers(self, **roles: Any) -> tuple[list[Any], list[str]]:
-        """Give what reads each file; columns are recognized, whatever is asked for.
-
-        Parameters
-        ----------
-        **roles : object
-            Of no use here.
-
-        Returns
-        -------
-        readers : list of FileReader
-        labels : list of str
-        """
+        """Return what reads each file; columns are detected, whatever the roles."""
         files = list(self.source)
         return [replace(self._reader, path=file) for file in files], files
 
 
 def join_sentences(files: Sequence[str], said: Sequence[Sequence[str]]) -> list[str]:
-    """Say once what was said of every file.
+    """Return what was said of every file, once.
 
-    Parameters
-    ----------
-    files : sequence of str
-        The files.
-    said : sequence of sequences of str
-        What was recognized in each.
-
-    Returns
-    -------
-    list of str
-        Sentences of all files as they are; of those that differ between files, the
-        first one of a kind, with the file and how many others have the like.
+    Of sentences that differ between files it is the first one of a kind, with its file
+    and how many other files have a similar one.
     """
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, sentences in enumerate(said):
@@ -342,6 +319,469 @@ def join_sentences(files: Sequence[str], said: Sequence[Sequence[str]]) -> list[
             joined.append(first)
             continue
         more = n_files - 1
-        also = f" The like in {plural(more, 'other file')}." if more else ""
+        also = f" The same in {plural(more, 'other file')}." if more else ""
         joined.append(f"{Path(files[number]).name}: {first}{also}")
     return joined
+
+
+def gather_comparisons(
+    many: ManyFiles, report: Callable[[str], None] | None = None
+) -> tuple[ComparisonData, list[str]]:
+    """Return kinds of comparisons with their weights, and what was detected."""
+    reading = replace(many.reading, items=None, item_column=None)
+    reader = FileReader("", "comparisons", reading, report=report)
+    source = PartitionedFiles(many.files, reader)
+    with closing(open_partitions(source, _ComparedRows)) as opened:
+        facts: list[_Facts] = opened.each(_facts_of)
+        metadata, notes = _choose_columns(many.files, facts)
+        tables = opened.each(_count_equal, tuple(metadata))
+        drawn, complete = _draw(opened, [fact.n_rows for fact in facts])
+    counted = add_equal(pl.concat(tables, how="vertical_relaxed"))
+    said = [_of_all(fact.sentences, counted) for fact in facts]
+    sentences = [
+        *many.sentences,
+        *join_sentences(many.files, said),
+        *notes,
+        _count(counted, facts),
+    ]
+    questions = list(dict.fromkeys(q for fact in facts for q in fact.questions))
+    weighted = any("weight" in fact.kinds for fact in facts)
+    read = _as_read(counted, sentences, questions)
+    rows = _as_read(drawn if weighted else drawn.drop("weight"))
+    if many.reading.items is not None:
+        read = join_items(read, many.reading)
+        rows = join_items(rows, many.reading)
+    n_rows = sum(fact.n_rows for fact in facts)
+    partitioned = PartitionedRows(as_comparisons(rows), n_rows, complete)
+    data = replace(as_comparisons(read), partitioned=partitioned)
+    return data, [*read.sentences, *read.questions, *data.notes]
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """What is known of the comparisons of one file."""
+
+    outcomes: NDArray[np.int64]  # numbers of left, tie and right
+    kinds: dict[str, str]  # of values, by metadata column
+    n_equal: dict[tuple[str, ...], int]  # kinds of comparisons, by these columns
+    sentences: list[str]
+    questions: list[str]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of comparisons."""
+        return int(self.outcomes.sum())
+
+
+class _ComparedRows:
+    """The comparisons of one file, row by row."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.read: ReadResult = columns["read"]
+
+    def frame(self, metadata: Sequence[str]) -> pl.DataFrame:
+        """Return the comparisons as a table, with numbers for items and raters."""
+        read = self.read
+        assert read.pairs is not None
+        table = {"left": read.pairs.left, "right": read.pairs.right, "y": read.y}
+        weight = read.columns.get("weight")
+        table["weight"] = np.ones(len(read.pairs)) if weight is None else weight
+        for role in metadata:
+            column = read.columns[role]
+            table[role] = factorize(column)[0] if role == "rater" else column
+        return pl.DataFrame(table)
+
+    def named(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with names of items and raters instead of their numbers."""
+        assert self.read.pairs is not None
+        names: dict[str, Any] = dict.fromkeys(("left", "right"), self.read.pairs.names)
+        if "rater" in table.columns:
+            names["rater"] = factorize(self.read.columns["rater"])[1]
+        return table.with_columns(
+            pl.Series(role, np.asarray(known).tolist(), dtype=pl.String)
+            .gather(table[role])
+            .alias(role)
+            for role, known in names.items()
+        )
+
+    def __sizeof__(self) -> int:
+        assert self.read.pairs is not None
+        return 1000 + 8 * len(self.read.pairs) * (3 + len(self.read.columns))
+
+
+def _facts_of(part: _ComparedRows) -> _Facts:
+    read = part.read
+    assert read.y is not None
+    kinds: dict[str, str] = {
+        name: column.dtype.kind for name, column in read.columns.items()
+    }
+    metadata = [role for role in _METADATA if role in kinds]
+    table = add_equal(part.frame(metadata))
+    n_equal = {tuple(metadata): len(table)}
+    for role in _LEFT_OUT:
+        if role in metadata:
+            metadata.remove(role)
+            table = add_equal(table.drop(role))
+            n_equal[tuple(metadata)] = len(table)
+    # The first says how the file is written, the last counts its comparisons.
+    said = read.sentences[1:-1]
+    outcomes = np.bincount(read.y + 1, minlength=3)
+    return _Facts(outcomes, kinds, n_equal, said, read.questions)
+
+
+def _count_equal(part: _ComparedRows, metadata: tuple[str, ...]) -> pl.DataFrame:
+    return part.named(add_equal(part.frame(metadata)))
+
+
+def _take_rows(part: _ComparedRows, rows: NDArray[np.int64]) -> pl.DataFrame:
+    metadata = [role for role in _METADATA if role in part.read.columns]
+    return part.named(part.frame(metadata)[rows])
+
+
+def _choose_columns(
+    files: Sequence[str], facts: Sequence[_Facts]
+) -> tuple[list[str], list[str]]:
+    """Choose the columns that tell comparisons apart, and say which are not used."""
+    notes = []
+    metadata = []
+    for role in (*_METADATA, "weight"):
+        found = [fact.kinds.get(role) for fact in facts]
+        # Numbers are numbers, whole or not.
+        kinds = ["f" if kind is not None and kind in "iuf" else kind for kind in found]
+        if len(set(kinds)) == 1:
+            metadata += [role] if kinds[0] is not None and role != "weight" else []
+            continue
+        other = next(k for k, kind in enumerate(kinds) if kind != kinds[0])
+        if role == "weight":
+            raise FileError(
+                Path(files[other]),
+                "the weights of rows can be used in some files only, and here as not "
+                f"in {files[0]}; correct that column, or rename it.",
+            )
+        notes.append(
+            f"The {role} is not used: {Path(files[other]).name} has it otherwise than "
+            f"{Path(files[0]).name}."
+        )
+    for role, what in _LEFT_OUT.items():
+        if role in metadata and _n_kinds(facts, metadata) > _MOST_KINDS:
+            metadata.remove(role)
+            notes.append(
+                f"More than {_MOST_KINDS:,} comparisons differ by {role}, so {what}."
+            )
+    return metadata, notes
+
+
+def _n_kinds(facts: Sequence[_Facts], metadata: Sequence[str]) -> int:
+    """Return at most how many kinds of comparisons differ by some columns."""
+    total = 0
+    for fact in facts:
+        finer = [n for key, n in fact.n_equal.items() if set(key) >= set(metadata)]
+        total += min(finer, default=fact.n_rows)
+    return total
+
+
+def _of_all(sentences: Sequence[str], table: pl.DataFrame) -> list[str]:
+    """Say of all files what was said of one: how many raters, and from when to when."""
+    said = []
+    for sentence in sentences:
+        if "rater" in table.columns and (found := _RATERS.fullmatch(sentence)):
+            n_raters = plural(table["rater"].n_unique(), "rater")
+            said.append(f"{found[1]} is who judged ({n_raters}).")
+        elif "period" in table.columns and (found := _WHEN.fullmatch(sentence)):
+            times = table["period"].to_numpy()
+            first, last = readable_period(times.min()), readable_period(times.max())
+            said.append(f"{found[1]} is when, from {first} to {last}.")
+        else:
+            said.append(sentence)
+    return said
+
+
+def _draw(opened: Partitions, n_rows: Sequence[int]) -> tuple[pl.DataFrame, bool]:
+    """Draw the rows that `draw_rows` would, were all of them in one file."""
+    total = sum(n_rows)
+    chosen = draw_numbers(total)
+    tables = opened.each(_take_rows, own=split_rows(chosen, n_rows))
+    shared = set.intersection(*(set(table.columns) for table in tables))
+    columns = [name for name in tables[0].columns if name in shared]
+    kept = [table[columns] for table in tables]
+    return pl.concat(kept, how="vertical_relaxed"), len(chosen) == total
+
+
+def _as_read(
+    table: pl.DataFrame,
+    sentences: Sequence[str] = (),
+    questions: Sequence[str] = (),
+) -> ReadResult:
+    """Return a table of comparisons as a file with these rows is read."""
+    others = [c for c in table.columns if c not in ("left", "right", "y")]
+    return ReadResult(
+        kind="comparisons",
+        format="parquet",
+        sentences=list(sentences),
+        questions=list(questions),
+        pairs=Pairs(None, table["left"], table["right"]),
+        y=table["y"].to_numpy(),
+        columns={name: table[name].to_numpy() for name in others},
+    )
+
+
+def _count(table: pl.DataFrame, facts: Sequence[_Facts]) -> str:
+    n_items = len(set(table["left"].unique()) | set(table["right"].unique()))
+    left, tie, right = np.sum([fact.outcomes for fact in facts], axis=0).tolist()
+    return count_outcomes(n_items, left, tie, right)
+
+
+@dataclass(frozen=True, eq=False)
+class GradedFiles:
+    """Graded items in files, of which the features are known."""
+
+    files: tuple[str, ...]
+    reader: FileReader
+    n_rows: tuple[int, ...]
+    n_groups: int
+    grouped: bool  # whether there are queries at all
+    scaler: OnItems  # to mean 0 and variance 1; fitted
+    detected: list[str]  # in words
+
+    def fit(self, model: Any) -> Any:
+        """Return the scaler and a linear model, fitted where the files are."""
+        reader = replace(self.reader, transform=self.scaler.transform)
+        # The reader knows the columns, so that any names will do.
+        query = "query" if self.grouped else None
+        model.fit(PartitionedFiles(self.files, reader), "grade", qid=query)
+        return make_pipeline(self.scaler, model)
+
+    def sample(self) -> ComparisonData:
+        """Return some queries, whole; all if they are few."""
+        share = min(1.0, _SAMPLE_ROWS / sum(self.n_rows))
+        kept: list[Any] = _each_file(self.files, self.reader, _take_queries, share)
+        tables = [read.items for read in kept]
+        values = np.concatenate([table.dense() for table in tables])
+        names = tables[0].feature_names
+        query = None
+        if self.grouped:
+            query = np.concatenate([np.asarray(read.query) for read in kept])
+        items = None
+        if all(read.names is not None for read in kept):
+            items = np.concatenate([np.asarray(read.names) for read in kept])
+        joined = replace(
+            kept[0],
+            items=ItemTable(as_items(values).values, names),
+            grades=np.concatenate([read.grades for read in kept]),
+            query=query,
+            names=items,
+        )
+        return as_comparisons(joined)
+
+    def ranks(self, model: Any) -> Iterator[pl.DataFrame]:
+        """Return the ranks of all rows within their queries, some files at a time."""
+        starts = np.cumsum([0, *self.n_rows])
+        for first in range(0, len(self.files), _AT_ONCE):
+            files = self.files[first : first + _AT_ONCE]
+            tables = _each_file(files, self.reader, _rank_rows, model)
+            for number, table in enumerate(tables, first):
+                yield table.with_columns(pl.col("row") + int(starts[number]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """What is known of the graded rows of one file."""
+
+    n_rows: int
+    n_groups: int
+    grouped: bool
+    features: tuple[str, ...] | None
+    mean: Floats
+    spread: Floats
+    sentences: list[str]
+    questions: list[str]
+
+
+class _GradedRows:
+    """The graded rows of one file."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.read: ReadResult = columns["read"]
+
+    def __sizeof__(self) -> int:
+        items, grades = self.read.items, self.read.grades
+        width = 1 if items is None else items.n_features
+        return 1000 + 8 * (width + 3) * (0 if grades is None else len(grades))
+
+
+def _each_file(
+    files: Sequence[str], reader: FileReader, work: Callable[..., Any], *arguments: Any
+) -> list[Any]:
+    """Return what work returns for the graded rows of each file."""
+    source = PartitionedFiles(files, reader)
+    with closing(open_partitions(source, _GradedRows)) as opened:
+        return opened.each(work, *arguments)
+
+
+def look_at_grades(
+    many: ManyFiles, report: Callable[[str], None] | None = None
+) -> GradedFiles:
+    """Return graded rows in many files, with their features, means and variances."""
+    reader = FileReader("", "grades", many.reading, report=report)
+    looks: list[_Look] = _each_file(many.files, reader, _look_at)
+    features = looks[0].features
+    if any(look.features != features for look in looks):
+        features = _shared_features(many.files, looks)
+        reader = replace(reader, wanted=Wanted(len(features), features))
+        looks = [
+            replace(look, sentences=first.sentences, questions=first.questions)
+            for first, look in zip(
+                looks, _each_file(many.files, reader, _look_at), strict=True
+            )
+        ]
+    if len(many.files) > 1 and not looks[0].grouped:
+        raise FileError(
+            Path(many.files[0]),
+            "no column says which rows are compared with each other, so all of them "
+            "are one group, and a group must lie in one file. Name the column with "
+            "--query, or put all rows in one file.",
+        )
+    n_rows = sum(look.n_rows for look in looks)
+    n_groups = sum(look.n_groups for look in looks)
+    detected = [
+        *many.sentences,
+        *join_sentences(many.files, [look.sentences for look in looks]),
+        f"{plural(n_rows, 'graded row')} in {plural(n_groups, 'group')}, with "
+        f"{plural(len(looks[0].mean), 'feature')}.",
+        *dict.fromkeys(question for look in looks for question in look.questions),
+    ]
+    return GradedFiles(
+        many.files,
+        reader,
+        tuple(look.n_rows for look in looks),
+        n_groups,
+        looks[0].grouped,
+        _make_scaler(looks, features),
+        detected,
+    )
+
+
+def _look_at(part: _GradedRows) -> _Look:
+    read = part.read
+    assert read.grades is not None
+    if read.items is None:
+        raise ValueError("The files grade items but have no features to learn from.")
+    X = read.items.dense()
+    mean = X.mean(axis=0)
+    spread = ((X - mean) ** 2).sum(axis=0)
+    n_groups = 1 if read.query is None else len(np.unique(np.asarray(read.query)))
+    # The first says how the file is written, and the one that counts its rows comes
+    # before what a table of items adds.
+    said = [
+        sentence
+        for sentence in read.sentences[1:]
+        if not sentence.startswith(f"{plural(len(X), 'graded row')} in ")
+    ]
+    return _Look(
+        len(X),
+        n_groups,
+        read.query is not None,
+        read.items.feature_names,
+        mean,
+        spread,
+        said,
+        read.questions,
+    )
+
+
+def _shared_features(files: Sequence[str], looks: Sequence[_Look]) -> tuple[str, ...]:
+    """Return the features of all files: numbers as they are, and all words of any."""
+    found = [look.features for look in looks]
+    if any(names is None for names in found):
+        sizes = [len(look.mean) for look in looks]
+        other = next(k for k, size in enumerate(sizes) if size != sizes[0])
+        raise FileError(
+            Path(files[other]),
+            f"{sizes[other]:,} features, but {sizes[0]:,} in {files[0]}.",
+        )
+    columns = [_by_column(names or ()) for names in found]
+    every = dict.fromkeys(column for one in columns for column in one)
+    shared: list[str] = []
+    for column in every:
+        lacking = [k for k, one in enumerate(columns) if column not in one]
+        if lacking:
+            raise FileError(
+                Path(files[lacking[0]]),
+                f"{shorten(column)} cannot be used as a feature here, but in other "
+                "files: a column must hold numbers, true and false, or few words, in "
+                "all of them.",
+            )
+        plain = {None in one[column] for one in columns}
+        words = sorted({w for one in columns for w in one[column] if w is not None})
+        if len(plain) > 1 or len(words) > MOST_WORDS:
+            why = "numbers in some files and words in others"
+            if len(plain) == 1:
+                why = f"more than {MOST_WORDS} different words: {first_of(words, 3)}"
+            raise FileError(
+                Path(files[0]),
+                f"{shorten(column)} holds {why}, over all files; leave the column out.",
+            )
+        shared += [f"{column}={word}" for word in words] or [column]
+    return tuple(shared)
+
+
+def _by_column(names: Sequence[str]) -> dict[str, set[str | None]]:
+    """Return the words of each column; None stands for the column itself."""
+    columns: dict[str, set[str | None]] = {}
+    for name in names:
+        column, sign, word = name.rpartition("=")
+        key, value = (column, word) if sign else (name, None)
+        columns.setdefault(key, set()).add(value)
+    return columns
+
+
+def _make_scaler(looks: Sequence[_Look], features: tuple[str, ...] | None) -> OnItems:
+    """Return the scaler that a fit on all rows would give."""
+    n, mean, spread = 0, np.zeros(len(looks[0].mean)), np.zeros(len(looks[0].mean))
+    for look in looks:
+        both, apart = n + look.n_rows, look.mean - mean
+        spread = spread + look.spread + apart**2 * (n * look.n_rows / both)
+        mean = mean + apart * (look.n_rows / both)
+        n = both
+    variance = spread / n
+    # A feature that is constant but for rounding is not blown up.
+    eps = np.finfo(np.float64).eps
+    constant = variance <= n * eps * variance + (n * mean * eps) ** 2
+    inner = StandardScaler()
+    inner.mean_, inner.var_ = mean, variance
+    inner.scale_ = np.where(constant, 1.0, np.sqrt(variance))
+    inner.n_samples_seen_, inner.n_features_in_ = n, len(mean)
+    scaler = OnItems(StandardScaler())
+    scaler.transformer_ = inner
+    remember_features(scaler, ItemTable(mean[None, :], features))
+    return scaler
+
+
+def _take_queries(part: _GradedRows, share: float) -> ReadResult:
+    """Return about a fraction of the rows, in whole queries."""
+    read = part.read
+    assert read.grades is not None and read.items is not None
+    if share >= 1.0:
+        return read
+    n = len(read.grades)
+    code = np.zeros(n, dtype=np.int64)
+    if read.query is not None:
+        code = np.unique(np.asarray(read.query), return_inverse=True)[1]
+    sizes = np.bincount(code)
+    order = np.random.default_rng(0).permutation(len(sizes))
+    enough = int(np.searchsorted(np.cumsum(sizes[order]), share * n)) + 1
+    rows = np.flatnonzero(np.isin(code, order[:enough]))
+    return replace(
+        read,
+        items=read.items.take(rows),
+        grades=read.grades[rows],
+        query=None if read.query is None else np.asarray(read.query)[rows],
+        names=None if read.names is None else np.asarray(read.names)[rows],
+    )
+
+
+def _rank_rows(part: _GradedRows, model: Any) -> pl.DataFrame:
+    read = part.read
+    assert read.items is not None
+    utility = item_utilities(model, read.items)
+    return table_rows(utility, read.names, read.query, read.grades)

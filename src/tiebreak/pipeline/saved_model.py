@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A model file as commands use it: what it knows, what it asks for, what it says."""
+"""A saved model as the commands use it: names it knows, features, predictions."""
 
 from __future__ import annotations
 
@@ -23,15 +23,7 @@ from tiebreak.io.result import first_of, plural, shorten
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A fitted model, and the file it came from.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    model : estimator
-        The model.
-    """
+    """A fitted model, and the file it came from."""
 
     path: Path
     model: Any
@@ -69,48 +61,21 @@ class SavedModel:
             )
 
     def own_names(self, names: NDArray[Any]) -> NDArray[Any]:
-        """Give names from a file, which are text, as the model knows them: 7 for '7'.
-
-        Parameters
-        ----------
-        names : ndarray of shape (N,)
-            Names of items.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-        """
+        """Return names from a file as the model has them: 7 for the text '7'."""
         if self.known is None or all(isinstance(name, str) for name in self.known):
             return names
         written = {str(name): name for name in self.known}
         return as_names([written.get(name, name) for name in plain_values(names)])
 
     def own_pairs(self, pairs: Pairs) -> Pairs:
-        """Give pairs from a file with the names that the model knows."""
+        """Return pairs from a file with the names that the model has."""
         if pairs.names is None:
             return pairs
         names = self.own_names(pairs.names)
         return Pairs._of(pairs.items, pairs.left, pairs.right, names)
 
     def check(self, pairs: Pairs) -> list[str]:
-        """Refuse pairs that the model cannot be asked about.
-
-        Parameters
-        ----------
-        pairs : Pairs
-            The pairs.
-
-        Returns
-        -------
-        list of str
-            What is to be said of items that it has not seen.
-
-        Raises
-        ------
-        ValueError
-            If it needs features or names that the pairs do not have, or has not seen
-            an item and has nothing to say of such ones.
-        """
+        """Refuse pairs that the model cannot predict; return notes on unseen items."""
         if self.wanted is not None:
             if not pairs.has_features:
                 raise ValueError(
@@ -127,18 +92,7 @@ class SavedModel:
         return self.check_names(pairs.names[pairs.touched()])
 
     def check_names(self, names: NDArray[Any]) -> list[str]:
-        """Refuse items that the model has not seen, if it needs to have.
-
-        Parameters
-        ----------
-        names : ndarray of shape (N,)
-            Names of items, each once.
-
-        Returns
-        -------
-        list of str
-            What is to be said of those that it has not seen.
-        """
+        """Refuse unseen items, each named once, if it must know them; return notes."""
         if self.known is None:
             return []
         new = [name for name in plain_values(names) if name not in self.known]
@@ -156,40 +110,15 @@ class SavedModel:
         )
 
     def options(self, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
-        """Give the columns that its predictions depend on.
-
-        Parameters
-        ----------
-        columns : dict of str to ndarray of shape (n,)
-            What stands beside the pairs.
-
-        Returns
-        -------
-        dict
-            Keyword arguments for ``predict``.
-        """
+        """Return the metadata columns that ``predict`` takes."""
         if "advantage" in columns and hasattr(self.model, "advantage_"):
             return {"advantage": columns["advantage"]}
         return {}
 
     def ask(self, question: Callable[[Any], Any]) -> Any:
-        """Ask the model something that it must be able to answer.
+        """Return what the model answers; an error is a fault of the file.
 
-        Parameters
-        ----------
-        question : callable
-            Takes the model. Whatever could be wrong with what it is asked about was
-            checked before, so that an error is a fault of the file.
-
-        Returns
-        -------
-        object
-            The answer.
-
-        Raises
-        ------
-        FileError
-            If there is none.
+        Whatever could be wrong with what it is asked about was checked before.
         """
         try:
             return question(self.model)
@@ -205,27 +134,12 @@ class SavedModel:
 
 
 def last_step(model: Any) -> Any:
-    """Give the last step of a pipeline, or the model itself."""
+    """Return the last step of a pipeline, or the model itself."""
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 def load_model(path: Path) -> SavedModel:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    SavedModel
-
-    Raises
-    ------
-    FileError
-        If it is not a model file, or cannot be read.
-    """
+    """Return the model of a file."""
     try:
         model = load(path)
     except OSError as error:

@@ -2,7 +2,7 @@
 """Items known by name: ratings over time, strengths, checks and leaderboards."""
 
 from tiebreak.ratings.checks.check_pairs import check_pairs
-from tiebreak.ratings.leaderboard.board import Leaderboard
+from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.ratings.over_time.game_features import GameFeatures, game_features
 from tiebreak.ratings.over_time.glicko import Glicko, Glicko2

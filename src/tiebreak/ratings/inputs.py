@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check what models of items by name receive: results and row-aligned columns."""
+"""Check what models of items by name receive: results and row-aligned columns.
+
+Rows of weight 0 are absent. An advantage and a context count in favor of left.
+"""
 
 from __future__ import annotations
 
@@ -18,31 +21,15 @@ from tiebreak.data.messages import list_rows
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Results of items known by name, rows of weight 0 left out.
+    """Results of items known by name, rows of weight 0 left out."""
 
-    Attributes
-    ----------
-    names : ndarray of shape (N,)
-        The items that occur.
-    left, right : ndarray of int64 of shape (m,)
-        Their numbers in each row.
-    outcome : ndarray of int8 of shape (m,)
-        Outcomes.
-    weight : ndarray of float64 of shape (m,)
-        Weights, all positive.
-    kept : ndarray of bool of shape (n,) or None
-        Which of the n rows given are among the m; None: all.
-    n_rows : int
-        n.
-    """
-
-    names: NDArray[Any]
-    left: NDArray[np.int64]
+    names: NDArray[Any]  # (N,), of the items that occur
+    left: NDArray[np.int64]  # (m,), numbers of the items
     right: NDArray[np.int64]
     outcome: NDArray[np.int8]
-    weight: NDArray[np.float64]
-    kept: NDArray[np.bool_] | None
-    n_rows: int
+    weight: NDArray[np.float64]  # all positive
+    kept: NDArray[np.bool_] | None  # (n,), which rows are among the m; None: all
+    n_rows: int  # n
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
         """Take the rows of a row-aligned array that have a positive weight."""
@@ -50,30 +37,13 @@ class Results:
 
 
 def named_pairs(X: Any, model: str) -> Pairs:
-    """Give comparisons whose items have names.
-
-    Parameters
-    ----------
-    X : Pairs
-        Comparisons.
-    model : str
-        Name of the model, for messages.
-
-    Returns
-    -------
-    Pairs
-
-    Raises
-    ------
-    TypeError
-        If items have features and no names.
-    """
+    """Give comparisons whose items have names."""
     pairs = as_pairs(X)
     if pairs.names is None:
         raise TypeError(
             f"{model} rates items by name, and these comparisons have features but no "
             "names. Give the names: Pairs(None, left_names, right_names), or "
-            "Pairs(items, left, right, names=names) to keep the features beside them; "
+            "Pairs(items, left, right, names=names) to keep the features too; "
             "or learn from the features with LogisticCompare."
         )
     if len(pairs) == 0:
@@ -83,7 +53,11 @@ def named_pairs(X: Any, model: str) -> Pairs:
     return pairs
 
 
-def _refuse_self_comparisons(pairs: Pairs) -> None:
+def check_results(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: str
+) -> Results:
+    """Check results of items known by name."""
+    pairs = named_pairs(X, model)
     assert pairs.names is not None
     same = np.flatnonzero(pairs.left == pairs.right)
     if len(same):
@@ -94,30 +68,6 @@ def _refuse_self_comparisons(pairs: Pairs) -> None:
             "rows, for example with keep = pairs.left != pairs.right; pairs[keep], "
             "y[keep]."
         )
-
-
-def check_results(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: str
-) -> Results:
-    """Check results of items known by name.
-
-    Parameters
-    ----------
-    X : Pairs
-        Comparisons with names.
-    y : array-like of shape (n,)
-        Outcomes -1, 0, +1.
-    sample_weight : array-like of shape (n,), optional
-        Weights.
-    model : str
-        Name of the model, for messages.
-
-    Returns
-    -------
-    Results
-    """
-    pairs = named_pairs(X, model)
-    _refuse_self_comparisons(pairs)
     pairs, outcome, weight = check_comparisons(pairs, y, sample_weight)
     n_rows, kept = len(pairs), None
     if sample_weight is not None and not weight.all():
@@ -128,31 +78,26 @@ def check_results(
     return Results(pairs.names, pairs.left, pairs.right, outcome, weight, kept, n_rows)
 
 
-def check_row_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
-    """Check a finite number per row, or one number for all rows.
-
-    Parameters
-    ----------
-    values : float or array-like of shape (n_rows,)
-        The numbers.
-    name : str
-        What they are called in messages.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_rows,)
-    """
-    if isinstance(values, Real):
-        values = np.full(n_rows, float(values))
+def check_row_column(
+    values: Any, name: str, n_rows: int, rows: str = "rows", instead: str = ""
+) -> NDArray[Any]:
+    """Check a column of one value per row, none of them missing."""
     column = as_column(values, name)
     if len(column) != n_rows:
         raise ValueError(
-            f"{name} has {len(column)} values but there are {n_rows} rows; they must "
-            "be as many, or one number for all."
+            f"{name} has {len(column)} values but there are {n_rows} {rows}; they must "
+            f"be as many{instead}."
         )
     refuse_missing(column, name)
+    return column
+
+
+def check_row_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
+    """Check a finite number per row, or one number for all rows."""
+    if isinstance(values, Real):
+        values = np.full(n_rows, float(values))
+    instead = ", or one number for all"
+    column = check_row_column(values, name, n_rows, instead=instead)
     if column.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must hold numbers, got {column.dtype} values, for example "
@@ -171,24 +116,7 @@ def check_row_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.float64
 def check_row_covariates(
     advantage: ArrayLike | None, context: Any, n_rows: int
 ) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
-    """Check advantage and context, and put them side by side.
-
-    Parameters
-    ----------
-    advantage : float or array-like of shape (n_rows,), optional
-        Advantage of left.
-    context : array-like or DataFrame of shape (n_rows, q) or (n_rows,), optional
-        Covariates in favor of left.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    covariates : ndarray of shape (n_rows, 0 to q + 1)
-        Advantage first.
-    names : tuple of str or None
-        Names of the columns of `context`, if it has them.
-    """
+    """Give advantage and context as columns, (n_rows, 0 to q + 1), and their names."""
     columns, names = [], None
     if advantage is not None:
         columns.append(check_row_numbers(advantage, "advantage", n_rows)[:, None])
@@ -216,21 +144,7 @@ def favor_of_left(
     context_coef: NDArray[np.float64] | None,
     n_rows: int,
 ) -> NDArray[np.float64]:
-    """Sum what advantage and context add to left's strength.
-
-    Parameters
-    ----------
-    advantage, context
-        As given to predict; None: zero.
-    advantage_coef, context_coef
-        What the model learned about them; None: it was fitted without.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_rows,)
-    """
+    """Sum what advantage and context add to left's strength, shape (n_rows,)."""
     for name, given, coef in (
         ("advantage", advantage, advantage_coef),
         ("context", context, context_coef),
@@ -255,27 +169,7 @@ def favor_of_left(
 
 
 def check_rater(rater: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
-    """Check who compared, one rater per row, and number them.
-
-    Parameters
-    ----------
-    rater : array-like of shape (n_rows,) or None
-        Raters, of any type.
-    n_rows : int
-        How many rows there are.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_rows,) or None
-        Numbers from 0 in order of first appearance.
-    """
+    """Check who compared, one rater per row, and number them."""
     if rater is None:
         return None
-    column = as_column(rater, "rater")
-    if len(column) != n_rows:
-        raise ValueError(
-            f"rater has {len(column)} values but there are {n_rows} rows; they must be "
-            "as many."
-        )
-    refuse_missing(column, "rater")
-    return factorize(column)[0]
+    return factorize(check_row_column(rater, "rater", n_rows))[0]

@@ -11,13 +11,14 @@ from tiebreak.report.data import (
     SpanRatings,
     rate_spans,
 )
-from tiebreak.report.page import render_report, write_report
-from tiebreak.report.prediction_displays import CalibrationDisplay, ComparisonROCDisplay
-from tiebreak.report.rating_displays import (
+from tiebreak.report.displays import (
+    CalibrationDisplay,
+    ComparisonROCDisplay,
     HistoryDisplay,
     LeaderboardDisplay,
     ResultsMatrixDisplay,
 )
+from tiebreak.report.page import render_report, write_report
 from tiebreak.report.selection_displays import (
     L1PathDisplay,
     TuningDisplay,

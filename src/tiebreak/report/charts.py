@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The charts of a report, each an SVG element with a caption."""
+"""The charts of a report, each an SVG element with a caption.
+
+A new chart is a function here, which draws a display with `_chart`, and a call of it in
+the section of :mod:`tiebreak.report.page` that shows it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,16 @@ import numpy as np
 import polars as pl
 
 from tiebreak.ratings.checks.report import plural
-from tiebreak.ratings.leaderboard.scale import ResultsMatrix
+from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.report.data import Picture, QualityData
+from tiebreak.report.displays import (
+    CalibrationDisplay,
+    ComparisonROCDisplay,
+    HistoryDisplay,
+    ResultsMatrixDisplay,
+)
 from tiebreak.report.figures import figure_settings, figure_svg
-from tiebreak.report.markup import clean, element, escape, paragraph, shorten
-from tiebreak.report.prediction_displays import CalibrationDisplay, ComparisonROCDisplay
-from tiebreak.report.rating_displays import HistoryDisplay, ResultsMatrixDisplay
+from tiebreak.report.markup import clean, element, escape, paragraph, scrolling, shorten
 from tiebreak.report.selection_displays import TuningDisplay, WeightsDisplay
 from tiebreak.selection import TuneResult
 
@@ -24,15 +32,26 @@ _MOST_LINES, _MOST_CROWDED = 8, 5
 _CROWDED = 60  # points of a line; fewer such lines can be told apart
 
 
+def _chart(
+    display: Any,
+    prefix: str,
+    title: str,
+    description: str,
+    caption: str,
+    *,
+    names: Sequence[tuple[str, str]] = (),
+    size: str = "",
+) -> str:
+    """Draw a display with a caption; `names`: shortened names and the whole ones."""
+    with figure_settings():
+        display.plot()
+        hovers = getattr(display, "hovers_", None)
+        svg = figure_svg(display.figure_, prefix, title, description, hovers, names)
+    return _figure(svg, caption, size)
+
+
 def _figure(svg: str, caption: str, size: str = "") -> str:
-    scroll = element(
-        "div",
-        svg,
-        class_=f"scroll chart-box {size}".strip(),
-        tabindex="0",
-        role="region",
-        aria_label="Chart, can be scrolled",
-    )
+    scroll = scrolling(svg, "Chart, can be scrolled", f"chart-box {size}".strip())
     return element("figure", scroll + element("figcaption", escape(caption)))
 
 
@@ -43,122 +62,61 @@ def _whole_names(names: Iterable[Any], most: int) -> list[tuple[str, str]]:
 
 
 def matrix_chart(matrix: ResultsMatrix) -> str:
-    """Draw who beats whom.
-
-    Parameters
-    ----------
-    matrix : ResultsMatrix
-        At most 30 of its items are drawn.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Draw who beats whom."""
     n = min(len(matrix.items), _MOST_IN_MATRIX)
-    part = ResultsMatrix(matrix.items[:n], matrix.wins[:n, :n], matrix.ties[:n, :n])
-    with figure_settings():
-        display = ResultsMatrixDisplay(part).plot()
-        svg = figure_svg(
-            display.figure_,
-            "matrix",
-            "Who beats whom",
-            f"A table of {n} rows and {n} columns. Each cell is the share of points of "
-            "the item of its row against the item of its column, in percent.",
-            display.hovers_,
-            _whole_names(part.items, 24),
-        )
-    return _figure(
-        svg,
+    best = ResultsMatrix(matrix.items[:n], matrix.wins[:n, :n], matrix.ties[:n, :n])
+    return _chart(
+        ResultsMatrixDisplay(best),
+        "matrix",
+        "Who beats whom",
+        f"A table of {n} rows and {n} columns. Each cell is the share of points of "
+        "the item of its row against the item of its column, in percent.",
         "Points of the row against the column, in percent: 100 won everything (blue), "
         "50 even, 0 lost everything (orange). A tie counts half; the line at the foot "
         "of a cell is as long as the share of ties. No cell: never met.",
-        "large" if n > 12 else "",
+        names=_whole_names(best.items, 24),
+        size="large" if n > 12 else "",
     )
 
 
 def history_chart(history: pl.DataFrame, items: list[Any], note: str = "") -> str:
-    """Draw ratings over time.
-
-    Parameters
-    ----------
-    history : polars.DataFrame
-        Time, item, rating.
-    items : list
-        What to draw, if it is in the history.
-    note : str, default=""
-        What a point is.
-
-    Returns
-    -------
-    str
-        HTML; empty if none of the items has a history.
-    """
+    """Draw ratings over time."""
     known = set(history["item"].unique().to_list())
     chosen = [item for item in items if item in known]
     crowded = len(history) > _CROWDED * len(known)
     chosen = chosen[: _MOST_CROWDED if crowded else _MOST_LINES]
     if not chosen:
         return ""
-    with figure_settings():
-        display = HistoryDisplay(history, chosen).plot()
-        svg = figure_svg(
-            display.figure_,
-            "history",
-            "Ratings over time",
-            "Ratings over time of "
-            + ", ".join(shorten(item) for item in chosen)
-            + ", one line each.",
-            names=_whole_names(chosen, 24),
-        )
-    caption = f"Each line is named at its right end. {note}".strip()
-    return _figure(svg, caption, "wide")
+    return _chart(
+        HistoryDisplay(history, chosen),
+        "history",
+        "Ratings over time",
+        f"Ratings over time of {', '.join(map(shorten, chosen))}, one line each.",
+        f"Each line is named at its right end. {note}".strip(),
+        names=_whole_names(chosen, 24),
+        size="wide",
+    )
 
 
 def weights_chart(weights: Any) -> str:
-    """Draw the largest weights.
-
-    Parameters
-    ----------
-    weights : sequence of (str, float)
-        Features and weights.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    with figure_settings():
-        display = WeightsDisplay(weights).plot()
-        svg = figure_svg(
-            display.figure_,
-            "weights",
-            "Weights of features",
-            "; ".join(f"{shorten(n)}: {w:.3g}" for n, w in display.weights),
-            names=_whole_names((name for name, _ in display.weights), 32),
-        )
-    more = len(weights) - len(display.weights)
+    """Draw the largest weights."""
+    display = WeightsDisplay(weights)
+    drawn = display.weights
     caption = "A bar to the right: more of it makes an item better; to the left: worse."
-    if more:
-        caption += f" The largest {len(display.weights)} of {len(weights)} are drawn."
-    return _figure(svg, caption)
+    if len(weights) > len(drawn):
+        caption += f" The largest {len(drawn)} of {len(weights)} are drawn."
+    return _chart(
+        display,
+        "weights",
+        "Weights of features",
+        "; ".join(f"{shorten(name)}: {weight:.3g}" for name, weight in drawn),
+        caption,
+        names=_whole_names((name for name, _ in drawn), 32),
+    )
 
 
 def tuning_chart(result: TuneResult, notes: Sequence[str] = ()) -> str:
-    """Draw the scores of the combinations that were tried.
-
-    Parameters
-    ----------
-    result : TuneResult
-        What the tuner found.
-    notes : sequence of str
-        What else is to be said of the choice.
-
-    Returns
-    -------
-    str
-        HTML: a sentence, and a chart if anything varied.
-    """
+    """Draw the scores of the combinations that were tried."""
     display = TuningDisplay(result)
     best = display.number(result.best_score)
     less = "less" if display.less_is_better else "more"
@@ -190,20 +148,7 @@ def tuning_chart(result: TuneResult, notes: Sequence[str] = ()) -> str:
 
 
 def picture_chart(picture: Picture, number: int) -> str:
-    """Show a figure of the caller.
-
-    Parameters
-    ----------
-    picture : Picture
-        What to show.
-    number : int
-        Tells its ids from those of other pictures.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Show a figure of the caller."""
     svg = figure_svg(
         picture.figure, f"picture{number}", picture.title, picture.description
     )
@@ -212,18 +157,7 @@ def picture_chart(picture: Picture, number: int) -> str:
 
 
 def roc_chart(quality: QualityData) -> str:
-    """Draw the ROC curve of held-out rows.
-
-    Parameters
-    ----------
-    quality : QualityData
-        With outcomes, and differences or probabilities.
-
-    Returns
-    -------
-    str
-        HTML; empty unless there are ties and others to tell apart.
-    """
+    """Draw the ROC curve of held-out rows."""
     outcome, difference = quality.outcome, quality.difference
     if difference is None and quality.proba is not None:
         difference = quality.proba[:, 2] - quality.proba[:, 0]
@@ -233,59 +167,37 @@ def roc_chart(quality: QualityData) -> str:
     is_tie = np.asarray(outcome)[counted > 0] == 0
     if is_tie.all() or not is_tie.any():
         return ""
-    with figure_settings():
-        display = ComparisonROCDisplay.from_predictions(
-            outcome, difference, sample_weight=quality.weight, name=quality.model
-        ).plot()
-        svg = figure_svg(
-            display.figure_,
-            "roc",
-            "Telling ties from differences",
-            f"ROC curve for three outcomes; the area under it is {display.auc:.2f}.",
-            names=_whole_names([quality.model], 32),
-        )
-    return _figure(
-        svg,
+    display = ComparisonROCDisplay.from_predictions(
+        outcome, difference, sample_weight=quality.weight, name=quality.model
+    )
+    return _chart(
+        display,
+        "roc",
+        "Telling ties from differences",
+        f"ROC curve for three outcomes; the area under it is {display.auc:.2f}.",
         "Telling ties from differences. A model that calls more pairs different finds "
         "more winners, and calls more ties wrongly. The higher the line, the better.",
+        names=_whole_names([quality.model], 32),
     )
 
 
 def calibration_chart(quality: QualityData) -> str:
-    """Draw how often outcomes happened against their probabilities.
-
-    Parameters
-    ----------
-    quality : QualityData
-        With outcomes and probabilities.
-
-    Returns
-    -------
-    str
-        HTML; empty without probabilities.
-    """
+    """Draw how often outcomes happened against their probabilities."""
     if quality.outcome is None or quality.proba is None or not len(quality.outcome):
         return ""
-    with figure_settings():
-        display = CalibrationDisplay.from_predictions(
-            quality.outcome, quality.proba, sample_weight=quality.weight
-        ).plot()
-        svg = figure_svg(
-            display.figure_,
-            "calibration",
-            "Do the probabilities mean what they say?",
-            " ".join(
-                f"{curve.outcome}: "
-                + ", ".join(
-                    f"said {said:.0%}, happened {was:.0%}"
-                    for said, was in zip(curve.predicted, curve.happened, strict=True)
-                )
-                + "."
-                for curve in display.curves
-            ),
-        )
-    return _figure(
-        svg,
+    display = CalibrationDisplay.from_predictions(
+        quality.outcome, quality.proba, sample_weight=quality.weight
+    )
+    curves = []
+    for curve in display.curves:
+        points = zip(curve.predicted, curve.happened, strict=True)
+        said = (f"said {said:.0%}, happened {was:.0%}" for said, was in points)
+        curves.append(f"{curve.outcome}: {', '.join(said)}.")
+    return _chart(
+        display,
+        "calibration",
+        "Do the probabilities mean what they say?",
+        " ".join(curves),
         "Do the probabilities mean what they say? Of results said to have 30\u00a0%, "
         "about 30\u00a0% should happen: points near the dotted line are right.",
     )

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from tiebreak.data import Pairs
 from tiebreak.ratings import BradleyTerry, Elo, Glicko, Glicko2
 from tiebreak.ratings.checks.report import PairsReport
-from tiebreak.ratings.leaderboard.scale import ResultsMatrix
+from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.selection import ForwardResult, TuneResult
 
 if TYPE_CHECKING:
@@ -153,17 +153,7 @@ class CompareData:
 
 
 def last_step(model: Any) -> Any:
-    """Give what predicts at the end of a Pipeline; a model itself otherwise.
-
-    Parameters
-    ----------
-    model : estimator
-        A model or a Pipeline.
-
-    Returns
-    -------
-    estimator
-    """
+    """Give what predicts at the end of a Pipeline; a model itself otherwise."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
@@ -188,7 +178,7 @@ class QualityData:
         Probabilities that the model gave.
     difference : ndarray of shape (m,) or None
         Differences that the model predicted, right minus left. None: P(right) -
-        P(left), which orders rows alike as long as the tie parameter is the same.
+        P(left), which gives the same order as long as the tie parameter is the same.
     weight : ndarray of shape (m,) or None
         Weights of the held-out rows.
     """
@@ -231,7 +221,7 @@ class QualityData:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure to show beside the weights, such as level curves or a path.
+    """A figure to show next to the weights, such as level curves or a path.
 
     Attributes
     ----------
@@ -360,17 +350,7 @@ class ReportData:
 
 
 def plain(value: Any) -> Any:
-    """Turn a value to what JSON can hold.
-
-    Parameters
-    ----------
-    value : object
-        Data classes, frames, arrays, mappings, sequences, dates and scalars.
-
-    Returns
-    -------
-    object
-    """
+    """Turn a value to what JSON can hold."""
     if isinstance(value, PairsReport):
         return value.to_dict()
     if isinstance(value, Picture):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of matplotlib as SVG that can stand inside a page.
+"""Figures of matplotlib as SVG inside a page; the colors and axes to draw with.
 
 Matplotlib writes SVG for files: with style attributes and a style sheet, which a strict
 Content-Security-Policy forbids; with ids that several figures share; in black on
@@ -7,17 +7,7 @@ white. What is done here makes it part of a page: attributes instead of styles, 
 a prefix, a title and a description for hover and screen readers, and classes by which
 the style sheet of the page gives every color a light and a dark value.
 
-Hundreds of small cells with numbers, drawn by one artist.
-
-Every text of matplotlib is laid out by itself, which for the cells of a large matrix
-takes seconds. The numbers in cells are short and stand in the middle, so there is
-nothing to lay out: one artist hands all of them to the renderer, in groups that carry
-the ids by which a page finds them.
-
-Ticks of logarithmic axes as plain numbers.
-
-Matplotlib writes powers of ten as mathematics, but texts of our figures are never
-mathematics, because names of items may hold dollar signs.
+Nothing here imports matplotlib before something is drawn.
 """
 
 from __future__ import annotations
@@ -27,23 +17,13 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, Self
 from xml.etree import ElementTree
-
-import numpy as np
-from matplotlib.artist import Artist, allow_rasterization
-from matplotlib.font_manager import FontProperties
-from matplotlib.path import Path
-from matplotlib.text import Text
-from matplotlib.ticker import LogFormatter
-from matplotlib.transforms import IdentityTransform
-from numpy.typing import NDArray
 
 from tiebreak.report.markup import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 
@@ -63,18 +43,7 @@ _DROPPED = {"metadata", "style"}
 
 @contextmanager
 def figure_settings(salt: str = "tiebreak") -> Iterator[None]:
-    """Draw with our settings, whatever those of the user are.
-
-    Parameters
-    ----------
-    salt : str, default="tiebreak"
-        Makes the ids of a figure the same in every run.
-
-    Notes
-    -----
-    Names such as ``$x^2$`` are text, not mathematics. Characters that no installed
-    font has are no reason for a warning: the reader's browser has its own fonts.
-    """
+    """Draw with our settings, whatever those of the user are."""
     import matplotlib
 
     settings: dict[Any, Any] = {
@@ -93,25 +62,35 @@ def figure_settings(salt: str = "tiebreak") -> Iterator[None]:
 
 
 def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Give the axes to draw on: those of the caller, or those of a new figure.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        The caller's.
-    width, height : float
-        Of a new figure, in inches. It is made without pyplot, so it needs no display
-        and no closing.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Give the axes to draw on: those of the caller, or those of a new figure."""
     if ax is not None:
         return ax
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def tidy_axes(axes: Axes, *hidden: str, grid: Literal["both", "x"] | None) -> None:
+    """Draw a faint grid, and hide some sides of the frame."""
+    if grid is not None:
+        axes.grid(axis=grid, color=GREY, alpha=0.3, linewidth=0.6)
+    for side in hidden:
+        axes.spines[side].set_visible(False)
+
+
+class Display:
+    """A picture of a few numbers, which ``plot`` draws."""
+
+    ax_: Axes
+    figure_: Figure
+
+    def _finish(
+        self, axes: Axes, *hidden: str, grid: Literal["both", "x"] | None = "both"
+    ) -> Self:
+        tidy_axes(axes, *hidden, grid=grid)
+        self.ax_ = axes
+        self.figure_ = axes.get_figure(root=True)  # type: ignore[assignment]
+        return self
 
 
 def figure_svg(
@@ -124,23 +103,7 @@ def figure_svg(
 ) -> str:
     """Write a figure as an SVG element of a page.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        What to write; drawn inside :func:`figure_settings`.
-    prefix : str
-        Begins every id, so that figures of one page do not collide.
-    title, description : str
-        For hover and for screen readers.
-    hovers : mapping of str to str, optional
-        Titles of parts of the figure, by the ``gid`` of the artist.
-    names : sequence of (shown, whole)
-        Texts that were shortened, with what they stand for; shown on hover.
-
-    Returns
-    -------
-    str
-        Without style attributes, scripts, dates, or references to anything outside.
+    `hovers`: texts by the id of an artist; `names`: pairs of a text and its long form.
     """
     from matplotlib.text import Text
 
@@ -276,164 +239,3 @@ def _unwrap(parent: ElementTree.Element) -> None:
     if parent.tag not in ("text", "title", "desc"):
         parent.text = None
     parent[:] = children
-
-
-_INK = "#161616"
-_HALF = 0.47  # of the side of a cell; the rest is the gap
-_SQUARE = np.array(
-    [(-_HALF, -_HALF), (_HALF, -_HALF), (_HALF, _HALF), (-_HALF, _HALF), (0.0, 0.0)]
-)
-_OUTLINE = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-_FOOT, _REACH = 0.4, 0.42  # where the line lies, and half its greatest length
-_DIGIT = 0.73  # height of a digit, in units of the size of its font
-
-
-class Cell(NamedTuple):
-    """What stands in one cell.
-
-    Attributes
-    ----------
-    row, column : int
-        Where it is.
-    gid : str
-        Its id in the picture.
-    text, fine : str
-        The number in it, and a smaller line below it or nothing.
-    color : tuple of four float
-        Behind them.
-    line : float
-        How long the line at its foot is, between 0 and 1.
-    """
-
-    row: int
-    column: int
-    gid: str
-    text: str
-    fine: str
-    color: tuple[float, ...]
-    line: float = 0.0
-
-
-class Cells(Artist):
-    """Cells of a matrix, cell (i, j) around the point (j, i) of the axes.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        What to draw.
-    small : bool
-        Whether there is room for one number only.
-    """
-
-    def __init__(self, cells: Sequence[Cell], *, small: bool) -> None:
-        super().__init__()
-        self.cells = cells
-        self.small = small
-        self.set_in_layout(False)  # inside the axes, whose size is known
-
-    @allow_rasterization
-    def draw(self, renderer: Any) -> None:
-        """Draw all cells.
-
-        Parameters
-        ----------
-        renderer : matplotlib renderer
-            Of any backend.
-        """
-        if not self.get_visible() or not self.cells:
-            return
-        assert self.axes is not None
-        renderer.open_group("cells", self.get_gid())
-        gc = renderer.new_gc()
-        gc.set_linewidth(0.0)
-        large, fine = (7.0, 0.0) if self.small else (9.0, 6.0)
-        write = _Writer(renderer)
-        to_pixels = self.axes.transData.transform
-        middles = to_pixels([(cell.column, cell.row) for cell in self.cells])
-        right, up = to_pixels([(1.0, 0.0), (0.0, -1.0)]) - to_pixels([(0.0, 0.0)])
-        width, height = right[0], up[1]  # of a cell; rows count downwards
-        square = _SQUARE * (width, height)
-        for cell, middle in zip(self.cells, middles, strict=True):
-            x, y = middle
-            renderer.open_group("cell", cell.gid)
-            outline = Path(square + middle, _OUTLINE)
-            renderer.draw_path(gc, outline, IdentityTransform(), cell.color)
-            write(x, y if self.small else y + 0.13 * height, cell.text, large)
-            if cell.fine and not self.small:
-                write(x, y - 0.2 * height, cell.fine, fine)
-            renderer.close_group("cell")
-        self._draw_lines(renderer, gc, middles, width, height)
-        gc.restore()
-        renderer.close_group("cells")
-        self.stale = False
-
-    def _draw_lines(
-        self,
-        renderer: Any,
-        gc: Any,
-        middles: NDArray[np.float64],
-        width: float,
-        height: float,
-    ) -> None:
-        length = np.array([cell.line for cell in self.cells])
-        if not length.any():
-            return
-        x, y = middles[length > 0].T
-        reach = _REACH * width * length[length > 0]
-        foot = y - _FOOT * height
-        ends = np.stack([x - reach, foot, x + reach, foot], axis=1).reshape(-1, 2)
-        lines = Path(ends, [Path.MOVETO, Path.LINETO] * len(x))
-        gc.set_foreground(_INK)
-        gc.set_linewidth(renderer.points_to_pixels(1.2 if self.small else 2.0))
-        gc.set_capstyle("butt")
-        renderer.draw_path(gc, lines, IdentityTransform())
-
-
-class _Writer:
-    """Writes short texts around points, in pixels from the lower left corner."""
-
-    def __init__(self, renderer: Any) -> None:
-        self.renderer = renderer
-        self.gc = renderer.new_gc()
-        self.gc.set_foreground(_INK)
-        self.height = renderer.get_canvas_width_height()[1]
-        # Formats that know anchors take the middle from it, not the width we measured.
-        self.anchor = Text(ha="center", transform=IdentityTransform())
-        self.fonts: dict[float, FontProperties] = {}
-        self.widths: dict[tuple[str, float], float] = {}
-
-    def __call__(self, x: float, y: float, text: str, size: float) -> None:
-        if size not in self.fonts:
-            self.fonts[size] = FontProperties(size=size)
-        font = self.fonts[size]
-        if (text, size) not in self.widths:
-            measured = self.renderer.get_text_width_height_descent(text, font, False)
-            self.widths[text, size] = measured[0]
-        base = y - 0.5 * _DIGIT * self.renderer.points_to_pixels(size)
-        self.anchor.set_position((x, base))
-        left = x - 0.5 * self.widths[text, size]
-        if self.renderer.flipy():
-            base = self.height - base
-        self.renderer.draw_text(
-            self.gc, left, base, text, font, 0.0, ismath=False, mtext=self.anchor
-        )
-
-
-class PlainLogFormatter(LogFormatter):
-    """Write 0.1 instead of 10⁻¹; which ticks are labeled is up to matplotlib."""
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        """Give the label of a tick; empty if it has none."""
-        return f"{x:g}" if super().__call__(x, pos) else ""
-
-
-def write_plain_ticks(axis: Axis) -> None:
-    """Write the numbers of a logarithmic axis as text.
-
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-        Its scale has been set to ``"log"``.
-    """
-    axis.set_major_formatter(PlainLogFormatter())
-    axis.set_minor_formatter(PlainLogFormatter())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Level curves of learned utilities in the plane, beside the pairs they learned from.
+"""Level curves of learned utilities in the plane, next to the pairs they learned from.
 
 A tie says that two points lie on nearly the same level curve; a non-tie says that they
 are more than one threshold apart. So when curves are drawn one threshold apart, a model
@@ -30,7 +30,7 @@ from tiebreak.data.atomic import atomic_path
 # Orange and blue of Okabe and Ito, told apart with every common color blindness and in
 # grey; ties and non-ties also differ in shape.
 _TIE, _BETTER = "#D55E00", "#0072B2"
-# One hue, pale to dark: higher utility is darker, in color and in grey alike.
+# One hue, pale to dark: higher utility is darker, in color and in grey.
 _FILL = LinearSegmentedColormap.from_list("utility", ["#FFFFFF", "#9FC3DE", "#4A83B0"])
 _LINE, _TRUE_LINE, _FAINT = "#1F3B57", "#A6A6A6", "#5A5A5A"
 

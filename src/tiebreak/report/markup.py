@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Text of strangers inside HTML, SVG and JSON: always text, never markup.
+"""Text of other people inside HTML, SVG and JSON: always text, never markup.
 
 Names of items come from files of other people. Everything that the report shows goes
 through one of the functions of this module, and nothing else puts text into a page.
@@ -25,23 +25,7 @@ _LONGEST = 60
 
 
 def clean(text: Any) -> str:
-    r"""Give text that every format can hold, on one line.
-
-    Parameters
-    ----------
-    text : object
-        Usually a name; anything else as ``str`` writes it.
-
-    Returns
-    -------
-    str
-        Line breaks and tabs as spaces, control characters as U+FFFD.
-
-    Examples
-    --------
-    >>> clean("two\nlines"), clean(7)
-    ('two lines', '7')
-    """
+    r"""Give text that every format can hold, on one line."""
     return _UNPRINTABLE.sub(_MARK, _SPACES.sub(" ", str(text).replace("\r\n", " ")))
 
 
@@ -49,22 +33,6 @@ def shorten(text: Any, most: int = _LONGEST) -> str:
     """Give clean text of at most `most` characters, its middle left out.
 
     Names that differ at their ends only should not become equal.
-
-    Parameters
-    ----------
-    text : object
-        A name.
-    most : int, default=60
-        Characters to keep, the ellipsis included.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> shorten("a-very-long-name-v2", 10)
-    'a-very…-v2'
     """
     whole = clean(text)
     if len(whole) <= most:
@@ -74,67 +42,18 @@ def shorten(text: Any, most: int = _LONGEST) -> str:
 
 
 def isolate(text: Any, most: int = _LONGEST) -> str:
-    """Shorten a name for use inside a sentence, whatever direction it is written in.
-
-    Parameters
-    ----------
-    text : object
-        A name.
-    most : int, default=60
-        Characters to keep.
-
-    Returns
-    -------
-    str
-        Between U+2068 and U+2069, if any character is outside ASCII; marks of
-        direction inside are replaced, so that the sentence around keeps its order.
-    """
+    """Shorten a name for use inside a sentence, whatever direction it is written in."""
     short = _DIRECTIONS.sub(_MARK, shorten(text, most))
     return short if short.isascii() else f"{_ISOLATE}{short}{_END_ISOLATE}"
 
 
 def escape(text: Any) -> str:
-    """Give clean text for HTML and SVG, between tags or inside quotes.
-
-    Parameters
-    ----------
-    text : object
-        Anything.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> escape('<b title="x">')
-    '&lt;b title=&quot;x&quot;&gt;'
-    """
+    """Give clean text for HTML and SVG, between tags or inside quotes."""
     return html.escape(clean(text), quote=True)
 
 
 def element(tag: str, content: str = "", **attributes: Any) -> str:
-    """Write an element, its attributes escaped.
-
-    Parameters
-    ----------
-    tag : str
-        Its name.
-    content : str, default=""
-        Markup, which must be escaped already.
-    **attributes
-        A trailing underscore is dropped, other underscores become hyphens
-        (``class_``, ``data_sort``). None: no attribute; True: one without a value.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> element("td", escape("<&>"), class_="item", title='"', hidden=None)
-    '<td class="item" title="&quot;">&lt;&amp;&gt;</td>'
-    """
+    """Write an element, its attributes escaped."""
     written = "".join(
         f" {name.rstrip('_').replace('_', '-')}"
         + ("" if value is True else f'="{escape(value)}"')
@@ -144,44 +63,27 @@ def element(tag: str, content: str = "", **attributes: Any) -> str:
     return f"<{tag}{written}>{content}</{tag}>"
 
 
+def scrolling(content: str, label: str, class_: str = "") -> str:
+    """Put a wide part of the page into a box that scrolls by itself."""
+    return element(
+        "div",
+        content,
+        class_=f"scroll {class_}".strip(),
+        tabindex="0",
+        role="region",
+        aria_label=label,
+    )
+
+
 def name_html(name: Any, most: int = _LONGEST) -> str:
-    """Write a name in its own direction; a long one shortened, whole in its title.
-
-    Parameters
-    ----------
-    name : object
-        A name.
-    most : int, default=60
-        Characters to show.
-
-    Returns
-    -------
-    str
-        A ``bdi`` element.
-    """
+    """Write a name in its own direction; a long one shortened, whole in its title."""
     short = shorten(name, most)
     title = None if short == str(name) else name
     return element("bdi", escape(short), title=title)
 
 
 def as_json(value: Any) -> str:
-    r"""Write JSON that can stand inside a ``script`` element.
-
-    Parameters
-    ----------
-    value : object
-        Plain values, no NaN.
-
-    Returns
-    -------
-    str
-        ASCII, without ``<``, ``>`` and ``&``: nothing in it can end the element.
-
-    Examples
-    --------
-    >>> as_json(["</script>"])
-    '["\\u003c/script\\u003e"]'
-    """
+    r"""Write JSON that can stand inside a ``script`` element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -189,17 +91,5 @@ def as_json(value: Any) -> str:
 
 
 def paragraph(text: str, class_: str | None = None) -> str:
-    """Write a paragraph of text.
-
-    Parameters
-    ----------
-    text : str
-        What it says; escaped here.
-    class_ : str, optional
-        Its class.
-
-    Returns
-    -------
-    str
-    """
+    """Write a paragraph of text."""
     return element("p", escape(text), class_=class_)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A report as one page that needs nothing else.
+"""A report as one page that needs nothing else: the frame, then its sections in order.
 
 The page is built from strings, and every string of the user goes through
 :mod:`tiebreak.report.markup`. Its Content-Security-Policy lets run what this file puts
 there, by its hash, and nothing else: no other script or style, no request to anywhere.
+
+`page_sections` lists the sections. A new chart is drawn in
+:mod:`tiebreak.report.charts` and written by the section it belongs to.
 """
 
 from __future__ import annotations
@@ -12,15 +15,17 @@ import base64
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
-from tiebreak.ratings.checks.report import count_text, percent
+from tiebreak.ratings.checks.report import count_text, percent, plural
+from tiebreak.ratings.leaderboard import rating_digits, short_group
 from tiebreak.report.charts import (
     calibration_chart,
     history_chart,
@@ -33,94 +38,24 @@ from tiebreak.report.charts import (
 from tiebreak.report.data import CompareData, ReportData
 from tiebreak.report.markup import (
     as_json,
+    clean,
     element,
     escape,
     isolate,
     name_html,
     paragraph,
+    scrolling,
     shorten,
 )
-from tiebreak.report.summary import MOST_ROWS, column, first_screen, leaderboard_table
 
+MOST_ROWS = 1000
+_COLUMNS = [
+    *("rank", "item", "rating", "lower", "upper", "rank_best", "rank_worst"),
+    *("group", "wins", "ties", "losses"),
+]
+_NOTHING = "–"
+_MARGIN = 0.25  # of the axis of intervals, beyond the ratings
 _MOST_COMPARED = 2000
-
-
-def compare_section(compare: CompareData | None) -> str:
-    """Write the section "compare any two", and the numbers that its script reads.
-
-    Parameters
-    ----------
-    compare : CompareData or None
-        Items and strengths; at most 2,000 can be chosen from.
-
-    Returns
-    -------
-    str
-        HTML; empty if there are no two items.
-    """
-    if compare is None or len(compare.names) < 2:
-        return ""
-    names = _distinct_names(compare.names[:_MOST_COMPARED])
-    certain = math.isinf(compare.tie)
-    content = {
-        "names": names,
-        "strengths": _rounded(compare.strengths, len(names)),
-        "link": compare.link,
-        "tie": None if certain else float(compare.tie),  # None: a tie is certain
-        "advantage": compare.advantage,
-    }
-    if compare.doubts is not None:
-        content["doubts"] = _rounded(compare.doubts, len(names))
-    notes = ""
-    if len(compare.names) > len(names):
-        notes = paragraph(
-            f"The first {len(names):,} of {len(compare.names):,} items can be compared."
-        )
-    fields = "".join(
-        element("label", label, for_=side)
-        + f'<input id="{side}" list="names" autocomplete="off" spellcheck="false" '
-        'dir="auto">'
-        for side, label in (("left", "Left"), ("right", "Right"))
-    )
-    if compare.advantage:
-        fields += (
-            '<label class="check" for="advantage"><input id="advantage" '
-            'type="checkbox"> Left has the advantage (at home, first, or white)</label>'
-        )
-    bar = (
-        '<svg id="odds" viewBox="0 0 300 20" preserveAspectRatio="none" '
-        'aria-hidden="true"><rect class="f-blue" height="20"/>'
-        '<rect class="odds-tie" height="20"/><rect class="f-orange" height="20"/></svg>'
-    )
-    live = element("p", "", id="verdict", class_="lead", aria_live="polite")
-    table = element("div", "", id="chances")
-    form = element("div", fields, class_="versus") + '<datalist id="names"></datalist>'
-    data_block = element(
-        "script", as_json(content), type="application/json", id="strengths"
-    )
-    inner = element("div", form + live + bar + table, id="comparer", hidden=True)
-    fallback = element(
-        "noscript", paragraph("Comparing two items needs JavaScript in the browser.")
-    )
-    return notes + inner + fallback + data_block
-
-
-def _rounded(values: NDArray[np.float64], count: int) -> list[float]:
-    """Write numbers so short that probabilities keep eight digits."""
-    return [round(float(value), 8) for value in values[:count]]
-
-
-def _distinct_names(names: Sequence[Any]) -> list[str]:
-    """Shorten names, keeping them apart."""
-    seen: dict[str, int] = {}
-    found = []
-    for name in names:
-        short = shorten(name, 80)
-        seen[short] = seen.get(short, 0) + 1
-        found.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
-    return found
-
-
 _LEVELS = {"problem": "Problem", "warning": "Warning", "note": "Note"}
 _METRICS = {
     "accuracy": "Right outcomes",
@@ -130,243 +65,6 @@ _METRICS = {
     "rps": "Ranked probability score",
 }
 _SHARES = {"accuracy", "error"}
-
-
-def page_sections(data: ReportData) -> list[tuple[str, str, str]]:
-    """Write the sections that have data.
-
-    Parameters
-    ----------
-    data : ReportData
-        What to say.
-
-    Returns
-    -------
-    list of (id, heading, content)
-        In order; the content is HTML.
-    """
-    sections = [
-        ("summary", "Summary", first_screen(data)),
-        ("leaderboard", "Leaderboard", _leaderboard(data)),
-        ("matrix", "Who beats whom", _matrix(data)),
-        ("quality", "How good is it?", _quality(data)),
-        ("weights", "What matters", _weights(data)),
-        ("tuning", "How the settings were chosen", _tuning(data)),
-        ("history", "Ratings over time", _history(data)),
-        ("checks", "Data and warnings", _checks(data)),
-        ("compare", "Compare any two", compare_section(data.compare)),
-        ("reproduce", "How to reproduce this", _reproduce(data)),
-    ]
-    return [section for section in sections if section[2]]
-
-
-def _scrolling(content: str, label: str, class_: str | None = None) -> str:
-    return element(
-        "div",
-        content,
-        class_=f"scroll {class_ or ''}".strip(),
-        tabindex="0",
-        role="region",
-        aria_label=label,
-    )
-
-
-def _leaderboard(data: ReportData) -> str:
-    n = len(data.leaderboard)
-    if not n:
-        return ""
-    search = element(
-        "div",
-        element("label", "Search items", for_="search")
-        + '<input id="search" type="search" autocomplete="off" spellcheck="false">'
-        + element("output", "", id="found", for_="search", aria_live="polite"),
-        class_="search",
-        hidden=True,
-    )
-    notes = ["Higher ratings are better. Press a heading to sort by it."]
-    board = data.leaderboard
-    if any(value is not None for value in column(board, "lower")):
-        notes.append(
-            f"The bar shows where the true rating lies with {100 * data.level:g} % "
-            "confidence; “could be rank” says the same of the rank."
-        )
-    if any(value is not None for value in column(board, "group")):
-        notes.append("Items that share a group letter cannot be told apart.")
-    if n > MOST_ROWS:
-        notes.append(f"The first {MOST_ROWS:,} of {n:,} items are shown.")
-    table = leaderboard_table(board, data.level)
-    return (
-        paragraph(" ".join(notes))
-        + search
-        + _scrolling(table, "Leaderboard, can be scrolled", "tall")
-    )
-
-
-def _matrix(data: ReportData) -> str:
-    if data.matrix is None or not data.matrix.games.any():
-        return ""
-    return matrix_chart(data.matrix)
-
-
-def _quality(data: ReportData) -> str:
-    quality = data.quality
-    if quality is None:
-        return ""
-    names: list[str] = []
-    for row in quality.rows:
-        names += [name for name in row if name != "model" and name not in names]
-    heads = "".join(
-        element("th", escape(_METRICS.get(name, name)), scope="col", class_="number")
-        for name in names
-    )
-    rows = []
-    for row in quality.rows:
-        name = str(row["model"])
-        label = name_html(name)
-        if name == quality.baseline:
-            label += element("small", " baseline: knows nothing of the items")
-        cells = "".join(
-            element("td", escape(_metric_text(key, row.get(key))), class_="number")
-            for key in names
-        )
-        mine = "mine" if name == quality.model else None
-        rows.append(
-            element("tr", element("th", label, scope="row") + cells, class_=mine)
-        )
-    table = element(
-        "table",
-        element("thead", element("tr", element("th", "Model", scope="col") + heads))
-        + element("tbody", "".join(rows)),
-        class_="plain",
-    )
-    directions = (
-        "More right outcomes are better; of every other number, less is better."
-    )
-    charts = roc_chart(quality) + calibration_chart(quality)
-    return (
-        _verdict(quality)
-        + (paragraph(quality.note) if quality.note else "")
-        + _scrolling(table, "Quality of predictions, can be scrolled")
-        + paragraph(directions, "small")
-        + (element("div", charts, class_="pair") if charts else "")
-    )
-
-
-def _verdict(quality: Any) -> str:
-    """Say in a sentence how the model compares with knowing nothing."""
-    found = {str(row["model"]): row.get("accuracy") for row in quality.rows}
-    mine, base = found.get(quality.model), found.get(quality.baseline)
-    if mine is None:
-        return ""
-    text = (
-        f"On results that it had not seen, {isolate(quality.model)} named the right "
-        f"outcome {percent(mine)} of the time"
-    )
-    if base is not None:
-        text += f"; without knowing the items one gets {percent(base)}"
-    return paragraph(f"{text}.", "lead")
-
-
-def _metric_text(name: str, value: Any) -> str:
-    if value is None or value != value:
-        return "–"
-    if isinstance(value, bool | str) or not isinstance(value, int | float):
-        return str(value)
-    if name in _SHARES:
-        return percent(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-
-
-def _weights(data: ReportData) -> str:
-    chart = weights_chart(data.weights) if data.weights else ""
-    pictures = (picture_chart(p, i) for i, p in enumerate(data.pictures, start=1))
-    return chart + "".join(pictures)
-
-
-def _tuning(data: ReportData) -> str:
-    return "" if data.tuning is None else tuning_chart(data.tuning, data.tuning_notes)
-
-
-def _history(data: ReportData) -> str:
-    if data.history is None or not len(data.history):
-        return ""
-    items = data.leaderboard["item"].to_list()
-    return history_chart(data.history, items, data.history_note)
-
-
-def _checks(data: ReportData) -> str:
-    entries = [("warning", text) for text in data.warnings]
-    entries += [(f["level"], f["message"]) for f in data.findings()]
-    facts = data.facts()
-    if facts is None and not entries and not data.recognized:
-        return ""
-    parts = []
-    if data.recognized:
-        said = "".join(
-            element("li", element("span", escape(text), dir="auto"))
-            for text in data.recognized
-        )
-        parts.append(
-            element("h3", "What was read, and what was done") + element("ul", said)
-        )
-    if facts is not None:
-        terms = "".join(
-            element("div", element("dt", escape(term)) + element("dd", escape(text)))
-            for term, text in _fact_texts(facts)
-        )
-        parts.append(element("dl", terms, class_="facts"))
-    order = list(_LEVELS)
-    entries.sort(key=lambda entry: order.index(entry[0]))
-    if entries:
-        listed = "".join(
-            element(
-                "li",
-                element("strong", _LEVELS[level])
-                + " "
-                + element("span", escape(message), dir="auto"),
-                class_=level,
-            )
-            for level, message in entries
-        )
-        parts.append(element("ul", listed, class_="findings"))
-    elif facts is not None:
-        parts.append(paragraph("Nothing stands in the way of a rating."))
-    return "".join(parts)
-
-
-def _fact_texts(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say what the data are, from what is there."""
-    total = facts.get("n_comparisons") or 0
-    texts = []
-    if total:
-        texts.append(("Comparisons", count_text(total)))
-    if facts.get("n_items") is not None:
-        texts.append(("Items", f"{facts['n_items']:,}"))
-    for name, label in (("left", "Left won"), ("tie", "Ties"), ("right", "Right won")):
-        if total and facts.get(name) is not None:
-            share = percent(facts[name] / total)
-            texts.append((label, f"{count_text(facts[name])} ({share})"))
-    if facts.get("n_pairs") is not None and facts.get("n_items", 0) > 1:
-        possible = facts["n_items"] * (facts["n_items"] - 1) // 2
-        texts.append(
-            ("Different pairs", f"{facts['n_pairs']:,} of {possible:,} possible")
-        )
-    return texts
-
-
-def _reproduce(data: ReportData) -> str:
-    parts = []
-    if data.command:
-        parts.append(
-            paragraph("This command makes the same report from the same data:")
-            + element("pre", element("code", escape(data.command)))
-        )
-    if data.versions:
-        listed = ", ".join(f"{name} {text}" for name, text in data.versions.items())
-        parts.append(paragraph(f"Made with {listed}."))
-    if data.date:
-        parts.append(paragraph(f"Date: {data.date}."))
-    return "".join(parts)
 
 
 def render_report(data: ReportData) -> str:
@@ -462,3 +160,565 @@ def _asset(name: str) -> str:
 def _hash(content: str) -> str:
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def page_sections(data: ReportData) -> list[tuple[str, str, str]]:
+    """Write the sections that have data: id, heading and content."""
+    tuning = ""
+    if data.tuning is not None:
+        tuning = tuning_chart(data.tuning, data.tuning_notes)
+    sections = [
+        ("summary", "Summary", first_screen(data)),
+        ("leaderboard", "Leaderboard", _leaderboard(data)),
+        ("matrix", "Who beats whom", _matrix(data)),
+        ("quality", "How good is it?", _quality(data)),
+        ("weights", "What matters", _weights(data)),
+        ("tuning", "How the settings were chosen", tuning),
+        ("history", "Ratings over time", _history(data)),
+        ("checks", "Data and warnings", _checks(data)),
+        ("compare", "Compare any two", compare_section(data.compare)),
+        ("reproduce", "How to reproduce this", _reproduce(data)),
+    ]
+    return [section for section in sections if section[2]]
+
+
+def _leaderboard(data: ReportData) -> str:
+    n = len(data.leaderboard)
+    if not n:
+        return ""
+    search = element(
+        "div",
+        element("label", "Search items", for_="search")
+        + '<input id="search" type="search" autocomplete="off" spellcheck="false">'
+        + element("output", "", id="found", for_="search", aria_live="polite"),
+        class_="search",
+        hidden=True,
+    )
+    notes = ["Higher ratings are better. Press a heading to sort by it."]
+    board = data.leaderboard
+    if any(value is not None for value in column(board, "lower")):
+        notes.append(
+            f"The bar shows where the true rating lies with {100 * data.level:g} % "
+            "confidence; “could be rank” says the same of the rank."
+        )
+    if any(value is not None for value in column(board, "group")):
+        notes.append("Items that share a group letter cannot be told apart.")
+    if n > MOST_ROWS:
+        notes.append(f"The first {MOST_ROWS:,} of {n:,} items are shown.")
+    table = leaderboard_table(board, data.level)
+    return (
+        paragraph(" ".join(notes))
+        + search
+        + scrolling(table, "Leaderboard, can be scrolled", "tall")
+    )
+
+
+def _matrix(data: ReportData) -> str:
+    if data.matrix is None or not data.matrix.games.any():
+        return ""
+    return matrix_chart(data.matrix)
+
+
+def _quality(data: ReportData) -> str:
+    quality = data.quality
+    if quality is None:
+        return ""
+    names: list[str] = []
+    for row in quality.rows:
+        names += [name for name in row if name != "model" and name not in names]
+    heads = "".join(
+        element("th", escape(_METRICS.get(name, name)), scope="col", class_="number")
+        for name in names
+    )
+    rows = []
+    for row in quality.rows:
+        name = str(row["model"])
+        label = name_html(name)
+        if name == quality.baseline:
+            label += element("small", " baseline: knows nothing of the items")
+        cells = "".join(
+            element("td", escape(_metric_text(key, row.get(key))), class_="number")
+            for key in names
+        )
+        mine = "mine" if name == quality.model else None
+        rows.append(
+            element("tr", element("th", label, scope="row") + cells, class_=mine)
+        )
+    table = element(
+        "table",
+        element("thead", element("tr", element("th", "Model", scope="col") + heads))
+        + element("tbody", "".join(rows)),
+        class_="plain",
+    )
+    directions = (
+        "More right outcomes are better; of every other number, less is better."
+    )
+    charts = roc_chart(quality) + calibration_chart(quality)
+    return (
+        _verdict(quality)
+        + (paragraph(quality.note) if quality.note else "")
+        + scrolling(table, "Quality of predictions, can be scrolled")
+        + paragraph(directions, "small")
+        + (element("div", charts, class_="pair") if charts else "")
+    )
+
+
+def _verdict(quality: Any) -> str:
+    """Say in a sentence how the model compares with knowing nothing."""
+    found = {str(row["model"]): row.get("accuracy") for row in quality.rows}
+    mine, base = found.get(quality.model), found.get(quality.baseline)
+    if mine is None:
+        return ""
+    text = (
+        f"On results that it had not seen, {isolate(quality.model)} named the right "
+        f"outcome {percent(mine)} of the time"
+    )
+    if base is not None:
+        text += f"; without knowing the items one gets {percent(base)}"
+    return paragraph(f"{text}.", "lead")
+
+
+def _metric_text(name: str, value: Any) -> str:
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, bool | str) or not isinstance(value, int | float):
+        return str(value)
+    if name in _SHARES:
+        return percent(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def _weights(data: ReportData) -> str:
+    chart = weights_chart(data.weights) if data.weights else ""
+    pictures = (picture_chart(p, i) for i, p in enumerate(data.pictures, start=1))
+    return chart + "".join(pictures)
+
+
+def _history(data: ReportData) -> str:
+    if data.history is None or not len(data.history):
+        return ""
+    items = data.leaderboard["item"].to_list()
+    return history_chart(data.history, items, data.history_note)
+
+
+def _checks(data: ReportData) -> str:
+    entries = [("warning", text) for text in data.warnings]
+    entries += [(f["level"], f["message"]) for f in data.findings()]
+    facts = data.facts()
+    if facts is None and not entries and not data.recognized:
+        return ""
+    parts = []
+    if data.recognized:
+        said = "".join(
+            element("li", element("span", escape(text), dir="auto"))
+            for text in data.recognized
+        )
+        parts.append(
+            element("h3", "What was read, and what was done") + element("ul", said)
+        )
+    if facts is not None:
+        terms = "".join(
+            element("div", element("dt", escape(term)) + element("dd", escape(text)))
+            for term, text in _fact_texts(facts)
+        )
+        parts.append(element("dl", terms, class_="facts"))
+    order = list(_LEVELS)
+    entries.sort(key=lambda entry: order.index(entry[0]))
+    if entries:
+        listed = "".join(
+            element(
+                "li",
+                element("strong", _LEVELS[level])
+                + " "
+                + element("span", escape(message), dir="auto"),
+                class_=level,
+            )
+            for level, message in entries
+        )
+        parts.append(element("ul", listed, class_="findings"))
+    elif facts is not None:
+        parts.append(paragraph("Nothing stands in the way of a rating."))
+    return "".join(parts)
+
+
+def _fact_texts(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say what the data are, from what is there."""
+    total = facts.get("n_comparisons") or 0
+    texts = []
+    if total:
+        texts.append(("Comparisons", count_text(total)))
+    if facts.get("n_items") is not None:
+        texts.append(("Items", f"{facts['n_items']:,}"))
+    for name, label in (("left", "Left won"), ("tie", "Ties"), ("right", "Right won")):
+        if total and facts.get(name) is not None:
+            share = percent(facts[name] / total)
+            texts.append((label, f"{count_text(facts[name])} ({share})"))
+    if facts.get("n_pairs") is not None and facts.get("n_items", 0) > 1:
+        possible = facts["n_items"] * (facts["n_items"] - 1) // 2
+        texts.append(
+            ("Different pairs", f"{facts['n_pairs']:,} of {possible:,} possible")
+        )
+    return texts
+
+
+def _reproduce(data: ReportData) -> str:
+    parts = []
+    if data.command:
+        parts.append(
+            paragraph("This command makes the same report from the same data:")
+            + element("pre", element("code", escape(data.command)))
+        )
+    if data.versions:
+        listed = ", ".join(f"{name} {text}" for name, text in data.versions.items())
+        parts.append(paragraph(f"Made with {listed}."))
+    if data.date:
+        parts.append(paragraph(f"Date: {data.date}."))
+    return "".join(parts)
+
+
+def first_screen(data: ReportData) -> str:
+    """Write the summary, for readers who know nothing of the method."""
+    cards = []
+    if len(data.leaderboard):
+        cards += [_best(data), _certainty(data)]
+    else:
+        cards += [_matters(data), _goodness(data)]
+    cards.append(_distrust(data))
+    sentences = "".join(paragraph(sentence) for sentence in data.summary)
+    return element("div", "".join(cards), class_="cards") + element(
+        "div", sentences, class_="words"
+    )
+
+
+def _card(label: str, value: str, text: str, class_: str = "") -> str:
+    return element(
+        "div",
+        element("h3", escape(label))
+        + element("p", value, class_="value")
+        + element("p", text),
+        class_=f"card {class_}".strip(),
+    )
+
+
+def column(board: pl.DataFrame, name: str) -> list[Any]:
+    """Give a column of a leaderboard; None for every item if it has none."""
+    return board[name].to_list() if name in board.columns else [None] * len(board)
+
+
+def _names(items: Iterable[Any], most: int = 3) -> str:
+    listed = list(items)
+    shown = [name_html(item, 40) for item in listed[:most]]
+    more = len(listed) - len(shown)
+    if more:
+        return f"{', '.join(shown)} and {more:,} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def _best(data: ReportData) -> str:
+    board = data.leaderboard
+    ranks = column(board, "rank")
+    first = [item for item, rank in zip(board["item"], ranks, strict=True) if rank == 1]
+    first = first or board["item"].to_list()[:1]
+    digits = rating_digits(board)
+    text = f"Rating {number_text(board['rating'][0], digits)}"
+    lower, upper = column(board, "lower")[0], column(board, "upper")[0]
+    if lower is not None and upper is not None:
+        text += (
+            f", with {100 * data.level:g} % confidence between "
+            f"{number_text(lower, digits)} and {number_text(upper, digits)}"
+        )
+    text += f". The best of {plural(len(board), 'item')}."
+    label = "First place" if len(first) == 1 else "First place is shared"
+    value = name_html(first[0], 40) if len(first) == 1 else _names(first, 2)
+    return _card(label, value, escape(text))
+
+
+def _certainty(data: ReportData) -> str:
+    board = data.leaderboard
+    worst = column(board, "rank_worst")[0]
+    label = "How sure is that?"
+    if worst is None:
+        return _card(
+            label,
+            "Not known",
+            "This method gives no margin of error. Small differences may be chance.",
+        )
+    sure = f"With {100 * data.level:g} % confidence"
+    if worst == 1:
+        text = f"{sure}, no other item is better."
+        return _card(label, "Clearly first", escape(text))
+    text = escape(f"{sure}, its true rank is anywhere from 1 to {worst:,}.")
+    text += f" Closest behind: {_names(board['item'][1:worst].to_list())}."
+    return _card(label, f"Rank 1 to {worst:,}", text)
+
+
+def _matters(data: ReportData) -> str:
+    """Say which features count most, where there is no leaderboard to show."""
+    if not data.weights:
+        return ""
+    (first, weight), *rest = sorted(data.weights, key=lambda pair: -abs(pair[1]))[:3]
+    way = "better" if weight >= 0 else "worse"
+    text = f"More of it makes an item {way}."
+    if rest:
+        others = [
+            f"{name_html(name, 40)} (more is {'better' if size >= 0 else 'worse'})"
+            for name, size in rest
+        ]
+        verb = "comes" if len(others) == 1 else "come"
+        text += f" Then {verb} {' and '.join(others)}."
+    return _card("What matters most", name_html(first, 40), text)
+
+
+def _goodness(data: ReportData) -> str:
+    """Say how often held-out results were predicted, and how often without learning."""
+    quality = data.quality
+    if quality is None:
+        return ""
+    rows = {str(row["model"]): row for row in quality.rows}
+    mine, base = rows.get(quality.model, {}), rows.get(str(quality.baseline), {})
+    if mine.get("accuracy") is None:
+        return ""
+    text = "This is how often it named the right outcome of results it had not seen."
+    if base.get("accuracy") is not None:
+        text += (
+            " Always naming the most common outcome is right in "
+            f"{percent(base['accuracy'])}."
+        )
+    loss, trivial = mine.get("log_loss"), base.get("log_loss")
+    if loss is not None and trivial is not None:
+        how = "better" if loss < trivial else "no better"
+        text += (
+            f" Its probabilities are {how} than knowing only how often each outcome "
+            "occurs."
+        )
+    label = "How good is it?"
+    return _card(label, escape(f"{percent(mine['accuracy'])} right"), escape(text))
+
+
+def _distrust(data: ReportData) -> str:
+    findings = data.findings()
+    problems = [f["message"] for f in findings if f["level"] == "problem"]
+    warnings = [f["message"] for f in findings if f["level"] == "warning"]
+    warnings = [*data.warnings, *warnings]
+    label = "What should I distrust?"
+    if not problems and not warnings:
+        text = "The data were checked, and nothing in them asks for caution."
+        if data.checks is None:
+            text = "Nothing came up. Items that are known by features are not checked."
+        return _card(label, "Nothing found", escape(text))
+    counts = [plural(len(problems), "problem")] if problems else []
+    counts += [plural(len(warnings), "warning")] if warnings else []
+    first = escape(_beginning([*problems, *warnings][0]))
+    link = element("a", "All checks and warnings", href="#checks")
+    text = f"{first} {link}"
+    kind = "problem" if problems else "warning"
+    return _card(label, escape(" and ".join(counts)), text, kind)
+
+
+def _beginning(text: str, most: int = 200) -> str:
+    """Give the first sentences of a text, as many as there is room for."""
+    whole = clean(text)
+    if len(whole) <= most:
+        return whole
+    end = whole.rfind(". ", 0, most)
+    return whole[: end + 1] if end > 0 else whole[: most - 1].rstrip() + "…"
+
+
+def number_text(value: float | None, digits: int) -> str:
+    """Write a rating with a true minus sign."""
+    if value is None or math.isnan(value):
+        return _NOTHING
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}f}"
+    # "-0" is not a number that people write.
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+def leaderboard_table(board: pl.DataFrame, level: float) -> str:
+    """Write the table."""
+    digits = rating_digits(board)
+    shown = board.head(MOST_ROWS)
+    missing = [
+        pl.lit(None).alias(name) for name in _COLUMNS if name not in board.columns
+    ]
+    shown = shown.with_columns(missing)
+    sure = shown["lower"].is_not_null().any()
+    ranked = shown["rank_best"].is_not_null().any()
+    counted = shown["wins"].is_not_null().any()
+    heads = [_head("Rank", "number", "ascending"), _head("Item", "text")]
+    heads.append(_head("Rating", "number"))
+    if sure:
+        # Sorted by its lower end: who is good for sure.
+        heads.append(_head(f"{100 * level:g} % interval", "number", class_="wide-cell"))
+    if ranked:
+        heads += [_head("Could be rank", "number"), _head("Group", "text")]
+    if counted:
+        heads += [_head(name, "number") for name in ("Won", "Tied", "Lost")]
+    scale = _Scale(shown)
+    rows = []
+    for place, row in enumerate(shown.iter_rows(named=True), start=1):
+        cells = [
+            _number(row["rank"] or place, str(row["rank"] or place)),
+            element("th", name_html(row["item"]), scope="row", class_="item"),
+            _number(row["rating"], number_text(row["rating"], digits)),
+        ]
+        if sure:
+            cells.append(_interval(row, scale, digits))
+        if ranked:
+            cells += [_ranks(row), _group(row["group"])]
+        if counted:
+            cells += [_count(row[name]) for name in ("wins", "ties", "losses")]
+        rows.append(element("tr", "".join(cells)))
+    return element(
+        "table",
+        element("thead", element("tr", "".join(heads)))
+        + element("tbody", "".join(rows)),
+        id="board",
+    )
+
+
+def _head(
+    text: str, kind: str, order: str | None = None, class_: str | None = None
+) -> str:
+    button = element("button", escape(text), type="button")
+    return element(
+        "th",
+        button,
+        scope="col",
+        data_kind=kind,
+        aria_sort=order or "none",
+        class_=" ".join(filter(None, (kind, class_))),
+    )
+
+
+def _value(value: float | None) -> str | None:
+    """Give a number for sorting, with all its digits; None sorts last."""
+    if value is None or math.isnan(value):
+        return None
+    return f"{value:.10g}".replace("inf", "Infinity")
+
+
+def _number(value: float | None, text: str) -> str:
+    return element("td", escape(text), data_v=_value(value), class_="number")
+
+
+def _count(value: float | None) -> str:
+    return _number(value, _NOTHING if value is None else count_text(value))
+
+
+class _Scale:
+    """Places of ratings on a common axis from 0 to 100."""
+
+    def __init__(self, board: pl.DataFrame) -> None:
+        values = {}
+        for name in ("lower", "rating", "upper"):
+            column = board[name].cast(pl.Float64)
+            values[name] = column.filter(column.is_finite()).to_list()
+        ratings = values["rating"] or [0.0, 1.0]
+        worst, best = min(ratings), max(ratings)
+        margin = _MARGIN * (best - worst) if best > worst else math.inf
+        self.low = max(min([worst, *values["lower"]]), worst - margin)
+        high = min(max([best, *values["upper"]]), best + margin)
+        self.span = (high - self.low) or 1.0
+
+    def place(self, value: float) -> str:
+        x = min(max(100 * (value - self.low) / self.span, 0.0), 100.0)
+        return f"{x:.1f}".removesuffix(".0")
+
+
+def _interval(row: dict[str, Any], scale: _Scale, digits: int) -> str:
+    lower, upper = row["lower"], row["upper"]
+    if lower is None or upper is None:
+        return element("td", _NOTHING, class_="number")
+    start, middle, end = (scale.place(row[n]) for n in ("lower", "rating", "upper"))
+    bar = (
+        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" '
+        f'aria-hidden="true"><path class="range" d="M{start} 5H{end}"/>'
+        f'<path class="dot" d="M{middle} 1V9"/></svg>'
+    )
+    text = f"{number_text(lower, digits)} to {number_text(upper, digits)}"
+    label = element("span", text, class_="ends")
+    both = element("div", label + bar)
+    return element("td", both, data_v=_value(lower), class_="interval")
+
+
+def _ranks(row: dict[str, Any]) -> str:
+    best, worst = row["rank_best"], row["rank_worst"]
+    if best is None or worst is None:
+        return _number(None, _NOTHING)
+    text = str(best) if best == worst else f"{best}–{worst}"
+    # Equal beginnings are put in order by their ends.
+    return _number(best + worst / 1e6, text)
+
+
+def _group(group: str | None) -> str:
+    letters = str(group or _NOTHING)
+    short = short_group(letters)
+    whole = letters if short != letters else None
+    return element("td", escape(short), title=whole, class_="group")
+
+
+def compare_section(compare: CompareData | None) -> str:
+    """Write the section "compare any two", and the numbers that its script reads."""
+    if compare is None or len(compare.names) < 2:
+        return ""
+    names = _distinct_names(compare.names[:_MOST_COMPARED])
+    certain = math.isinf(compare.tie)
+    content = {
+        "names": names,
+        "strengths": _rounded(compare.strengths, len(names)),
+        "link": compare.link,
+        "tie": None if certain else float(compare.tie),  # None: a tie is certain
+        "advantage": compare.advantage,
+    }
+    if compare.doubts is not None:
+        content["doubts"] = _rounded(compare.doubts, len(names))
+    notes = ""
+    if len(compare.names) > len(names):
+        notes = paragraph(
+            f"The first {len(names):,} of {len(compare.names):,} items can be compared."
+        )
+    fields = "".join(
+        element("label", label, for_=side)
+        + f'<input id="{side}" list="names" autocomplete="off" spellcheck="false" '
+        'dir="auto">'
+        for side, label in (("left", "Left"), ("right", "Right"))
+    )
+    if compare.advantage:
+        fields += (
+            '<label class="check" for="advantage"><input id="advantage" '
+            'type="checkbox"> Left has the advantage (at home, first, or white)</label>'
+        )
+    bar = (
+        '<svg id="odds" viewBox="0 0 300 20" preserveAspectRatio="none" '
+        'aria-hidden="true"><rect class="f-blue" height="20"/>'
+        '<rect class="odds-tie" height="20"/><rect class="f-orange" height="20"/></svg>'
+    )
+    live = element("p", "", id="verdict", class_="lead", aria_live="polite")
+    table = element("div", "", id="chances")
+    form = element("div", fields, class_="versus") + '<datalist id="names"></datalist>'
+    data_block = element(
+        "script", as_json(content), type="application/json", id="strengths"
+    )
+    inner = element("div", form + live + bar + table, id="comparer", hidden=True)
+    fallback = element(
+        "noscript", paragraph("Comparing two items needs JavaScript in the browser.")
+    )
+    return notes + inner + fallback + data_block
+
+
+def _rounded(values: NDArray[np.float64], count: int) -> list[float]:
+    """Write numbers so short that probabilities keep eight digits."""
+    return [round(float(value), 8) for value in values[:count]]
+
+
+def _distinct_names(names: Sequence[Any]) -> list[str]:
+    """Shorten names, keeping them apart."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        short = shorten(name, 80)
+        seen[short] = seen.get(short, 0) + 1
+        found.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
+    return found

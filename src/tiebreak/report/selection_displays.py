@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How settings were chosen: the scores of all combinations that were tried."""
+"""Pictures of how settings were chosen, of the path of an L1 model, and of weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.metrics import get_scorer, scorer_names
 from tiebreak.metrics.inputs import positive_integer
-from tiebreak.report.figures import BLUE, GREY, INK, ORANGE, new_axes
+from tiebreak.report.figures import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    Display,
+    new_axes,
+    tidy_axes,
+)
 from tiebreak.report.markup import shorten
 from tiebreak.selection.results import draw_grid, grid_values, varying_parameters
 
@@ -163,7 +171,7 @@ class TuningDisplay:
         """Fill the cells with shades and numbers."""
         from matplotlib.colors import LinearSegmentedColormap
 
-        from tiebreak.report.figures import Cell, Cells
+        from tiebreak.report.artists import Cell, Cells
 
         finite = scores[np.isfinite(scores)]
         low = finite.min() if len(finite) else 0.0
@@ -340,7 +348,7 @@ class L1PathDisplay:
         L1PathDisplay
             Itself.
         """
-        from tiebreak.report.figures import write_plain_ticks
+        from tiebreak.report.artists import write_plain_ticks
 
         places = self._axes(axes)
         self.ax_: Axes = places[0]
@@ -351,9 +359,7 @@ class L1PathDisplay:
         for ax in places:
             ax.set_xscale("log")
             write_plain_ticks(ax.xaxis)
-            ax.grid(color=GREY, alpha=0.3, linewidth=0.6)
-            for side in ("top", "right"):
-                ax.spines[side].set_visible(False)
+            tidy_axes(ax, "top", "right", grid="both")
         places[-1].set_xlabel("alpha")
         self.figure_: Figure = self.ax_.get_figure(root=True)  # type: ignore[assignment]
         return self
@@ -423,7 +429,7 @@ class L1PathDisplay:
 _LONGEST_WEIGHT_NAME = 32
 
 
-class WeightsDisplay:
+class WeightsDisplay(Display):
     """Weights of features, the largest on top: right of zero they raise a utility.
 
     Parameters
@@ -481,10 +487,5 @@ class WeightsDisplay:
         axes.set_ylim(n - 0.5, -0.5)
         axes.set_xlabel("weight")
         axes.set_axisbelow(True)
-        axes.grid(axis="x", color=GREY, alpha=0.3, linewidth=0.6)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
         axes.tick_params(axis="y", length=0)
-        self.ax_: Axes = axes
-        self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
-        return self
+        return self._finish(axes, "top", "right", "left", grid="x")

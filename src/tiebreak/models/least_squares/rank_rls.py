@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import as_pairs, check_comparisons, is_pairs
-from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import remember_features
 from tiebreak.models.base import check_positive
@@ -201,7 +201,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         Self
             The fitted model.
         """
-        if (parts := as_partitions(X)) is not None:
+        if (parts := as_partitioned(X)) is not None:
             self._check_parameters()
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(parts.fit_model(self, **columns))

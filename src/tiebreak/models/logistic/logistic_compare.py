@@ -22,7 +22,7 @@ from tiebreak.data import ItemTable, Pairs, check_comparisons, check_outcomes
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.messages import list_rows, warn_user
-from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import (
     LINKS,
@@ -233,7 +233,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         LogisticCompare
             The fitted model.
         """
-        if (partitions := as_partitions(X)) is not None:
+        if (partitions := as_partitioned(X)) is not None:
             self._check_parameters()
             columns = {"y": y, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
-from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     GradeHinge,
     GradeSquaredHinge,
@@ -213,7 +213,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
             The fitted model.
         """
         self._check_choices()
-        if (partitions := as_partitions(X)) is not None:
+        if (partitions := as_partitioned(X)) is not None:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))
         if self.pairs_per_item is not None and not is_pairs(X):

@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Look at comparisons before fitting: what can be learned, and what misleads.
 
+`check_pairs` counts and tests; which facts are worth a word, and the words, are in
+:mod:`tiebreak.ratings.checks.report`.
+
 Boundary conventions: a weight counts as that many comparisons, so a row of weight 0 is
-absent; a comparison of an item with itself is reported and counted nowhere.
-
-Cycles of "beat more often than it lost to": A over B over C over A.
-
-Boundary convention: an item is over another when it won strictly more of their
-comparisons; equally many wins, or only ties, decide nothing.
-
-Which facts about comparisons are worth a word, and the words.
-
-A problem is what keeps a strength from being learned, a warning what may mislead, a
-note what is good to know. Every message says what was found, with names, and what to
-try.
+absent; a comparison of an item with itself is reported and counted nowhere. An item is
+over another when it won strictly more of their comparisons; equally many wins, or only
+ties, decide nothing. Sums of weights need not be whole numbers: the tails of the
+binomial distribution are written as incomplete beta functions, which agree with it for
+whole numbers and lie between them otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,515 +22,39 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, triu
 from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.special import betainc, ndtri
 
 from tiebreak.data import Pairs, as_pairs, check_outcomes, check_weights
 from tiebreak.data.columns import (
     Distinct,
     Periods,
-    as_column,
     find_distinct,
     number_keys,
     order_periods,
-    plain_values,
     readable_period,
-    refuse_missing,
 )
 from tiebreak.data.comparison_graph import ComparisonGraph
-from tiebreak.data.messages import list_rows
-from tiebreak.ratings.checks.raters import (
-    Votes,
-    binomial_two_sided,
-    check_raters,
-    wilson_interval,
-)
 from tiebreak.ratings.checks.report import (
-    LEVELS,
     CycleFacts,
-    Finding,
+    Named,
     PairsReport,
     PeriodFacts,
     PositionFacts,
     RaterFacts,
-    count_text,
-    percent,
-    plural,
+    find_all,
 )
-from tiebreak.ratings.inputs import check_row_numbers
-from tiebreak.ratings.strengths.existence import has_decided_cycle
-
-MOST_ITEMS_FOR_TRIADS = 400
-_STARTS = 20  # how many items a short cycle is looked for from
-_ROUNDING = 1e-12  # sums of weights that differ by less are equal
-
-
-@dataclass(frozen=True, eq=False)
-class MajorityCycles:
-    """What contradicts a ranking.
-
-    Attributes
-    ----------
-    items : ndarray of int64
-        The items that lie on a cycle, ascending.
-    example : tuple of int
-        A cycle, each item over the next and the last over the first; empty if there
-        is none. If there are circular triads to choose from, the one whose smallest
-        margin is largest.
-    circular_triads : int or None
-        How many sets of three items form a cycle. None: too many items to count.
-    decided_triads : int or None
-        Of how many, where each of the three pairs has a majority.
-    """
-
-    items: NDArray[np.int64]
-    example: tuple[int, ...]
-    circular_triads: int | None
-    decided_triads: int | None
-
-
-def find_cycles(graph: ComparisonGraph) -> MajorityCycles:
-    """Find the cycles of the majority relation.
-
-    Items on a cycle are those of the strong components of two or more items, in
-    O(n + N). Triads are counted by products of N × N matrices, so only up to
-    `MOST_ITEMS_FOR_TRIADS` items: with M the matrix of "over", tr(M³)/3 are circular
-    of tr(D³)/6 decided ones, D = M + Mᵀ.
-
-    Parameters
-    ----------
-    graph : ComparisonGraph
-        The comparisons.
-
-    Returns
-    -------
-    MajorityCycles
-    """
-    margin = _margins(graph)
-    _, label = connected_components(margin, directed=True, connection="strong")
-    items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
-    circular = decided = None
-    example: tuple[int, ...] = ()
-    compared = np.flatnonzero(graph.present)
-    if len(compared) <= MOST_ITEMS_FOR_TRIADS:
-        circular, decided = _count_triads(margin[compared][:, compared].toarray() > 0)
-        if circular:
-            triad = _widest_triad(margin[items][:, items].toarray())
-            example = tuple(int(code) for code in items[list(triad)])
-    if len(items) and not example:
-        inside = margin[items][:, items]
-        example = tuple(int(code) for code in items[_short_cycle(inside)])
-    return MajorityCycles(items, example, circular, decided)
-
-
-def _margins(graph: ComparisonGraph) -> csr_array:
-    """Wins minus losses of i against j, where positive."""
-    margin = csr_array(graph.beats - graph.beats.T)
-    margin.data[margin.data <= _ROUNDING * graph.beats.data.max(initial=0.0)] = 0.0
-    margin.eliminate_zeros()
-    return margin
-
-
-def _count_triads(over: NDArray[np.bool_]) -> tuple[int, int]:
-    one_way = over.astype(np.float64)
-    either = one_way + one_way.T
-    # tr(M³) is the sum of M² times Mᵀ, entry by entry; whole numbers below 2⁵³.
-    circular = ((one_way @ one_way) * one_way.T).sum() / 3
-    decided = ((either @ either) * either).sum() / 6
-    return round(circular), round(decided)
-
-
-def _widest_triad(margin: NDArray[np.float64]) -> tuple[int, int, int]:
-    """Give the circular triad whose smallest margin is largest."""
-    best, triad = 0.0, (0, 0, 0)
-    for middle in range(len(margin)):
-        # Smallest margin of the cycle i → middle → j → i.
-        into, out = margin[:, middle, np.newaxis], margin[np.newaxis, middle]
-        smallest = np.minimum(np.minimum(into, out), margin.T)
-        at = int(smallest.argmax())
-        if smallest.flat[at] > best:
-            best = float(smallest.flat[at])
-            i, j = divmod(at, len(margin))
-            triad = (i, middle, j)
-    return triad
-
-
-def _short_cycle(margin: csr_array) -> list[int]:
-    """Give the shortest cycle through one of the first items, all of which have one."""
-    found: list[int] = []
-    into = csr_array(margin.T)
-    for start in range(min(_STARTS, margin.shape[0])):
-        order, before = breadth_first_order(margin, start, return_predecessors=True)
-        # In order of distance, so the first item over the start closes a shortest one.
-        closes = np.isin(
-            order, into.indices[into.indptr[start] : into.indptr[start + 1]]
-        )
-        path = [int(order[closes.argmax()])]
-        while path[-1] != start:
-            path.append(int(before[path[-1]]))
-        if not found or len(path) < len(found):
-            found = path[::-1]
-    return found
-
-
-_SHOWN = 5
-_POSITION_LEVEL = 0.01  # of the test for an effect of position
-_SMALL_EFFECT = 0.02  # of position: significant, but no reason for a warning
-_ONE_SIDED = 10  # decided comparisons, all won by one side
-_FEWEST_TRIADS = 20  # to say anything about their share
-_ONE_SIDED_QUANTILE = 1.645  # of the normal distribution, at level 0.05
-_WORDS = {-1: "left", 0: "a tie", 1: "right"}
-
-
-@dataclass(frozen=True, eq=False)
-class Named:
-    """Names of items, and how to write them.
-
-    Attributes
-    ----------
-    names : ndarray of shape (N,) or None
-        The names.
-    numbers : ndarray of int64 of shape (N,)
-        Row numbers of the item table, which stand for names where there are none.
-    """
-
-    names: NDArray[Any] | None
-    numbers: NDArray[np.int64]
-
-    def of(self, codes: Any) -> tuple[Any, ...]:
-        """Give the names of items as Python values.
-
-        Parameters
-        ----------
-        codes : sequence of int
-            Which items.
-
-        Returns
-        -------
-        tuple
-        """
-        names = self.numbers if self.names is None else self.names
-        return tuple(plain_values(names[np.asarray(codes, dtype=np.int64)]))
-
-    def with_counts(
-        self,
-        codes: NDArray[np.int64],
-        counts: NDArray[np.float64],
-        most_first: bool = False,
-    ) -> tuple[tuple[Any, float], ...]:
-        """Give names and counts of items, in order of the counts.
-
-        Parameters
-        ----------
-        codes : ndarray of int64
-            Which items.
-        counts : ndarray of shape (N,)
-            Counts of all items.
-        most_first : bool, default=False
-            Whether the order is descending.
-
-        Returns
-        -------
-        tuple of (name, count)
-        """
-        key = -counts[codes] if most_first else counts[codes]
-        codes = codes[np.argsort(key, kind="stable")]
-        return tuple(zip(self.of(codes), counts[codes].tolist(), strict=True))
-
-    def text(self, name: Any) -> str:
-        """Write a name, or ``item 3`` if it is a row number.
-
-        Parameters
-        ----------
-        name : object
-            As `of` gives it.
-
-        Returns
-        -------
-        str
-        """
-        return f"item {name}" if self.names is None else repr(name)
-
-
-def find_all(
-    report: PairsReport, items: Named, absent: int, runs_away: bool
-) -> tuple[Finding, ...]:
-    """Find everything that is worth a word.
-
-    Parameters
-    ----------
-    report : PairsReport
-        The facts.
-    items : Named
-        How to write names.
-    absent : int
-        Rows of weight 0.
-    runs_away : bool
-        Whether strengths and the tie parameter can grow together without end.
-
-    Returns
-    -------
-    tuple of Finding
-        Problems first, then warnings, then notes.
-    """
-    found = [
-        *_separation(report, items),
-        *_other_problems(report, runs_away),
-        *_rows(report, absent),
-        *_few_games(report, items),
-        *_position_finding(report),
-        *_cycles(report, items),
-    ]
-    if report.raters is not None:
-        found += _raters(report.raters)
-    return tuple(sorted(found, key=lambda finding: LEVELS.index(finding.level)))
-
-
-def _separation(report: PairsReport, items: Named) -> Iterator[Finding]:
-    outside = tuple(name for group in report.components for name in group)
-    if outside:
-        groups = plural(len(report.components) + 1, "set")
-        yield Finding(
-            "problem",
-            "disconnected",
-            f"The items fall into {groups} that never meet, not even through others; "
-            f"outside the largest set are {_list([items.text(n) for n in outside])}. "
-            "Strengths of different sets cannot be compared. Add comparisons between "
-            "them, or rate each set by itself; a penalty (alpha > 0) centers each set "
-            "at 0, by assumption and not by data.",
-            outside,
-        )
-    for code, verb, end, counted in (
-        ("undefeated", "won", "grows", report.undefeated),
-        ("winless", "lost", "falls", report.winless),
-    ):
-        if counted:
-            its, them = ("its", "it") if len(counted) == 1 else ("their", "them")
-            yield Finding(
-                "problem",
-                code,
-                f"{plural(len(counted), 'item')} {verb} all {its} games: "
-                f"{_list(_with_games(counted, items))}. Without a penalty {its} "
-                f"strength {end} without end. Try alpha > 0, more comparisons, or "
-                f"leave {them} out.",
-                tuple(name for name, _ in counted),
-            )
-    for code, verb, groups_ in (
-        ("winning_group", "won", report.winning_groups),
-        ("losing_group", "lost", report.losing_groups),
-    ):
-        if groups_:
-            names = tuple(name for group in groups_ for name in group)
-            lists = [_list([items.text(n) for n in group]) for group in groups_]
-            who = "A group of items" if len(groups_) == 1 else "Groups of items"
-            yield Finding(
-                "problem",
-                code,
-                f"{who} {verb} every game against the rest: "
-                f"{_list([f'({text})' for text in lists], 3)}. How far they are from "
-                "the rest cannot be learned without a penalty. Try alpha > 0, or more "
-                "comparisons across.",
-                names,
-            )
-
-
-def _other_problems(report: PairsReport, runs_away: bool) -> Iterator[Finding]:
-    if report.n_comparisons == 0:
-        yield Finding(
-            "problem",
-            "nothing",
-            "No two different items are compared, so there is nothing to learn from.",
-        )
-    elif report.tie == report.n_comparisons:
-        yield Finding(
-            "warning",
-            "only_ties",
-            "Every comparison is a tie, so all items are equally strong. Check how the "
-            "outcomes were read.",
-        )
-    if runs_away:
-        yield Finding(
-            "problem",
-            "consistent",
-            "The decided comparisons contradict each other nowhere, so strengths and "
-            "the tie parameter of a tie model grow together without end. Try "
-            "alpha > 0, or more comparisons.",
-        )
-
-
-def _rows(report: PairsReport, absent: int) -> Iterator[Finding]:
-    if report.self_rows:
-        yield Finding(
-            "warning",
-            "self_comparison",
-            f"{_rows_that(len(report.self_rows), 'compare')} an item with itself: "
-            f"{list_rows(report.self_rows)}. Models refuse this; keep the other rows: "
-            "pairs[keep] with keep = pairs.left != pairs.right.",
-        )
-    when = report.periods
-    if when is not None and when.unsorted_row is not None:
-        yield Finding(
-            "warning",
-            "unsorted",
-            f"Rows are not in order of time: row {when.unsorted_row} is earlier than "
-            "the one before it. Ratings over time follow the rows; sort them by period "
-            "first.",
-        )
-    if report.repeated_rows:
-        yield Finding(
-            "note",
-            "repeated",
-            f"{_rows_that(report.repeated_rows, 'repeat')} an earlier row: the same "
-            f"items and outcome{_also(report)}. Each counts; if it was not another "
-            "occasion, remove it.",
-        )
-    if absent:
-        yield Finding(
-            "note", "weightless", f"{_rows_that(absent, 'weigh')} 0, so left out."
-        )
-
-
-def _rows_that(count: int, verb: str) -> str:
-    return f"{plural(count, 'row')} {verb}{'s' * (count == 1)}"
-
-
-def _also(report: PairsReport) -> str:
-    rater = ", the same rater" if report.raters is not None else ""
-    return rater + (", the same period" if report.periods is not None else "")
-
-
-def _few_games(report: PairsReport, items: Named) -> Iterator[Finding]:
-    few = report.few_games
-    if few:
-        have, them = ("has", "it") if len(few) == 1 else ("have", "them")
-        yield Finding(
-            "warning",
-            "few_games",
-            f"{plural(len(few), 'item')} {have} fewer than 3 games: "
-            f"{_list(_with_games(few, items))}. A strength learned from so few is "
-            f"little more than a guess. Try alpha > 0, or leave {them} out.",
-            tuple(name for name, _ in few),
-        )
-
-
-def _position_finding(report: PairsReport) -> Iterator[Finding]:
-    position = report.position
-    if position is None:
-        return
-    left = position.side == "left"
-    side = "The left side" if left else "The side with the advantage"
-    decided = f"{count_text(position.decided)} decided comparisons"
-    if position.share in (0.0, 1.0) and position.decided >= _ONE_SIDED:
-        verb = "won" if position.share == 1.0 else "lost"
-        yield Finding(
-            "warning",
-            "one_sided",
-            f"{side} {verb} all {decided}. If rows name the winner first, position "
-            "says nothing: swap sides at random before adding an advantage or "
-            "predicting.",
-        )
-        return
-    if position.p_value >= _POSITION_LEVEL:
-        return
-    small = abs(position.share - 0.5) < _SMALL_EFFECT
-    advice = (
-        "Try advantage=1 in fit, which learns its size."
-        if left
-        else "The effect is learned when fit gets the same advantage."
-    )
-    p_value = "p < 0.001" if position.p_value < 0.001 else f"p = {position.p_value:.3f}"
-    yield Finding(
-        "warning" if left and not small else "note",
-        "position",
-        f"{side} won {percent(position.share)} of {decided} ({p_value})"
-        f"{': small, but not chance' if small else ''}. {advice}",
-    )
-
-
-def _cycles(report: PairsReport, items: Named) -> Iterator[Finding]:
-    cycles = report.cycles
-    if (cycles.decided_triads or 0) >= _FEWEST_TRIADS:
-        assert cycles.circular_triads is not None
-        assert cycles.decided_triads is not None
-        n = cycles.decided_triads
-        # For coin tosses triads are uncorrelated: mean n/4 and variance 3n/16.
-        gap = (n / 4 - cycles.circular_triads) / np.sqrt(3 * n / 16)
-        if gap < _ONE_SIDED_QUANTILE:
-            share = percent(cycles.circular_triads / n)
-            yield Finding(
-                "warning",
-                "contradictory",
-                f"{share} of {plural(n, 'decided triad')} of items are circular, no "
-                "fewer than if coins had been tossed (25%): these comparisons do not "
-                "show that any item is better than another.",
-            )
-    if cycles.example:
-        names = [items.text(name) for name in cycles.example]
-        following = [*names[1:], names[0]]
-        steps = [
-            f"{a} beat {b} ({count_text(won)} to {count_text(lost)})"
-            for a, b, (won, lost) in zip(names, following, cycles.scores, strict=True)
-        ]
-        yield Finding(
-            "note",
-            "cycle",
-            f"No ranking agrees with every majority: {_list(steps)}.",
-            cycles.example,
-        )
-
-
-def _raters(raters: RaterFacts) -> Iterator[Finding]:
-    if raters.contrary:
-        voters = [
-            f"{name!r} (agrees in {percent(share)} of {count_text(votes)} votes)"
-            for name, share, votes in raters.contrary
-        ]
-        disagree = "disagrees" if len(voters) == 1 else "disagree"
-        yield Finding(
-            "warning",
-            "contrary_rater",
-            f"{plural(len(voters), 'rater')} {disagree} with everyone, more often than "
-            f"chance: {_list(voters)}. Check whether sides or outcomes were exchanged, "
-            "or leave them out.",
-            tuple(name for name, _, _ in raters.contrary),
-        )
-    if raters.constant:
-        voters = [
-            f"{name!r} ({_WORDS[outcome]}, {count_text(votes)} times)"
-            for name, outcome, votes in raters.constant
-        ]
-        say = "says" if len(voters) == 1 else "say"
-        yield Finding(
-            "warning",
-            "constant_rater",
-            f"{plural(len(voters), 'rater')} always {say} the same: {_list(voters)}. "
-            "Such votes know nothing of the items; consider leaving them out.",
-            tuple(name for name, _, _ in raters.constant),
-        )
-    if raters.one_vote:
-        have = "has" if len(raters.one_vote) == 1 else "have"
-        yield Finding(
-            "note",
-            "one_vote",
-            f"{plural(len(raters.one_vote), 'rater')} {have} one vote only: "
-            f"{_list([repr(name) for name in raters.one_vote])}. Nothing can be said "
-            "about them.",
-            raters.one_vote,
-        )
-
-
-def _with_games(counted: Sequence[tuple[Any, float]], items: Named) -> list[str]:
-    return [
-        f"{items.text(name)} ({count_text(games)}{' game' if games == 1 else ' games'})"
-        for name, games in counted
-    ]
-
-
-def _list(texts: Sequence[str], shown: int = _SHOWN) -> str:
-    more = len(texts) - shown
-    return ", ".join(texts[:shown]) + (f" and {more:,} more" if more > 0 else "")
-
+from tiebreak.ratings.inputs import check_row_column, check_row_numbers
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry, has_decided_cycle
 
 FEW_GAMES = 3
 _LARGEST_KEY = 2**62
+MOST_ITEMS_FOR_TRIADS = 400
+_STARTS = 20  # how many items a short cycle is looked for from
+_ROUNDING = 1e-12  # sums of weights that differ by less are equal
+CONSTANT_VOTES = 10
+SIGNIFICANCE = 0.05
+_PENALTY = 0.1  # keeps strengths finite when an item won or lost everything
+_LARGE_SHARE = 0.05  # of all votes; at most 20 raters have more
 
 
 def check_pairs(
@@ -589,12 +109,12 @@ def check_pairs(
     Notes
     -----
     The effect of position is the share of decided comparisons that a side won. It
-    takes for granted that strong items stand on both sides alike.
+    assumes that strong items stand on both sides equally often.
 
     Examples
     --------
     >>> from tiebreak import Pairs
-    >>> from tiebreak.ratings.checks.check_pairs import check_pairs
+    >>> from tiebreak.ratings import check_pairs
     >>> pairs = Pairs(None, ["Ada", "Bo", "Cy", "Ada"], ["Bo", "Cy", "Bo", "Cy"])
     >>> report = check_pairs(pairs, [-1, -1, -1, -1])
     >>> report.ok
@@ -658,7 +178,7 @@ def check_pairs(
         periods=None if periods is None else _when(periods, np.flatnonzero(present)),
         findings=(),
     )
-    # Strengths and the tie parameter can also run away together; see existence.py.
+    # Strengths and the tie parameter can also run away together; see bradley_terry.py.
     runs_away = (
         graph.is_strongly_connected
         and 0 < report.tie < report.n_comparisons
@@ -680,13 +200,7 @@ def _merge_items(X: Any) -> Pairs:
 
 
 def _distinct_raters(rater: ArrayLike, counted: NDArray[np.bool_]) -> Distinct:
-    column = as_column(rater, "rater")
-    if len(column) != len(counted):
-        raise ValueError(
-            f"rater has {len(column)} values but there are {len(counted)} rows; they "
-            "must be as many."
-        )
-    refuse_missing(column, "rater")
+    column = check_row_column(rater, "rater", len(counted))
     return find_distinct(column if counted.all() else column[counted])
 
 
@@ -785,3 +299,233 @@ def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
         is_sorted=len(backwards) == 0,
         unsorted_row=int(rows[backwards[0] + 1]) if len(backwards) else None,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Comparisons of different items, each with a positive weight."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    outcome: NDArray[np.int8]
+    weight: NDArray[np.float64]
+    n_items: int
+    rater: NDArray[np.int64] | None = None
+    advantage: NDArray[np.float64] | None = None  # of left
+
+    def take(self, rows: NDArray[Any]) -> Votes:
+        """Take some of the rows."""
+        return Votes(
+            self.left[rows],
+            self.right[rows],
+            self.outcome[rows],
+            self.weight[rows],
+            self.n_items,
+            None if self.rater is None else self.rater[rows],
+            None if self.advantage is None else self.advantage[rows],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MajorityCycles:
+    """What contradicts a ranking."""
+
+    items: NDArray[np.int64]  # those that lie on a cycle, ascending
+    example: tuple[int, ...]  # each over the next, the last over the first; or empty
+    circular_triads: int | None  # None: too many items to count
+    decided_triads: int | None  # where each of the three pairs has a majority
+
+
+def find_cycles(graph: ComparisonGraph) -> MajorityCycles:
+    """Find the cycles of the majority relation.
+
+    The example is the circular triad whose smallest margin is largest, if there is one.
+    """
+    margin = _margins(graph)
+    _, label = connected_components(margin, directed=True, connection="strong")
+    items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
+    circular = decided = None
+    example: tuple[int, ...] = ()
+    compared = np.flatnonzero(graph.present)
+    if len(compared) <= MOST_ITEMS_FOR_TRIADS:
+        circular, decided = _count_triads(margin[compared][:, compared].toarray() > 0)
+        if circular:
+            triad = _widest_triad(margin[items][:, items].toarray())
+            example = tuple(int(code) for code in items[list(triad)])
+    if len(items) and not example:
+        inside = margin[items][:, items]
+        example = tuple(int(code) for code in items[_short_cycle(inside)])
+    return MajorityCycles(items, example, circular, decided)
+
+
+def _margins(graph: ComparisonGraph) -> csr_array:
+    """Wins minus losses of i against j, where positive."""
+    margin = csr_array(graph.beats - graph.beats.T)
+    margin.data[margin.data <= _ROUNDING * graph.beats.data.max(initial=0.0)] = 0.0
+    margin.eliminate_zeros()
+    return margin
+
+
+def _count_triads(over: NDArray[np.bool_]) -> tuple[int, int]:
+    one_way = over.astype(np.float64)
+    either = one_way + one_way.T
+    # tr(M³) is the sum of M² times Mᵀ, entry by entry; whole numbers below 2⁵³.
+    circular = ((one_way @ one_way) * one_way.T).sum() / 3
+    decided = ((either @ either) * either).sum() / 6
+    return round(circular), round(decided)
+
+
+def _widest_triad(margin: NDArray[np.float64]) -> tuple[int, int, int]:
+    """Give the circular triad whose smallest margin is largest."""
+    best, triad = 0.0, (0, 0, 0)
+    for middle in range(len(margin)):
+        # Smallest margin of the cycle i → middle → j → i.
+        into, out = margin[:, middle, np.newaxis], margin[np.newaxis, middle]
+        smallest = np.minimum(np.minimum(into, out), margin.T)
+        at = int(smallest.argmax())
+        if smallest.flat[at] > best:
+            best = float(smallest.flat[at])
+            i, j = divmod(at, len(margin))
+            triad = (i, middle, j)
+    return triad
+
+
+def _short_cycle(margin: csr_array) -> list[int]:
+    """Give the shortest cycle through one of the first items, all of which have one."""
+    found: list[int] = []
+    into = csr_array(margin.T)
+    for start in range(min(_STARTS, margin.shape[0])):
+        order, before = breadth_first_order(margin, start, return_predecessors=True)
+        # In order of distance, so the first item over the start closes a shortest one.
+        closes = np.isin(
+            order, into.indices[into.indptr[start] : into.indptr[start + 1]]
+        )
+        path = [int(order[closes.argmax()])]
+        while path[-1] != start:
+            path.append(int(before[path[-1]]))
+        if not found or len(path) < len(found):
+            found = path[::-1]
+    return found
+
+
+def check_raters(votes: Votes, names: list[Any]) -> RaterFacts:
+    """Describe the raters, and find those whose votes say nothing."""
+    assert votes.rater is not None
+    n_raters = len(names)
+    total = _sum_by(votes.rater, votes.weight, n_raters)
+    present = total > 0
+    counts = total[present]
+    return RaterFacts(
+        n_raters=int(present.sum()),
+        fewest=float(counts.min()),
+        median=float(np.median(counts)),
+        most=float(counts.max()),
+        one_vote=tuple(names[code] for code in np.flatnonzero(total == 1)),
+        constant=_find_constant(votes, total, names),
+        contrary=_find_contrary(votes, total, names),
+    )
+
+
+def _find_constant(
+    votes: Votes, total: NDArray[np.float64], names: list[Any]
+) -> tuple[tuple[Any, int, float], ...]:
+    """Give rater, outcome and votes of those who always say the same."""
+    cells = 3 * votes.rater + votes.outcome + 1  # type: ignore[operator]
+    said = np.bincount(cells, minlength=3 * len(names)).reshape(-1, 3) > 0
+    constant = (said.sum(axis=1) == 1) & (total >= CONSTANT_VOTES)
+    return tuple(
+        (names[code], int(said[code].argmax()) - 1, float(total[code]))
+        for code in np.flatnonzero(constant)
+    )
+
+
+def _find_contrary(
+    votes: Votes, total: NDArray[np.float64], names: list[Any]
+) -> tuple[tuple[Any, float, float], ...]:
+    """Give rater, share of agreement and decided votes of those against all others.
+
+    Strengths of all votes stand for those of the others, but not for a rater with a
+    large share of the votes, who is left out of them.
+    """
+    assert votes.rater is not None
+    if (total > 0).sum() < 2 or not votes.outcome.any():
+        return ()
+    agreed, decided = _count_agreement(votes, _fit_strengths(votes), len(names))
+    for code in np.flatnonzero(total > _LARGE_SHARE * total.sum()):
+        own = votes.rater == code
+        others = votes.take(~own)
+        if not others.outcome.any():
+            agreed[code] = decided[code] = 0.0
+            continue
+        counts = _count_agreement(votes.take(own), _fit_strengths(others), len(names))
+        agreed[code], decided[code] = counts[0][code], counts[1][code]
+    tested = np.flatnonzero(decided > 0)
+    p_value = binomial_at_most(agreed[tested], decided[tested])
+    found = tested[p_value * len(tested) < SIGNIFICANCE]
+    share = agreed[found] / decided[found]
+    return tuple(
+        (names[found[i]], float(share[i]), float(decided[found[i]]))
+        for i in np.argsort(share, kind="stable")
+    )
+
+
+def _count_agreement(
+    votes: Votes, strength: NDArray[np.float64], n_raters: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum, by rater, the decided votes with the stronger item, and all decided ones."""
+    side = np.sign(strength[votes.right] - strength[votes.left])
+    # NaN where an item is unknown to the others; then, as when strengths are equal,
+    # there is nothing to agree with.
+    counted = (votes.outcome != 0) & (np.abs(side) == 1)
+    assert votes.rater is not None
+    rater, weight = votes.rater[counted], votes.weight[counted]
+    same = side[counted] == votes.outcome[counted]
+    return (_sum_by(rater, weight * same, n_raters), _sum_by(rater, weight, n_raters))
+
+
+def _sum_by(
+    codes: NDArray[np.int64], weight: NDArray[np.float64], n: int
+) -> NDArray[np.float64]:
+    # The stubs of NumPy do not know that weights make the counts floats.
+    return np.bincount(codes, weight, n).astype(np.float64, copy=False)
+
+
+def _fit_strengths(votes: Votes) -> NDArray[np.float64]:
+    """Give the strength of each item, NaN for those that are not compared."""
+    pairs = Pairs._of(None, votes.left, votes.right, np.arange(votes.n_items))
+    ties = "davidson" if (votes.outcome == 0).any() else None
+    model = BradleyTerry(ties=ties, alpha=_PENALTY)
+    with warnings.catch_warnings():
+        # True of a part of the votes, these would say nothing; and items that never
+        # meet are not compared here either.
+        warnings.filterwarnings(
+            "ignore", message="y holds only 0 and 1|.* comparable only by the penalty"
+        )
+        model.fit(pairs, votes.outcome, sample_weight=votes.weight)
+    strength = np.full(votes.n_items, np.nan)
+    strength[model.items_] = model.strength_
+    return strength
+
+
+def wilson_interval(
+    wins: float, total: float, level: float = 0.95
+) -> tuple[float, float]:
+    """Wilson's interval for a share."""
+    z = float(ndtri((1 + level) / 2))
+    share, shrink = wins / total, 1 + z**2 / total
+    center = (share + z**2 / (2 * total)) / shrink
+    half = z / shrink * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
+    return max(0.0, float(center - half)), min(1.0, float(center + half))
+
+
+def binomial_at_most(wins: ArrayLike, total: ArrayLike) -> Any:
+    """Probability of at most so many wins when each is won with probability 1/2."""
+    return betainc(np.subtract(total, wins), np.add(wins, 1.0), 0.5)
+
+
+def binomial_two_sided(wins: float, total: float) -> float:
+    """Two-sided p-value of the hypothesis that each is won with probability 1/2.
+
+    Twice the smaller tail, at most 1.
+    """
+    return min(1.0, 2 * float(binomial_at_most(min(wins, total - wins), total)))

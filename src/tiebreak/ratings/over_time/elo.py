@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elo ratings.
-
-Elo's formula, game after game.
+"""Elo ratings: the update of one game or period, and the model.
 
 The state of the items is one array, a row per item and a column per quantity, so that
 a game touches two places in memory. `CHANGE` is zero between updates.
@@ -21,37 +19,28 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tiebreak.ratings.over_time.games import Games
-from tiebreak.ratings.over_time.sequential import (
+from tiebreak.ratings.over_time.base import (
     SequentialRating,
     finite_number,
     positive_number,
 )
+from tiebreak.ratings.over_time.games import Games
 
 COLUMNS = ("rating", "games", "peak", "change")
 RATING, GAMES, PEAK, CHANGE = range(4)
 
+# K of new items, of usual ones, and of those that reached the top rating.
 K_RULES = {"fide": (30.0, 15.0, 10.0), "fide2014": (40.0, 20.0, 10.0)}
-"""K of new items, of usual ones, and of those that reached the top rating."""
 NEW_GAMES, TOP_RATING = 30.0, 2400.0
 
-STEPS = 16
-"""Polynomials per unit of the logistic function's argument."""
-REACH = 40
-"""Beyond this argument the expected score is taken as here, 4e-18 from 0 or 1."""
+STEPS = 16  # polynomials per unit of the logistic function's argument
+REACH = 40  # beyond it the expected score is taken as here, 4e-18 from 0 or 1
 TERMS = 8
 
 
 @cache
 def logistic_table() -> NDArray[np.float64]:
-    """Tabulate the Taylor polynomials of s(v) = 1 / (1 + exp(-v)).
-
-    Returns
-    -------
-    ndarray of shape (2 * REACH * STEPS + 1, TERMS)
-        Row j holds the coefficients of s((j - REACH * STEPS + h) / STEPS) as a
-        polynomial in h.
-    """
+    """Tabulate Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
     v = np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS
     c = np.zeros((len(v), TERMS))
     c[:, 0] = 1.0 / (1.0 + np.exp(-v))
@@ -65,20 +54,7 @@ def logistic_table() -> NDArray[np.float64]:
 
 @njit(cache=True, nogil=True)
 def expected_score(steps, table):  # type: ignore[no-untyped-def]
-    """Evaluate the logistic function at ``steps / STEPS``.
-
-    Parameters
-    ----------
-    steps : float
-        The argument in steps of the table.
-    table : ndarray
-        From `logistic_table`.
-
-    Returns
-    -------
-    float
-        With an absolute error below 4e-16.
-    """
+    """Evaluate the logistic function at ``steps / STEPS``."""
     middle = REACH * STEPS
     if steps < -middle:
         steps = -float(middle)
@@ -98,20 +74,8 @@ def expected_score(steps, table):  # type: ignore[no-untyped-def]
 def update_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
     """Update both ratings after every game, with one K for all, in place.
 
-    Parameters
-    ----------
-    sides : ndarray of uint32 of shape (n, 2)
-        Left and right item of every game.
-    outcome : ndarray of int8 of shape (n,)
-        -1 left won, 0 tie, +1 right won.
-    state : ndarray of float64 of shape (N, 4)
-        Columns as in `COLUMNS`; ratings and games are updated.
-    before : ndarray of float64 of shape (n, 2, 1)
-        Gets the ratings before every game.
-    rule : ndarray of float64
-        Steps of the table per rating point, advantage of left, K.
-    table : ndarray
-        From `logistic_table`.
+    `rule` is (steps per point, advantage, K of new, usual and top items, NEW_GAMES,
+    TOP_RATING).
     """
     steps, advantage, k = rule[0], rule[1], rule[2]
     for i in range(len(outcome)):
@@ -140,32 +104,7 @@ def k_factor(state, item, rule):  # type: ignore[no-untyped-def]
 def update_by_period(  # type: ignore[no-untyped-def]
     sides, outcome, weight, advantage, starts, state, before, after, rule, table
 ):
-    """Update ratings once per run of rows, from the ratings before it, in place.
-
-    Parameters
-    ----------
-    sides : ndarray of uint32 of shape (n, 2)
-        Left and right item of every game.
-    outcome : ndarray of int8 of shape (n,)
-        -1 left won, 0 tie, +1 right won.
-    weight : ndarray of float64 of shape (n,)
-        Weights; a row of weight 0 changes nothing.
-    advantage : ndarray of float64 of shape (n,)
-        Rating points added to left.
-    starts : ndarray of int64 of shape (n_updates + 1,)
-        First row of every update, and n.
-    state : ndarray of float64 of shape (N, 4)
-        Columns as in `COLUMNS`; all are updated.
-    before, after : ndarray of float64 of shape (n, 2, 1)
-        Get the ratings before and after the update of every game. `after` may have
-        the shape (0, 2, 1): then it gets nothing.
-    rule : ndarray of float64
-        Steps of the table per rating point; the advantage, which is not used here; K
-        of new items, of usual ones, and of those that were at the top; below how many
-        games an item is new; which rating is the top.
-    table : ndarray
-        From `logistic_table`.
-    """
+    """Update ratings once per run of rows, from the ratings before it, in place."""
     for u in range(len(starts) - 1):
         for i in range(starts[u], starts[u + 1]):
             a, b = sides[i, 0], sides[i, 1]
@@ -193,9 +132,6 @@ def update_by_period(  # type: ignore[no-untyped-def]
             for i in range(starts[u], starts[u + 1]):
                 after[i, 0, 0] = state[sides[i, 0], RATING]
                 after[i, 1, 0] = state[sides[i, 1], RATING]
-
-
-_NAMED_RULES = ", 'fide' or 'fide2014'"
 
 
 class Elo(SequentialRating):
@@ -299,9 +235,11 @@ class Elo(SequentialRating):
 
     def _read_settings(self) -> dict[str, Any]:
         self._check_unseen()
-        named = isinstance(self.k, str) and self.k in K_RULES
+        k = self.k
+        if not (isinstance(k, str) and k in K_RULES):
+            k = positive_number(self, "k", or_else=", 'fide' or 'fide2014'")
         return {
-            "k": self.k if named else positive_number(self, "k", _NAMED_RULES),
+            "k": k,
             "init": finite_number(self, "init"),
             "advantage": finite_number(self, "advantage"),
             "scale": positive_number(self, "scale"),

@@ -21,7 +21,6 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable, Pairs, check_outcomes
-from tiebreak.data.columns import plain_values
 from tiebreak.ratings.inputs import named_pairs
 from tiebreak.ratings.over_time.elo import (
     K_RULES,
@@ -31,33 +30,23 @@ from tiebreak.ratings.over_time.elo import (
     expected_score,
     logistic_table,
 )
-from tiebreak.ratings.over_time.games import check_period, number_sides
+from tiebreak.ratings.over_time.games import (
+    check_period,
+    number_sides,
+    refuse_unmeasured,
+)
 from tiebreak.ratings.over_time.glicko import Q, discount
 
+# The 16 features, in order; `game_features` says what they are.
 FEATURE_NAMES = (
-    "elo",
-    "glicko",
-    "glicko_deviation",
-    "first_move",
-    "games",
-    "wins",
-    "draws",
-    "losses",
-    "win_share",
-    "draw_share",
-    "loss_share",
-    "beat_higher_share",
-    "lost_to_lower_share",
-    "opponent_difference",
-    "form",
-    "idle_periods",
+    *("elo", "glicko", "glicko_deviation", "first_move"),
+    *("games", "wins", "draws", "losses", "win_share", "draw_share", "loss_share"),
+    *("beat_higher_share", "lost_to_lower_share", "opponent_difference"),
+    *("form", "idle_periods"),
 )
-"""Names of the 16 features, in order; `game_features` says what they are."""
 
 _MAX_DEVIATION = 350.0
-
-FORM_GAMES = 10
-"""How many of the last games ``form`` is about."""
+FORM_GAMES = 10  # how many of the last games ``form`` is about
 
 # Columns of the state of the players; the last results are kept from RESULTS on.
 ELO, PEAK, GLICKO, DEVIATION, LAST = range(5)
@@ -200,7 +189,11 @@ def game_features(
     n = len(pairs)
     outcome = check_outcomes(y, n)
     sides, names, _ = number_sides(pairs, None)
-    time = np.full(n, np.nan) if period is None else _measured_time(period, n)
+    time = np.full(n, np.nan)
+    if period is not None:
+        column = check_period(period, n)
+        refuse_unmeasured(column, "game_features", "it measures the time between them")
+        time = column.astype(np.float64)
     new = np.zeros(N_COLUMNS)
     new[[ELO, PEAK]] = _number("elo_init", elo_init)
     new[GLICKO] = _number("glicko_init", glicko_init)
@@ -220,18 +213,6 @@ def game_features(
         ),
         n_before=values[:, FEATURE_NAMES.index("games")].reshape(n, 2).astype(np.int64),
     )
-
-
-def _measured_time(period: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    column = check_period(period, n_rows)
-    if column.dtype.kind not in "iuf":
-        raise TypeError(
-            "game_features needs numbers as period, because it measures the time "
-            f"between them; got {plain_values(column[:1])[0]!r} at row 0. For months "
-            "try np.asarray(dates, dtype='datetime64[M]').astype(int), for days "
-            "'datetime64[D]' in the same place."
-        )
-    return column.astype(np.float64)
 
 
 def _factors(k: Any) -> tuple[float, float, float]:
@@ -271,26 +252,7 @@ def _number(
 
 @njit(cache=True, nogil=True)
 def write_features(sides, outcome, time, rule, table, state, values):  # type: ignore[no-untyped-def]
-    """Write the features of both players of every game, and update the players.
-
-    Parameters
-    ----------
-    sides : ndarray of uint32 of shape (n, 2)
-        Left and right player of every game, two different ones.
-    outcome : ndarray of int8 of shape (n,)
-        -1 left won, 0 draw, +1 right won.
-    time : ndarray of float64 of shape (n,)
-        Periods, not decreasing; NaN without periods.
-    rule : ndarray of float64 of shape (5,)
-        Steps of the table per rating point; K of new players, of usual ones and of
-        those that were at the top; c.
-    table : ndarray
-        From `logistic_table`.
-    state : ndarray of float64 of shape (N, N_COLUMNS)
-        State of the players, updated in place.
-    values : ndarray of float64 of shape (2 n, 16)
-        Gets the features.
-    """
+    """Write the features of both players of every game, and update the players."""
     for i in range(len(outcome)):
         a, b = state[sides[i, 0]], state[sides[i, 1]]
         grow_deviation(a, time[i], rule)
@@ -376,11 +338,7 @@ def count_result(player, score, difference):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def update_glicko(player, ahead, deviation, score):  # type: ignore[no-untyped-def]
-    """Update Glicko rating and deviation by one game, in place.
-
-    `ahead` is the player's rating minus the opponent's, `deviation` the opponent's,
-    both before the game.
-    """
+    """Update Glicko rating and deviation by one game, in place."""
     g = discount(deviation)
     # Of the two exponentials take the one below 1, so that E (1 - E) keeps its digits.
     e = math.exp(-Q * g * abs(ahead))

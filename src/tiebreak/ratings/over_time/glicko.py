@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Glicko ratings, and what Glicko-2 has in common with them.
-
-Glickman's formulas, period after period, for Glicko and for Glicko-2.
+"""Glicko and Glicko-2 ratings: Glickman's updates of a period, and the models.
 
 With q = ln 10 / 400, g(D) = 1 / sqrt(1 + 3 q² D² / π²) and the expected score of item
 i against j, E = 1 / (1 + exp(-q g(Dj) (ri - rj))), the games of i in a period give
@@ -10,8 +8,8 @@ i against j, E = 1 / (1 + exp(-q g(Dj) (ri - rj))), the games of i in a period g
 
 the same in both systems: 1 / d² of the one is q² I, 1 / v of the other is I. They
 differ in when deviations grow, and in the volatility, see `grown_deviation` and
-`settle`. Deviations are in rating points in the state, also for Glicko-2, whose own
-scale φ = q D is used for the volatility σ only.
+`update_item`. Deviations are in rating points in the state, also for Glicko-2, whose
+own scale φ = q D is used for the volatility σ only.
 
 `INFORMATION`, `EVIDENCE` and `PLAYED` are zero between updates. `LAST` is the period
 last played in, NaN before the first; without periods it stays NaN.
@@ -26,23 +24,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tiebreak.ratings.over_time.games import Games
-from tiebreak.ratings.over_time.sequential import (
+from tiebreak.ratings.over_time.base import (
     SequentialRating,
     finite_number,
     positive_number,
     refuse_parameter,
 )
+from tiebreak.ratings.over_time.games import Games
 
 COLUMNS = (
-    "rating",
-    "deviation",
-    "volatility",
-    "games",
-    "last",
-    "information",
-    "evidence",
-    "played",
+    *("rating", "deviation", "volatility", "games"),
+    *("last", "information", "evidence", "played"),
 )
 RATING, DEVIATION, VOLATILITY, GAMES, LAST, INFORMATION, EVIDENCE, PLAYED = range(8)
 
@@ -61,9 +53,7 @@ def discount(deviation):  # type: ignore[no-untyped-def]
 def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
     """Give the deviation of an item at the start of an update.
 
-    Glicko: D² grows by c² for every period since the last one played, at least one.
-    Glicko-2: by (σ / q)² for every period in between, in which the item did not play;
-    what the period itself adds is part of `settle`.
+    `rule` is (c, max_deviation, τ); τ > 0 means Glicko-2.
     """
     deviation = state[item, DEVIATION]
     # False also for NaN: nothing passes before the first game, or without periods.
@@ -79,18 +69,7 @@ def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def new_volatility(sigma, phi, information, evidence, tau):  # type: ignore[no-untyped-def]
-    """Solve Glickman's equation for the volatility of Glicko-2.
-
-    With a = ln σ², v = 1 / I and Δ = e / I, x = ln σ'² is the root of ::
-
-        h(x) = ½ p (D - 1) - (x - a) / τ²,   z = exp(x), s = φ² + v + z,
-                                             p = z / s,  D = Δ² / s.
-
-    It lies between a and ln(Δ² - φ² - v), where D = 1, if h(a) > 0, and else between
-    a - τ²/2, where h > 0 because p < 1, and a. Newton's method finds it in two or
-    three steps; where its steps do not become half as long each time, the interval is
-    halved instead.
-    """
+    """Solve Glickman's equation for the volatility of Glicko-2."""
     v, delta = 1.0 / information, evidence / information
     a = 2.0 * math.log(sigma)
     low, high, x, step = a - 0.5 * tau**2, a, a, math.inf
@@ -119,7 +98,7 @@ def new_volatility(sigma, phi, information, evidence, tau):  # type: ignore[no-u
 
 
 @njit(cache=True, nogil=True)
-def settle(state, item, time, rule):  # type: ignore[no-untyped-def]
+def update_item(state, item, time, rule):  # type: ignore[no-untyped-def]
     """Turn what an item's games of an update say into its new state, in place."""
     information, evidence = state[item, INFORMATION], state[item, EVIDENCE]
     phi = Q * grown_deviation(state, item, time, rule)
@@ -143,23 +122,7 @@ def settle(state, item, time, rule):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_game(state, item, difference, deviation, score, weight):  # type: ignore[no-untyped-def]
-    """Add what a game says about one side, in place.
-
-    Parameters
-    ----------
-    state : ndarray of shape (N, 8)
-        Information, evidence and weight played of the item are increased.
-    item : int
-        The item.
-    difference : float
-        Its rating minus the opponent's, advantage included.
-    deviation : float
-        The opponent's deviation at the start.
-    score : float
-        Its score.
-    weight : float
-        Weight of the game.
-    """
+    """Add what a game says about one side, in place."""
     g = discount(deviation)
     # Of the two exponentials take the one below 1, so that E (1 - E) keeps its digits.
     e = math.exp(-Q * g * abs(difference))
@@ -173,31 +136,7 @@ def add_game(state, item, difference, deviation, score, weight):  # type: ignore
 def update_by_period(  # type: ignore[no-untyped-def]
     sides, outcome, weight, advantage, starts, times, state, before, after, rule
 ):
-    """Update ratings, deviations and volatilities once per run of rows, in place.
-
-    Parameters
-    ----------
-    sides : ndarray of uint32 of shape (n, 2)
-        Left and right item of every game.
-    outcome : ndarray of int8 of shape (n,)
-        -1 left won, 0 tie, +1 right won.
-    weight : ndarray of float64 of shape (n,)
-        Weights; a row of weight 0 changes nothing.
-    advantage : ndarray of float64 of shape (n,)
-        Rating points added to left.
-    starts : ndarray of int64 of shape (n_updates + 1,)
-        First row of every update, and n.
-    times : ndarray of float64 of shape (n_updates,)
-        Period of every update; NaN without periods.
-    state : ndarray of float64 of shape (N, 8)
-        Columns as in `COLUMNS`.
-    before, after : ndarray of float64 of shape (n, 2, 2) or (n, 2, 3)
-        Get rating, deviation and, if there is room, volatility of both sides of every
-        game at the start of its update, deviations grown, and after it. `after` may
-        have no rows: then it gets nothing.
-    rule : ndarray of float64 of shape (3,)
-        c, the largest deviation, and τ; τ = 0 for Glicko.
-    """
+    """Update ratings, deviations and volatilities once per run of rows, in place."""
     for u in range(len(starts) - 1):
         for i in range(starts[u], starts[u + 1]):
             for side in range(2):
@@ -213,9 +152,9 @@ def update_by_period(  # type: ignore[no-untyped-def]
                 add_game(state, right, -ahead, before[i, 0, 1], 1.0 - score, w)
         for i in range(starts[u], starts[u + 1]):
             for side in range(2):
-                # Items with several games come here again, already settled.
+                # Items with several games come here again, already updated.
                 if state[sides[i, side], PLAYED] > 0.0:
-                    settle(state, sides[i, side], times[u], rule)
+                    update_item(state, sides[i, side], times[u], rule)
         if len(after):
             for i in range(starts[u], starts[u + 1]):
                 for side in range(2):
@@ -225,7 +164,7 @@ def update_by_period(  # type: ignore[no-untyped-def]
 
 
 class DeviatingRating(SequentialRating):
-    """Ratings with deviations, as in both systems of Glickman."""
+    """Ratings with deviations: what Glicko and Glicko-2 share."""
 
     _columns = COLUMNS
     _measures_time = True

@@ -1,21 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Strengths of maximum likelihood, with ties."""
+r"""Strengths of maximum likelihood from comparisons, with ties.
+
+Boundary convention: a tie is predicted where it is the most probable outcome, also
+where it is as probable as another.
+
+*When strengths exist.* Without a penalty the likelihood has a maximum unless
+coefficients can grow along a direction (δθ, δt) that no comparison contradicts. With
+δt = 0 decided comparisons ask for δθ_winner ≥ δθ_loser and ties for equality: there is
+such a direction unless the graph with an edge from winner to loser, and both ways for
+ties, is strongly connected. With δt > 0, scaled to 1, decided comparisons ask for
+δθ_winner ≥ δθ_loser + 2 and ties for \|δθ_i - δθ_j\| ≤ 2, which fails unless some
+directed cycle has more decided comparisons than ties (for example two items that beat
+each other). Both conditions are checked exactly, on the counts.
+"""
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import as_pairs, is_pairs
-from tiebreak.data.comparison_graph import ComparisonCounts, count_comparisons
+from tiebreak.data import Pairs, as_pairs, is_pairs
+from tiebreak.data.comparison_graph import (
+    ComparisonCounts,
+    ComparisonGraph,
+    count_comparisons,
+)
 from tiebreak.data.messages import warn_user
-from tiebreak.data.partitioned import as_partitions
+from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
     ComparisonObjective,
@@ -25,161 +43,25 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.models.base import (
-    OUTCOMES,
-    UtilityMixin,
-    accuracy,
-    check_positive,
-    to_outcomes,
-)
+from tiebreak.models.base import OUTCOMES, accuracy, to_outcomes
 from tiebreak.ratings.inputs import (
     check_rater,
     check_results,
     check_row_covariates,
     favor_of_left,
 )
-from tiebreak.ratings.strengths.existence import check_existence
-from tiebreak.ratings.strengths.inference import StrengthUncertainty
+from tiebreak.ratings.strengths.inference import (
+    KINDS,
+    StrengthModel,
+    bootstrap_coefficients,
+    coefficient_covariance,
+)
 from tiebreak.solvers import minimize_newton
-
-
-class StrengthPredictions(UtilityMixin):
-    """What a model of strengths foretells; mixed into a model.
-
-    The model has ``tie_``, ``threshold_``, possibly ``advantage_`` and
-    ``context_coef_``, and its model of ties as ``_link`` and ``_tie``.
-    """
-
-    tie_: float
-
-    @property
-    def _link(self) -> OutcomeLink:
-        raise NotImplementedError
-
-    @property
-    def _tie(self) -> float:
-        raise NotImplementedError
-
-    def decision_function(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
-        """Difference of strengths, right minus left, minus what favors left.
-
-        Parameters
-        ----------
-        X : Pairs
-            Comparisons of items by name.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`. None: neutral ground, 0.
-        context : array-like of shape (n, q), optional
-            As in `fit`. None: 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        d = super().decision_function(X)
-        if advantage is None and context is None:
-            return d
-        gamma = getattr(self, "advantage_", None)
-        beta = getattr(self, "context_coef_", None)
-        return d - favor_of_left(advantage, gamma, context, beta, len(d))
-
-    def predict_proba(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
-        """Probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X : Pairs
-            Comparisons of items by name.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`. None: neutral ground, 0.
-        context : array-like of shape (n, q), optional
-            As in `fit`. None: 0.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right; rows sum to 1.
-        """
-        d = self.decision_function(X, advantage=advantage, context=context)
-        if np.isposinf(self.tie_):
-            return np.tile([0.0, 1.0, 0.0], (len(d), 1))
-        return self._link.probabilities(d, self._tie)
-
-    def predict(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[Any]:
-        """Most probable outcomes of comparisons, or strengths of items.
-
-        Parameters
-        ----------
-        X : Pairs, or array-like of names
-            Comparisons, or items.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`, for comparisons.
-        context : array-like of shape (n, q), optional
-            As in `fit`, for comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        if advantage is None and context is None:
-            return super().predict(X)
-        d = self.decision_function(as_pairs(X), advantage=advantage, context=context)
-        return to_outcomes(d, self.threshold_)
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        advantage: ArrayLike | None = None,
-        context: Any = None,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
-
-        Parameters
-        ----------
-        X : Pairs, Orders or names of items
-            Test data.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons or grades of items.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`, for comparisons.
-        context : array-like of shape (n, q), optional
-            As in `fit`, for comparisons.
-        qid : array-like of shape (n,), optional
-            Groups of graded items.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Between 0 and 1, higher is better.
-        """
-        check_is_fitted(self)
-        plain = advantage is None and context is None
-        if plain or y is None or not is_pairs(X):
-            return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        return accuracy(
-            y, self.predict(X, advantage=advantage, context=context), sample_weight
-        )
-
 
 _LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
 
 
-class BradleyTerry(
-    StrengthUncertainty, StrengthPredictions, ClassifierMixin, BaseEstimator
-):
+class BradleyTerry(StrengthModel):
     r"""Strengths of items from who-beat-whom, ties included, by maximum likelihood.
 
     With d = θ_right - θ_left - γ h - zᵀβ for a comparison with advantage h and context
@@ -322,7 +204,7 @@ class BradleyTerry(
             The fitted model.
         """
         self._check_parameters()
-        if (parts := as_partitions(X)) is not None:
+        if (parts := as_partitioned(X)) is not None:
             columns = {"advantage": advantage, "context": context, "rater": rater}
             columns |= {"y": y, "sample_weight": sample_weight}
             return self._keep(parts.fit_model(self, **columns))
@@ -339,7 +221,7 @@ class BradleyTerry(
             results.take(covariates),
             None if raters is None else results.take(raters),
         )
-        check_existence(counts, results.names, self.ties, self.alpha)
+        _check_existence(counts, results.names, self.ties, self.alpha)
         self._forget()
         self.classes_ = OUTCOMES.copy()
         self.items_ = results.names
@@ -354,13 +236,7 @@ class BradleyTerry(
                 f"BradleyTerry got ties={self.ties!r}; expected 'davidson', "
                 "'rao-kupper' or None."
             )
-        good = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
-        if not good or not np.isfinite(self.alpha) or self.alpha < 0:
-            raise ValueError(
-                f"BradleyTerry got alpha={self.alpha!r}; expected a finite number, 0 "
-                "or more."
-            )
-        check_positive(self, "tol", "max_iter")
+        super()._check_parameters()
 
     def _solve(self, counts: ComparisonCounts, has_advantage: bool) -> None:
         link = self._link
@@ -376,7 +252,12 @@ class BradleyTerry(
         x, t = np.zeros(n + q), np.inf
         if share < 1.0:
             t = link.start(share)
-            x[:n] = self._first_guess()
+            # Strengths as if every item had met average items only, mean 0.
+            points = self.wins_ + 0.5 * self.ties_
+            games = self.wins_ + self.ties_ + self.losses_
+            rate = (points + 0.5) / (games + 1.0)
+            guess = np.log(rate / (1.0 - rate))
+            x[:n] = guess - guess.mean()
             objective = self._objective(counts.counts, None if share else t)
             solution = minimize_newton(
                 objective,
@@ -409,14 +290,6 @@ class BradleyTerry(
                 "or leave out a covariate that separates the outcomes.",
                 ConvergenceWarning,
             )
-
-    def _first_guess(self) -> NDArray[np.float64]:
-        """Strengths as if every item had met average items only, mean 0."""
-        points = self.wins_ + 0.5 * self.ties_
-        games = self.wins_ + self.ties_ + self.losses_
-        share = (points + 0.5) / (games + 1.0)
-        guess = np.log(share / (1.0 - share))
-        return guess - guess.mean()
 
     def _objective(
         self, counts: NDArray[np.float64], tie: float | None
@@ -457,7 +330,263 @@ class BradleyTerry(
         """The tie parameter as the link has it."""
         return self._link.from_parameter(self.tie_)
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
-        """The strengths, under the name that all models without features have."""
-        return self.strength_
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> NDArray[np.float64]:
+        """Difference of strengths, right minus left, minus what favors left.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons of items by name.
+        advantage : float or array-like of shape (n,), optional
+            As in `fit`. None: neutral ground, 0.
+        context : array-like of shape (n, q), optional
+            As in `fit`. None: 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        d = super().decision_function(X)
+        if advantage is None and context is None:
+            return d
+        gamma = getattr(self, "advantage_", None)
+        beta = getattr(self, "context_coef_", None)
+        return d - favor_of_left(advantage, gamma, context, beta, len(d))
+
+    def predict_proba(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> NDArray[np.float64]:
+        """Probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons of items by name.
+        advantage : float or array-like of shape (n,), optional
+            As in `fit`. None: neutral ground, 0.
+        context : array-like of shape (n, q), optional
+            As in `fit`. None: 0.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right; rows sum to 1.
+        """
+        d = self.decision_function(X, advantage=advantage, context=context)
+        if np.isposinf(self.tie_):
+            return np.tile([0.0, 1.0, 0.0], (len(d), 1))
+        return self._link.probabilities(d, self._tie)
+
+    def predict(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> NDArray[Any]:
+        """Most probable outcomes of comparisons, or strengths of items.
+
+        Parameters
+        ----------
+        X : Pairs, or array-like of names
+            Comparisons, or items.
+        advantage : float or array-like of shape (n,), optional
+            As in `fit`, for comparisons.
+        context : array-like of shape (n, q), optional
+            As in `fit`, for comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if advantage is None and context is None:
+            return super().predict(X)
+        d = self.decision_function(as_pairs(X), advantage=advantage, context=context)
+        return to_outcomes(d, self.threshold_)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        advantage: ArrayLike | None = None,
+        context: Any = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
+
+        Parameters
+        ----------
+        X : Pairs, Orders or names of items
+            Test data.
+        y : array-like of shape (n,), optional
+            Outcomes of comparisons or grades of items.
+        advantage : float or array-like of shape (n,), optional
+            As in `fit`, for comparisons.
+        context : array-like of shape (n, q), optional
+            As in `fit`, for comparisons.
+        qid : array-like of shape (n,), optional
+            Groups of graded items.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, higher is better.
+        """
+        check_is_fitted(self)
+        plain = advantage is None and context is None
+        if plain or y is None or not is_pairs(X):
+            return super().score(X, y, qid=qid, sample_weight=sample_weight)
+        return accuracy(
+            y, self.predict(X, advantage=advantage, context=context), sample_weight
+        )
+
+    def information(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Fisher information of one comparison about a difference of strengths.
+
+        Parameters
+        ----------
+        difference : ndarray of shape (m,)
+            Differences d.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            E[(∂ ln P/∂d)²]: largest at d = 0, and 0 where the outcome is certain.
+        """
+        check_is_fitted(self)
+        scores, _ = self._link.scores(difference, self._tie)
+        return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
+
+    def _coefficient_covariance(self, kind: str | None) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        raters = getattr(self, "rater_counts_", None)
+        if kind is None:
+            kind = "sandwich" if raters is None else "cluster"
+        if kind not in KINDS:
+            raise ValueError(
+                f"kind must be one of {', '.join(map(repr, KINDS))} or None; got "
+                f"{kind!r}."
+            )
+        if kind == "cluster" and (raters is None or raters.shape[0] < 2):
+            found = "none" if raters is None else f"{raters.shape[0]}"
+            raise ValueError(
+                "Standard errors clustered by rater need fit(..., rater=...) with at "
+                f"least two raters, got {found}. Use kind='sandwich' instead."
+            )
+        self._refuse_too_many()
+        if np.isposinf(self.tie_):
+            raise ValueError(
+                "Every comparison was a tie, so nothing is known about the strengths "
+                "and they have no standard errors."
+            )
+        objective = self._objective_of(self.pair_counts_)
+        return coefficient_covariance(objective, self._solution(), kind, raters)
+
+    def bootstrap(
+        self, n_resamples: int = 1000, random_state: int | None = 0
+    ) -> NDArray[np.float64]:
+        """Strengths in randomly reweighted data.
+
+        Every comparison gets an exponential random weight of mean 1 (the Bayesian
+        bootstrap), or every rater if the model was fitted with raters.
+
+        Parameters
+        ----------
+        n_resamples : int, default=1000
+            How many.
+        random_state : int, Generator or None, default=0
+            Seed of the weights.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples, N)
+            Strengths, mean 0 in every row.
+        """
+        check_is_fitted(self)
+        whole = isinstance(n_resamples, Integral) and not isinstance(n_resamples, bool)
+        if not whole or n_resamples < 1:
+            raise ValueError(
+                f"n_resamples must be a positive whole number; got {n_resamples!r}."
+            )
+        rng = np.random.default_rng(random_state)
+        drawn = bootstrap_coefficients(
+            self._objective_of,
+            self._solution(),
+            self.pair_counts_,
+            int(n_resamples),
+            np.random.SeedSequence(rng.integers(2**63)),
+            getattr(self, "rater_counts_", None),
+        )[:, : len(self.items_)]
+        return drawn - drawn.mean(axis=1, keepdims=True)
+
+
+_REMEDY = (
+    "Strengths of maximum likelihood are then infinite or arbitrary. Leave these items "
+    "out, add comparisons, or set alpha > 0 (for example 0.1), which pulls strengths "
+    "towards 0. check_pairs(X, y) shows more."
+)
+
+
+def _check_existence(
+    counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float
+) -> None:
+    """Refuse data without finite strengths; warn where only the penalty decides."""
+    n_ties, total = counts.counts[:, 1].sum(), counts.counts.sum()
+    if ties is None and n_ties:
+        raise ValueError(
+            f"There are ties (weight {n_ties:g} of {total:g}), but ties=None has no "
+            "place for them. Choose ties='davidson' or 'rao-kupper', or leave the ties "
+            "out."
+        )
+    empty = np.flatnonzero(~counts.covariates.any(axis=0))
+    if len(empty):
+        raise ValueError(
+            f"Column(s) {empty.tolist()} of advantage and context are 0 in every row, "
+            "so their effect cannot be learned; leave them out."
+        )
+    if n_ties == total:
+        return
+    pairs = Pairs._of(None, np.tile(counts.left, 3), np.tile(counts.right, 3), names)
+    outcome = np.repeat(np.array([-1, 0, 1], dtype=np.int8), len(counts.left))
+    graph = ComparisonGraph.of(pairs, outcome, counts.counts.T.ravel())
+    check_separation(graph, names, alpha, _REMEDY)
+    if alpha == 0 and n_ties and not has_decided_cycle(graph):
+        raise ValueError(
+            "The decided comparisons contradict each other nowhere: strengths and the "
+            f"tie parameter could grow together without end. {_REMEDY}"
+        )
+
+
+def check_separation(
+    graph: ComparisonGraph, names: NDArray[Any], alpha: float, remedy: str
+) -> None:
+    """Refuse separated groups; with a penalty, warn where they never meet."""
+    if (alpha > 0 and graph.n_components == 1) or graph.is_strongly_connected:
+        return
+    reasons = " ".join(graph.describe_separation(names))
+    if alpha == 0:
+        raise ValueError(f"{reasons} {remedy}")
+    warn_user(
+        f"{reasons} Strengths of items that never meet, not even through others, are "
+        "comparable only by the penalty alpha."
+    )
+
+
+def has_decided_cycle(graph: ComparisonGraph) -> bool:
+    """Say whether a directed cycle has more decided comparisons than ties."""
+    n = graph.beats.shape[0]
+    n_strong, _ = connected_components(graph.beats, connection="strong")
+    if n_strong < n:
+        return True  # a cycle of decided comparisons only
+    decided = sp.csr_array(graph.beats > 0).astype(np.float64)
+    tied = sp.csr_array(graph.tied > 0).astype(np.float64)
+    # Between two items that have both, the decided comparison asks for more.
+    tied = tied - tied.multiply(decided)
+    try:
+        bellman_ford(sp.csr_array(tied - decided), indices=0)
+    except NegativeCycleError:
+        return True
+    return False

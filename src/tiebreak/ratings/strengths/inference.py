@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Standard errors and the bootstrap of a model of comparisons.
+"""How certain strengths are: standard errors, bootstrap, and intervals of ranks.
 
-How uncertain maximum-likelihood coefficients are.
-
-With H the Hessian of the objective at its minimum and s the gradient of one
-comparison's loss there:
+*Covariance.* With H the Hessian of the objective at its minimum and s the gradient of
+one comparison's loss there:
 
 * ``"model"``: H⁻¹, right when the model is.
 * ``"sandwich"``: H⁻¹ (Σ n s sᵀ) H⁻¹, a sum over comparisons, right also when
@@ -13,22 +11,17 @@ comparison's loss there:
 * ``"cluster"``: H⁻¹ (R/(R-1) Σ_r s_r s_rᵀ) H⁻¹ with s_r the sum over the comparisons
   of rater r: right also when the votes of one rater depend on each other.
 
-The bootstrap, on counts.
+*Bootstrap.* Every comparison gets a random weight, independent and exponential with
+mean 1, and the objective is minimized again: Rubin's (1981) Bayesian bootstrap, which
+agrees with the resampling of rows where there are many, and under which the weights of
+the n equal comparisons of a cell sum to one draw of a Gamma(n) variable. So a resample
+costs as much as there are cells, not rows; weights may be fractional; and no comparison
+is ever lost, so that strengths that exist in the data exist in every resample. With
+raters the weights are drawn per rater instead of per comparison. Most resamples are
+solved by repeating x ← x - H⁻¹∇f*(x) with the inverse Hessian H⁻¹ of the data; the
+others by Newton's method.
 
-Every comparison gets a random weight, independent and exponential with mean 1, and the
-objective is minimized again: Rubin's (1981) Bayesian bootstrap, which agrees with the
-resampling of rows where there are many, and under which the weights of the n alike
-comparisons of a cell sum to one draw of a Gamma(n) variable. So a resample costs as
-much as there are cells, not rows; weights may be fractional; and no comparison is ever
-lost, so that strengths that exist in the data exist in every resample. With raters the
-weights are drawn per rater instead of per comparison.
-
-Resamples are close to the data, so most are solved by repeating x ← x - H⁻¹∇f*(x) with
-the inverse Hessian H⁻¹ of the data, kept; the others by Newton's method.
-
-Ranks with their uncertainty, and items that cannot be told apart.
-
-Item j is *significantly better* than i when z_ij = (θ_j - θ_i) / se(θ_j - θ_i)
+*Ranks.* Item j is significantly better than i when z_ij = (θ_j - θ_i) / se(θ_j - θ_i)
 exceeds a critical value. Then the rank of i (1 is best) lies between
 
     1 + #{j : j significantly better than i}   and   N - #{j : i better than j}.
@@ -45,8 +38,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -55,16 +47,11 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.threads import in_threads, one_blas_thread
-from tiebreak.losses import (
-    ComparisonObjective,
-    Design,
-    ItemDesign,
-    JointDesign,
-    OutcomeLink,
-)
+from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
+from tiebreak.models.base import UtilityMixin, check_positive
 from tiebreak.solvers import minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
@@ -74,32 +61,16 @@ _SPARSE = 0.1
 _BLOCK = 256
 _RATERS = 4096  # at a time
 
-Matrix = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 def coefficient_covariance(
     objective: ComparisonObjective,
-    x: Matrix,
+    x: Array,
     kind: str,
     by_rater: sp.csr_array | None = None,
-) -> Matrix:
-    """Covariance matrix of all coefficients, the tie parameter (if free) last.
-
-    Parameters
-    ----------
-    objective : ComparisonObjective
-        The objective that was minimized.
-    x : ndarray of shape (n_variables,)
-        Its minimum.
-    kind : {"model", "sandwich", "cluster"}
-        See the module.
-    by_rater : csr_array of shape (n_raters, 3 m), optional
-        Counts of every rater, for ``"cluster"``.
-
-    Returns
-    -------
-    ndarray of shape (n_variables, n_variables)
-    """
+) -> Array:
+    """Covariance matrix of all coefficients, the tie parameter (if free) last."""
     objective.expand(x)
     with one_blas_thread():  # see data.threads: more only wait
         inverse = _inverse(la.cholesky(objective.hessian(), lower=True))
@@ -119,14 +90,14 @@ def coefficient_covariance(
     return _symmetric(inverse, meat @ inverse)
 
 
-def _inverse(factor: Matrix) -> Matrix:
+def _inverse(factor: Array) -> Array:
     """Invert a matrix from its Cholesky factor, zero above the diagonal."""
     half, _ = la.lapack.dpotri(factor, lower=1, overwrite_c=1)
     half += np.tril(half, -1).T
     return half
 
 
-def _symmetric(a: Matrix, b: Matrix) -> Matrix:
+def _symmetric(a: Array, b: Array) -> Array:
     """Multiply two matrices whose product is symmetric, by half of the work."""
     n = len(a)
     out = np.empty((n, n))
@@ -141,20 +112,21 @@ def _symmetric(a: Matrix, b: Matrix) -> Matrix:
 
 
 def _independent(
-    design: Design, counts: Matrix, in_d: Matrix, in_t: Matrix, free_tie: bool
-) -> Matrix:
-    """Σ n s sᵀ over cells and outcomes; it has the structure of the Hessian."""
+    design: Design, counts: Array, in_d: Array, in_t: Array, free_tie: bool
+) -> Array:
+    """Σ n s sᵀ over cells and outcomes, of the structure of the Hessian."""
     in_beta = design.gram((counts * in_d**2).sum(axis=1))
     if not free_tie:
         return in_beta
     cross = design.back((counts * in_d * in_t).sum(axis=1))
-    corner = np.array([[(counts * in_t**2).sum()]])
-    return np.block([[in_beta, cross[:, None]], [cross[None, :], corner]])
+    in_tie = np.array([[(counts * in_t**2).sum()]])
+    return np.block([[in_beta, cross[:, None]], [cross[None, :], in_tie]])
 
 
 def _clustered(
-    design: Design, by_rater: sp.csr_array, in_d: Matrix, in_t: Matrix, free_tie: bool
-) -> Matrix:
+    design: Design, by_rater: sp.csr_array, in_d: Array, in_t: Array, free_tie: bool
+) -> Array:
+    """R/(R-1) Σ s_r s_rᵀ over raters."""
     n_raters = by_rater.shape[0]
     n = design.n_coef + free_tie
     # From counts to scores in one step: few of all cells are those of one rater.
@@ -184,14 +156,12 @@ def _matrix(design: Design, m: int) -> sp.csr_array:
     return sp.csr_array((signs, places), shape=(m, design.n_coef))
 
 
-def _by_outcome(in_d: Matrix) -> sp.csr_array:
+def _by_outcome(in_d: Array) -> sp.csr_array:
     """Give the matrix of shape (3 m, m) that sums outcomes of a cell with scores."""
     m = len(in_d)
     columns = np.repeat(np.arange(m), 3)
     return sp.csr_array((in_d.ravel(), columns, np.arange(3 * m + 1)), shape=(3 * m, m))
 
-
-Vector = NDArray[np.float64]
 
 _CHUNK = 25  # resamples per random generator, whatever the number of threads
 # What may be left to the solution, in standard errors; resamples scatter by about one.
@@ -199,52 +169,22 @@ _ACCURACY = 1e-3
 _MAX_CHORD_STEPS = 30
 
 
-@dataclass(frozen=True)
-class _Resampler:
-    """Draws counts of resamples."""
-
-    counts: Vector
-    by_rater: sp.csr_array | None
-
-    def draw(self, rng: np.random.Generator) -> Vector:
-        """Draw counts of the same shape."""
-        if self.by_rater is None:
-            return rng.standard_gamma(self.counts)
-        weight = rng.standard_exponential(self.by_rater.shape[0])
-        return (self.by_rater.T @ weight).reshape(self.counts.shape)
-
-
 def bootstrap_coefficients(
-    objective_of: Callable[[Vector], ComparisonObjective],
-    x: Vector,
-    counts: Vector,
+    objective_of: Callable[[Array], ComparisonObjective],
+    x: Array,
+    counts: Array,
     n_resamples: int,
     seed: np.random.SeedSequence,
     by_rater: sp.csr_array | None = None,
-) -> Vector:
-    """Solve the same problem for randomly weighted comparisons.
+) -> Array:
+    """Coefficients of randomly weighted comparisons, one row per resample."""
 
-    Parameters
-    ----------
-    objective_of : callable
-        Gives the objective for given counts.
-    x : ndarray of shape (n_variables,)
-        The minimum for the data themselves.
-    counts : ndarray of shape (m, 3)
-        Counts of the data.
-    n_resamples : int
-        How many resamples to draw.
-    seed : SeedSequence
-        Where the random weights come from; the result does not depend on the number
-        of threads.
-    by_rater : csr_array of shape (n_raters, 3 m), optional
-        Counts of every rater, to draw weights per rater.
+    def draw(rng: np.random.Generator) -> Array:
+        if by_rater is None:
+            return rng.standard_gamma(counts)
+        weight = rng.standard_exponential(by_rater.shape[0])
+        return (by_rater.T @ weight).reshape(counts.shape)
 
-    Returns
-    -------
-    ndarray of shape (n_resamples, n_variables)
-    """
-    resampler = _Resampler(counts, by_rater)
     inverse = _inverse_hessian(objective_of(counts), x)
     out = np.empty((n_resamples, len(x)))
     starts = range(0, n_resamples, _CHUNK)
@@ -253,14 +193,14 @@ def bootstrap_coefficients(
         start, child = task
         rng = np.random.default_rng(child)
         for row in range(start, min(start + _CHUNK, n_resamples)):
-            objective = objective_of(resampler.draw(rng))
+            objective = objective_of(draw(rng))
             out[row] = _solve_near(objective, x, inverse)
 
     in_threads(solve, zip(starts, seed.spawn(len(starts)), strict=True))
     return out
 
 
-def _inverse_hessian(objective: ComparisonObjective, x: Vector) -> Vector | None:
+def _inverse_hessian(objective: ComparisonObjective, x: Array) -> Array | None:
     if len(x) > DENSE_LIMIT:
         return None
     objective.expand(x)
@@ -269,8 +209,8 @@ def _inverse_hessian(objective: ComparisonObjective, x: Vector) -> Vector | None
 
 
 def _solve_near(
-    objective: ComparisonObjective, x: Vector, inverse: Vector | None
-) -> Vector:
+    objective: ComparisonObjective, x: Array, inverse: Array | None
+) -> Array:
     """Minimize from a point that is close, with a Hessian that nearly fits."""
     if inverse is not None:
         current, before = x, np.inf
@@ -294,63 +234,24 @@ _SIMULATED = 300  # items; above, N² maxima of 4000 draws take too long
 
 
 def rank_intervals(
-    strength: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    level: float = 0.95,
-    simultaneous: bool = False,
+    strength: Array, covariance: Array, level: float = 0.95, simultaneous: bool = False
 ) -> NDArray[np.int64]:
-    """Intervals of ranks.
-
-    Parameters
-    ----------
-    strength : ndarray of shape (N,)
-        Strengths; larger is better.
-    covariance : ndarray of shape (N, N) or (N,)
-        Their covariance, up to a common shift; or variances of independent errors.
-    level : float, default=0.95
-        Confidence.
-    simultaneous : bool, default=False
-        Whether all intervals hold at once, or each by itself.
-
-    Returns
-    -------
-    ndarray of int64 of shape (N, 2)
-        Best and worst rank of each item; 1 is best.
-    """
+    """Best and worst rank of each item, shape (N, 2)."""
     each, together = _critical_values(covariance, level)
     return _intervals(strength, covariance, together if simultaneous else each)
 
 
 def ranks_and_groups(
-    strength: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    level: float = 0.95,
+    strength: Array, covariance: Array, level: float = 0.95
 ) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Intervals of ranks, each by itself, and groups, from one simulation.
-
-    Parameters
-    ----------
-    strength : ndarray of shape (N,)
-        Strengths; larger is better.
-    covariance : ndarray of shape (N, N) or (N,)
-        Their covariance, up to a common shift; or variances of independent errors.
-    level : float, default=0.95
-        Confidence.
-
-    Returns
-    -------
-    ranks, groups
-        As `rank_intervals` and `indistinct_groups` give them.
-    """
+    """Intervals of ranks, each by itself, and groups, from one simulation."""
     each, together = _critical_values(covariance, level)
     ranks = _intervals(strength, covariance, each)
     return ranks, _groups(strength, covariance, together)
 
 
 def _intervals(
-    strength: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    critical: NDArray[np.float64],
+    strength: Array, covariance: Array, critical: Array
 ) -> NDArray[np.int64]:
     n = len(strength)
     out = np.empty((n, 2), dtype=np.int64)
@@ -366,35 +267,15 @@ def _intervals(
 
 
 def indistinct_groups(
-    strength: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    level: float = 0.95,
+    strength: Array, covariance: Array, level: float = 0.95
 ) -> list[NDArray[np.int64]]:
-    """Largest runs of neighbors, by strength, of which no two differ significantly.
-
-    Parameters
-    ----------
-    strength : ndarray of shape (N,)
-        Strengths.
-    covariance : ndarray of shape (N, N) or (N,)
-        Their covariance, up to a common shift; or variances of independent errors.
-    level : float, default=0.95
-        Confidence with which all statements hold at once.
-
-    Returns
-    -------
-    list of ndarray of int64
-        Item numbers of each group, best first. Groups overlap where an item cannot be
-        told apart from two items that can; every item is in at least one.
-    """
+    """Largest runs of neighbors, by strength, of which no two differ significantly."""
     _, together = _critical_values(covariance, level)
     return _groups(strength, covariance, together)
 
 
 def _groups(
-    strength: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    critical: NDArray[np.float64],
+    strength: Array, covariance: Array, critical: Array
 ) -> list[NDArray[np.int64]]:
     order = np.argsort(-strength, kind="stable")
     groups: list[NDArray[np.int64]] = []
@@ -416,10 +297,8 @@ def _groups(
 
 
 def _errors(
-    covariance: NDArray[np.float64],
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    covariance: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]
+) -> Array:
     """Give standard errors of θ_i - θ_j for i in rows and j in columns."""
     if covariance.ndim == 1:
         spread = covariance[rows, None] + covariance[None, columns]
@@ -430,9 +309,7 @@ def _errors(
     return np.sqrt(np.maximum(spread, 0.0))
 
 
-def _critical_values(
-    covariance: NDArray[np.float64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _critical_values(covariance: Array, level: float) -> tuple[Array, Array]:
     """Give critical values for each item by itself, and for all of them at once."""
     n = len(covariance)
     if n < 2:
@@ -474,18 +351,30 @@ def _update_largest(draws, precision, largest):  # type: ignore[no-untyped-def]
 LARGEST_COVARIANCE = 10_000  # items; the matrix then takes 800 MB
 
 
-class StrengthIntervals:
-    """What follows from a covariance of strengths; mixed into a model.
-
-    The model has ``items_`` and ``strength_``, and gives the covariance of its
-    coefficients, strengths first, by ``_coefficient_covariance``.
-    """
+class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
+    """What BradleyTerry and PlackettLuce share: a penalty, and uncertain strengths."""
 
     items_: NDArray[Any]
-    strength_: NDArray[np.float64]
+    strength_: Array
+    alpha: float
 
-    def _coefficient_covariance(self, kind: str | None) -> NDArray[np.float64]:
+    def _coefficient_covariance(self, kind: str | None) -> Array:
+        """Covariance matrix of all coefficients, strengths first."""
         raise NotImplementedError
+
+    @property
+    def coef_(self) -> Array:  # type: ignore[override]
+        """The strengths, under the name that all models without features have."""
+        return self.strength_
+
+    def _check_parameters(self) -> None:
+        good = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
+        if not good or not np.isfinite(self.alpha) or self.alpha < 0:
+            raise ValueError(
+                f"{type(self).__name__} got alpha={self.alpha!r}; expected a finite "
+                "number, 0 or more."
+            )
+        check_positive(self, "tol", "max_iter")
 
     def _refuse_too_many(self) -> None:
         if len(self.items_) > LARGEST_COVARIANCE:
@@ -495,9 +384,7 @@ class StrengthIntervals:
                 f"{LARGEST_COVARIANCE} items. Fit on items with more comparisons."
             )
 
-    def covariance(
-        self, kind: str | None = None, reference: Any = None
-    ) -> NDArray[np.float64]:
+    def covariance(self, kind: str | None = None, reference: Any = None) -> Array:
         """Covariance matrix of the strengths.
 
         Parameters
@@ -535,9 +422,7 @@ class StrengthIntervals:
             )
         return int(found[0])
 
-    def standard_errors(
-        self, kind: str | None = None, reference: Any = None
-    ) -> NDArray[np.float64]:
+    def standard_errors(self, kind: str | None = None, reference: Any = None) -> Array:
         """Standard errors of the strengths.
 
         Parameters
@@ -551,11 +436,13 @@ class StrengthIntervals:
         -------
         ndarray of shape (N,)
         """
-        return _roots(self.covariance(kind, reference))
+        # The variance of the reference itself is zero, up to rounding.
+        variance = np.diag(self.covariance(kind, reference))
+        return np.sqrt(np.maximum(variance, 0.0))
 
     def intervals(
         self, level: float = 0.95, kind: str | None = None, reference: Any = None
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Confidence intervals of the strengths, each by itself.
 
         Parameters
@@ -581,10 +468,7 @@ class StrengthIntervals:
         return np.stack([center - half, center + half], axis=1)
 
     def rank_intervals(
-        self,
-        level: float = 0.95,
-        kind: str | None = None,
-        simultaneous: bool = False,
+        self, level: float = 0.95, kind: str | None = None, simultaneous: bool = False
     ) -> NDArray[np.int64]:
         """Confidence intervals of the items' ranks, 1 the best.
 
@@ -636,112 +520,3 @@ def check_level(level: float) -> None:
         raise ValueError(
             f"level must be a number between 0 and 1, such as 0.95; got {level!r}."
         )
-
-
-def _roots(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    # The variance of the reference itself is zero, up to rounding.
-    return np.sqrt(np.maximum(np.diag(covariance), 0.0))
-
-
-class StrengthUncertainty(StrengthIntervals):
-    """How well strengths are known; mixed into a model of maximum likelihood.
-
-    The model has ``items_``, ``strength_``, ``pair_counts_`` and possibly
-    ``rater_counts_``, and gives its objective and solution by ``_objective_of`` and
-    ``_solution``, its model of ties by ``_link`` and ``_tie``.
-    """
-
-    pair_counts_: NDArray[np.float64]
-
-    def _objective_of(self, counts: NDArray[np.float64]) -> ComparisonObjective:
-        raise NotImplementedError
-
-    def _solution(self) -> NDArray[np.float64]:
-        raise NotImplementedError
-
-    @property
-    def _link(self) -> OutcomeLink:
-        raise NotImplementedError
-
-    @property
-    def _tie(self) -> float:
-        raise NotImplementedError
-
-    def information(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Fisher information of one comparison about a difference of strengths.
-
-        Parameters
-        ----------
-        difference : ndarray of shape (m,)
-            Differences d.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            E[(∂ ln P/∂d)²]: largest at d = 0, and 0 where the outcome is certain.
-        """
-        check_is_fitted(self)
-        scores, _ = self._link.scores(difference, self._tie)
-        return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
-
-    def _coefficient_covariance(self, kind: str | None) -> NDArray[np.float64]:
-        check_is_fitted(self)
-        raters = getattr(self, "rater_counts_", None)
-        if kind is None:
-            kind = "sandwich" if raters is None else "cluster"
-        if kind not in KINDS:
-            raise ValueError(
-                f"kind must be one of {', '.join(map(repr, KINDS))} or None; got "
-                f"{kind!r}."
-            )
-        if kind == "cluster" and (raters is None or raters.shape[0] < 2):
-            found = "none" if raters is None else f"{raters.shape[0]}"
-            raise ValueError(
-                "Standard errors clustered by rater need fit(..., rater=...) with at "
-                f"least two raters, got {found}. Use kind='sandwich' instead."
-            )
-        self._refuse_too_many()
-        if np.isposinf(self.tie_):  # type: ignore[attr-defined]
-            raise ValueError(
-                "Every comparison was a tie, so nothing is known about the strengths "
-                "and they have no standard errors."
-            )
-        objective = self._objective_of(self.pair_counts_)
-        return coefficient_covariance(objective, self._solution(), kind, raters)
-
-    def bootstrap(
-        self, n_resamples: int = 1000, random_state: int | None = 0
-    ) -> NDArray[np.float64]:
-        """Strengths in randomly reweighted data.
-
-        Every comparison gets an exponential random weight of mean 1 (the Bayesian
-        bootstrap), or every rater if the model was fitted with raters.
-
-        Parameters
-        ----------
-        n_resamples : int, default=1000
-            How many.
-        random_state : int, Generator or None, default=0
-            Seed of the weights.
-
-        Returns
-        -------
-        ndarray of shape (n_resamples, N)
-            Strengths, mean 0 in every row.
-        """
-        check_is_fitted(self)
-        whole = isinstance(n_resamples, Integral) and not isinstance(n_resamples, bool)
-        if not whole or n_resamples < 1:
-            raise ValueError(
-                f"n_resamples must be a positive whole number; got {n_resamples!r}."
-            )
-        rng = np.random.default_rng(random_state)
-        drawn = bootstrap_coefficients(
-            self._objective_of,
-            self._solution(),
-            self.pair_counts_,
-            int(n_resamples),
-            np.random.SeedSequence(rng.integers(2**63)),
-            getattr(self, "rater_counts_", None),
-        )[:, : len(self.items_)]
-        return drawn - drawn.mean(axis=1, keepdims=True)

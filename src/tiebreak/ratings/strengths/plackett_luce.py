@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Strengths of items without features, from ranked lists.
+"""Strengths of maximum likelihood from ranked lists, with ties.
 
 Boundary convention: of two items a tie is predicted where it is the most probable
 outcome, also where it is as probable as another.
@@ -7,13 +7,11 @@ outcome, also where it is as probable as another.
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,18 +20,24 @@ from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
-from tiebreak.models.base import OUTCOMES, UtilityMixin, check_positive
+from tiebreak.models.base import OUTCOMES
 from tiebreak.ratings.inputs import check_results
-from tiebreak.ratings.strengths.inference import StrengthIntervals
+from tiebreak.ratings.strengths.bradley_terry import check_separation
+from tiebreak.ratings.strengths.inference import StrengthModel
 from tiebreak.solvers import minimize_newton
 
 _DAVIDSON = LINKS["davidson"]
 _KINDS = ("model", "sandwich")
 # Strengths that far apart are on their way to infinity: odds of 10^17.
 _RUNAWAY = 40.0
+_REMEDY = (
+    "(An item wins where it is above another in a list.) Strengths of maximum "
+    "likelihood are then infinite or arbitrary. Leave these items out, add lists, or "
+    "set alpha > 0 (for example 0.1), which pulls strengths towards 0."
+)
 
 
-class PlackettLuce(StrengthIntervals, UtilityMixin, ClassifierMixin, BaseEstimator):
+class PlackettLuce(StrengthModel):
     """Strengths of items from ranked lists with ties, by maximum likelihood.
 
     A list is read from its top as a row of choices: of the items that are left, the
@@ -163,15 +167,6 @@ class PlackettLuce(StrengthIntervals, UtilityMixin, ClassifierMixin, BaseEstimat
         self._solve(OrderLikelihood(choices, float(self.alpha)))
         return self
 
-    def _check_parameters(self) -> None:
-        good = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
-        if not good or not np.isfinite(self.alpha) or self.alpha < 0:
-            raise ValueError(
-                f"PlackettLuce got alpha={self.alpha!r}; expected a finite number, 0 "
-                "or more."
-            )
-        check_positive(self, "tol", "max_iter")
-
     def _solve(self, objective: OrderLikelihood) -> None:
         n = len(self.items_)
         start = np.zeros(objective.n_variables)
@@ -198,11 +193,6 @@ class PlackettLuce(StrengthIntervals, UtilityMixin, ClassifierMixin, BaseEstimat
     def _pair_tie(self) -> float:
         """Ln δ₂, as Davidson's model has it."""
         return float(np.log(self.tie_[0])) if 2 in self.tie_sizes_ else -np.inf
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
-        """The strengths, under the name that all models without features have."""
-        return self.strength_
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of left, tie and right for two items.
@@ -273,7 +263,7 @@ class PlackettLuce(StrengthIntervals, UtilityMixin, ClassifierMixin, BaseEstimat
 def _read(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], Choices]:
-    """Check lists or comparisons; give the names that occur and what was chosen."""
+    """Give the names that occur in lists or comparisons, and what was chosen."""
     if is_pairs(X):
         return _read_comparisons(X, y, sample_weight)
     if not isinstance(X, Orders):
@@ -354,18 +344,4 @@ def _check_existence(choices: Choices, names: NDArray[Any], alpha: float) -> Non
     pairs = Pairs._of(None, choices.flat[:-1], choices.flat[1:], names)
     outcome = np.where(begins[1:], -1, 0).astype(np.int8)
     graph = ComparisonGraph.of(pairs, outcome, later[1:].astype(np.float64))
-    if graph.is_strongly_connected:
-        return
-    reasons = " ".join(graph.describe_separation(names))
-    if alpha == 0.0:
-        raise ValueError(
-            f"{reasons} (An item wins where it is above another in a list.) Strengths "
-            "of maximum likelihood are then infinite or arbitrary. Leave these items "
-            "out, add lists, or set alpha > 0 (for example 0.1), which pulls strengths "
-            "towards 0."
-        )
-    if graph.n_components > 1:
-        warn_user(
-            f"{reasons} Strengths of items that never meet, not even through others, "
-            "are comparable only by the penalty alpha."
-        )
+    check_separation(graph, names, alpha, _REMEDY)

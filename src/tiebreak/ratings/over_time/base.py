@@ -1,0 +1,725 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The base of rating systems over time: Elo, Glicko and Glicko-2.
+
+A new rating system is a subclass of `SequentialRating`, in a file of its own. It names
+the columns of an item's state (``_columns``, ``_n_traced``) and implements three
+methods: `_read_settings` (check the parameters), `_new_item` (the state before the
+first game) and `_play` (update the state by games). `elo.py` is the shortest example.
+
+The state of every item is a row of one array, and the log keeps the games themselves,
+both in arrays whose capacity doubles, so that ``partial_fit`` of a game costs the same
+however many there are. What is seldom asked for, the history and the tie model, is
+found by playing the log again. Everything is a plain array, so that models can be
+saved.
+
+Boundary conventions: row order is time; rows of one period see the ratings before it;
+a row of weight 0 is absent, but has its place in ``before_``. The advantage of left
+counts in every comparison, so differences are r(right) - r(left) - advantage; one
+exactly at the threshold is a tie.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import Pairs, is_pairs
+from tiebreak.data.columns import as_column, as_names, plain_values
+from tiebreak.models.base import OUTCOMES, UtilityMixin, accuracy, to_outcomes
+from tiebreak.ratings.inputs import check_row_numbers, named_pairs
+from tiebreak.ratings.over_time.games import (
+    Games,
+    append,
+    check_games,
+    fit_ties,
+    number_sides,
+    outcome_probabilities,
+    refuse_unmeasured,
+)
+
+_SHOWN_NAMES = 10
+_ROWS = ("sides", "outcome", "weight", "advantage")
+_KINDS = dict.fromkeys("iuf", "numbers") | {"U": "text", "M": "dates"}
+
+
+class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
+    """A model that learns game after game, or period after period.
+
+    A subclass names the columns of its state, implements `_read_settings`, `_new_item`
+    and `_play`, and says in `_effective_difference` what a difference is worth.
+    """
+
+    _columns: ClassVar[tuple[str, ...]]  # of the state; "rating" first, "games" too
+    _n_traced: ClassVar[int]  # how many of them before_ and the history show
+    _measures_time: ClassVar[bool] = False  # whether periods must be numbers
+
+    unseen: str
+    _settings: dict[str, Any]  # the parameters at fit
+    _state: NDArray[np.float64]  # (capacity, len(_columns))
+    _names: list[Any]
+    _kind: str  # of names: text, numbers, dates or values
+    _log: dict[str, Any]  # the fields of Games, of all calls since fit
+    _n_rows: int
+    _n_updates: int
+    _before: NDArray[np.float64]  # (n, 2, _n_traced), of the last call
+    _row_of: dict[Any, int] | None = None
+    _cache: dict[str, Any]  # what is found when first asked for
+
+    def _read_settings(self) -> dict[str, Any]:
+        """Check the parameters and give those that ratings depend on."""
+        raise NotImplementedError
+
+    def _new_item(self) -> tuple[float, ...]:
+        """Give the state of an item before its first game."""
+        raise NotImplementedError
+
+    def _play(
+        self,
+        games: Games,
+        state: NDArray[np.float64],
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+    ) -> None:
+        """Update a state by games, and write down what was before and after."""
+        raise NotImplementedError
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        period: ArrayLike | None = None,
+        advantage: ArrayLike | float | None = None,
+        rater: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Rate the items from the beginning, in the order of the rows.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names, in the order of time.
+        y : array-like of shape (n,)
+            Outcomes: -1 left won, 0 tie, +1 right won.
+        period : array-like of shape (n,), optional
+            Period of each game, not decreasing. All games of a period are rated
+            together, from the ratings before it. None: ratings change after every row.
+        advantage : float or array-like of shape (n,), optional
+            Rating points added to left in each row, instead of the parameter.
+        rater : array-like of shape (n,), optional
+            Who judged. It is checked, and has no influence on these ratings; it is
+            here so that the same call fits every rating model.
+        sample_weight : array-like of shape (n,), optional
+            A game of weight w counts w times in its update; of weight 0, not at all.
+
+        Returns
+        -------
+        self
+            The fitted model.
+        """
+        settings = self._read_settings()
+        pairs = named_pairs(X, type(self).__name__)
+        games = check_games(
+            y,
+            len(pairs),
+            period=period,
+            advantage=advantage,
+            rater=rater,
+            sample_weight=sample_weight,
+        )
+        self._check_numbers(games.period)
+        sides, names, n_present = number_sides(pairs, games.weight)
+        self._forget()
+        self._settings = settings
+        self._state = np.empty((len(names), len(self._columns)))
+        self._state[:] = self._new_item()
+        self._names = plain_values(names[:n_present])
+        self._kind = _kind_of_names(pairs)
+        self._log, self._n_rows, self._n_updates = {}, 0, 0
+        self.classes_ = OUTCOMES.copy()
+        return self._take(games._replace(sides=sides))
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        period: ArrayLike | None = None,
+        advantage: ArrayLike | float | None = None,
+        rater: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Rate further games, from the ratings as they are; on a new model, fit.
+
+        The cost depends on the number of these games only. New items enter as they do
+        in fit. Games of the period that was last are a further update in it: no time
+        passes, but they see the ratings after the earlier ones.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games, after all earlier ones in time.
+        y : array-like of shape (n,)
+            Outcomes: -1 left won, 0 tie, +1 right won.
+        period : array-like of shape (n,), optional
+            Periods, not before those of earlier calls; in every call or in none.
+        advantage : float or array-like of shape (n,), optional
+            Rating points added to left in each row, instead of the parameter.
+        rater : array-like of shape (n,), optional
+            Checked, and not used.
+        sample_weight : array-like of shape (n,), optional
+            Weights, as in fit.
+
+        Returns
+        -------
+        self
+            The model.
+        """
+        given = {"period": period, "advantage": advantage, "rater": rater}
+        given["sample_weight"] = sample_weight
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, y, **given)
+        self._check_settings(self._read_settings())
+        pairs = named_pairs(X, type(self).__name__)
+        games = check_games(y, len(pairs), **given, few=True)
+        self._check_numbers(games.period)
+        self._check_continues(games)
+        kind = _kind_of_names(pairs)
+        if {kind, self._kind} == {"text", "numbers"}:
+            raise TypeError(
+                f"The items so far are {self._kind} and these are {kind}, so none of "
+                "them could be known. Give names of one type."
+            )
+        sides, names, n_present = number_sides(pairs, games.weight)
+        rows = self._enter(plain_values(names), n_present)
+        return self._take(games._replace(sides=rows[sides]))
+
+    def _take(self, games: Games) -> Self:
+        """Play checked games and write them into the log."""
+        n = len(games.outcome)
+        self._before = np.empty((n, 2, self._n_traced))
+        self._play(games, self._state, self._before, self._before[:0])
+        for name in _ROWS:
+            self._write(name, getattr(games, name), self._n_rows, n)
+        if games.starts is not None:
+            self._write("starts", games.starts[:-1] + self._n_rows, self._n_updates)
+            self._write("period", games.period, self._n_updates)
+            self._n_updates += len(games.starts) - 1
+        self._n_rows += n
+        self._cache = {}
+        return self
+
+    def _write(
+        self, name: str, new: NDArray[Any] | None, count: int, n: int = 0
+    ) -> None:
+        """Append to a column of the log; None stands for the usual value."""
+        old = self._log.get(name)
+        if old is None and (new is None or count == 0):
+            self._log[name] = new
+            return
+        usual = 1.0 if name == "weight" else self._settings["advantage"]
+        if old is None:
+            old = np.full(count, usual)
+        if new is None:
+            new = np.full(n, usual)
+        self._log[name] = append(old, count, new)
+
+    def _enter(self, names: list[Any], n_present: int) -> NDArray[np.uint32]:
+        """Find the rows of items by name; new ones get a row at the end."""
+        row_of = self._rows()
+        rows = np.empty(len(names), dtype=np.uint32)
+        count = known = len(self._names)
+        for i, name in enumerate(names):
+            row = row_of.get(name)
+            if row is None:
+                row, count = count, count + 1
+                if i < n_present:
+                    row_of[name] = row
+                    self._names.append(name)
+            rows[i] = row
+        new = np.empty((count - known, len(self._columns)))
+        new[:] = self._new_item()
+        self._state = append(self._state, known, new)
+        return rows
+
+    def _rows(self) -> dict[Any, int]:
+        if self._row_of is None:
+            self._row_of = {name: row for row, name in enumerate(self._names)}
+        return self._row_of
+
+    def _games(self) -> Games:
+        """Give the games of all calls since fit."""
+        log, n, n_updates = self._log, self._n_rows, self._n_updates
+        part: dict[str, Any] = dict.fromkeys(Games._fields)
+        for name in _ROWS:
+            part[name] = None if log[name] is None else log[name][:n]
+        if "starts" in log:
+            part["starts"] = np.append(log["starts"][:n_updates], n)
+            part["period"] = log["period"][:n_updates]
+        return Games(**part)
+
+    def _replay(self, games: Games) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Play the games again from the beginning; give before and after."""
+        state = np.empty((int(games.sides.max()) + 1, len(self._columns)))
+        state[:] = self._new_item()
+        before = np.empty((self._n_rows, 2, self._n_traced))
+        after = np.empty_like(before)
+        self._play(games, state, before, after)
+        return before, after
+
+    def _check_settings(self, settings: dict[str, Any]) -> None:
+        changed = [
+            f"{name} was {self._settings[name]!r} and is {settings[name]!r}"
+            for name in settings
+            if settings[name] != self._settings[name]
+        ]
+        if changed:
+            raise ValueError(
+                f"Parameters of {type(self).__name__} changed since fit: "
+                f"{', '.join(changed)}. Ratings under different rules do not compare; "
+                "set them back, or call fit with all games."
+            )
+
+    def _check_numbers(self, period: NDArray[Any] | None) -> None:
+        if period is not None and self._measures_time:
+            why = "deviations grow with the time between them"
+            refuse_unmeasured(period, type(self).__name__, why)
+
+    def _check_continues(self, games: Games) -> None:
+        """Refuse periods that do not come after those of earlier calls."""
+        periods, period = self._log.get("period"), games.period
+        if (periods is None) != (period is None):
+            now, then = ("with", "without") if periods is None else ("without", "with")
+            raise ValueError(
+                f"These games come {now} period and the earlier ones came {then}; give "
+                "it in every call or in none, or start again with fit."
+            )
+        if periods is None or period is None:
+            return
+        kinds = {_KINDS[periods.dtype.kind], _KINDS[period.dtype.kind]}
+        if len(kinds) > 1:
+            raise TypeError(
+                f"period holds {_KINDS[period.dtype.kind]} here and held "
+                f"{_KINDS[periods.dtype.kind]} in earlier calls, so there is no order "
+                "between them."
+            )
+        last = periods[self._n_updates - 1]
+        if period[0] < last:
+            raise ValueError(
+                f"period {plain_values(period[:1])[0]!r} at row 0 is before "
+                f"{plain_values(np.array([last]))[0]!r}, the last one of earlier "
+                "calls. Row order is time here; to rate earlier games call fit with "
+                "all games, sorted by period."
+            )
+
+    def _forget(self) -> Self:
+        super()._forget()
+        for name in ("_settings", "_state", "_names", "_kind", "_log", "_n_rows"):
+            self.__dict__.pop(name, None)
+        for name in ("_n_updates", "_before", "_row_of", "_cache"):
+            self.__dict__.pop(name, None)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_log" in vars(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give the state without spare capacity, and names as an array."""
+        state = dict(super().__getstate__())
+        if not self.__sklearn_is_fitted__():
+            return state
+        games = self._games()
+        log = {name: getattr(games, name) for name in _ROWS}
+        if games.starts is not None:
+            log |= {"starts": games.starts[:-1], "period": games.period}
+        state |= {
+            "_log": {k: None if v is None else v.copy() for k, v in log.items()},
+            "_state": self._state[: len(self._names)].copy(),
+            "_names": as_names(self._names),
+            "_row_of": None,
+            "_cache": {},
+        }
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.__sklearn_is_fitted__() and isinstance(self._names, np.ndarray):
+            self._names = plain_values(self._names)
+
+    def _effective_difference(
+        self, values: NDArray[np.float64], advantage: float | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Give the difference that expected scores depend on, in rating points."""
+        return values[:, 1, 0] - values[:, 0, 0] - advantage
+
+    def _fitted_column(self, name: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        column = self._columns.index(name)
+        if name not in self._cache:
+            self._cache[name] = self._state[: len(self._names), column].copy()
+        return self._cache[name]
+
+    @property
+    def items_(self) -> NDArray[Any]:  # type: ignore[override]
+        """Names of the items, in order of their first game."""
+        check_is_fitted(self)
+        if "items" not in self._cache:
+            self._cache["items"] = as_names(self._names)
+        return self._cache["items"]
+
+    @property
+    def rating_(self) -> NDArray[np.float64]:
+        """Rating of every item."""
+        return self._fitted_column("rating")
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
+        """The ratings, under the name that all models share."""
+        return self.rating_
+
+    @property
+    def n_games_(self) -> NDArray[np.float64]:
+        """Number of games of every item, counted by their weights."""
+        return self._fitted_column("games")
+
+    @property
+    def wins_(self) -> NDArray[np.float64]:
+        """Summed weights of the games each item won."""
+        return self._tally()[0]
+
+    @property
+    def ties_(self) -> NDArray[np.float64]:
+        """Summed weights of the games each item tied."""
+        return self._tally()[1]
+
+    @property
+    def losses_(self) -> NDArray[np.float64]:
+        """Summed weights of the games each item lost."""
+        return self._tally()[2]
+
+    def _tally(self) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        if "tally" not in self._cache:
+            games, n = self._games(), len(self._names)
+            left, right = games.sides.T.astype(np.int64)
+            # From the side of left, 0 is a win; from the side of right, a loss.
+            result, weight = games.outcome.astype(np.int64) + 1, games.weight
+            if weight is not None:  # absent rows may have items that are not known
+                present = weight > 0
+                left, right, result = left[present], right[present], result[present]
+                weight = np.tile(weight[present], 2)
+            key = np.concatenate([result * n + left, (2 - result) * n + right])
+            counts = np.bincount(key, weight, 3 * n)
+            self._cache["tally"] = counts.reshape(3, n).astype(np.float64)
+        return self._cache["tally"]
+
+    @property
+    def before_(self) -> NDArray[np.float64]:
+        """Ratings of left and right before each row of the last call."""
+        return self._trace("rating")
+
+    def _trace(self, name: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self._before[:, :, self._columns.index(name)]
+
+    @property
+    def history_(self) -> pl.DataFrame:
+        """Ratings after every update of an item, over all calls since fit."""
+        check_is_fitted(self)
+        if "history" not in self._cache:
+            self._cache["history"] = self._make_history()
+        return self._cache["history"]
+
+    def _make_history(self) -> pl.DataFrame:
+        games = self._games()
+        after = self._replay(games)[1].reshape(-1, self._n_traced)
+        item = games.sides.ravel()
+        row = np.repeat(np.arange(self._n_rows), 2)
+        kept = np.arange(len(item))
+        if games.weight is not None:
+            kept = np.flatnonzero(np.repeat(games.weight > 0, 2))
+        if games.starts is None or games.period is None:
+            time = pl.Series("row", row[kept])
+        else:
+            update = np.repeat(np.arange(self._n_updates), 2 * np.diff(games.starts))
+            # An item with several games in a period has one rating after it.
+            key = update[kept] * len(self._names) + item[kept]
+            kept = kept[np.sort(np.unique(key, return_index=True)[1])]
+            time = _gather("period", games.period, update[kept])
+        columns = [time, _gather("item", self.items_, item[kept])]
+        for i, name in enumerate(self._columns[: self._n_traced]):
+            columns.append(pl.Series(name, after[kept, i]))
+        return pl.DataFrame(columns)
+
+    @property
+    def slope_(self) -> float:
+        """Slope of the logit in the tie model."""
+        return self._tie_model()[0]
+
+    @property
+    def tie_(self) -> float:
+        """Davidson's ν of the tie model."""
+        return self._tie_model()[1]
+
+    def _tie_model(self) -> tuple[float, float]:
+        check_is_fitted(self)
+        if "tie" not in self._cache:
+            games, before = self._games(), self._before
+            if len(before) < self._n_rows:
+                before = self._replay(games)[0]
+            advantage = games.advantage
+            if advantage is None:
+                advantage = self._settings["advantage"]
+            logit = self._effective_difference(before, advantage) * self._per_point
+            self._cache["tie"] = fit_ties(logit, games.outcome, games.weight)
+        return self._cache["tie"]
+
+    @property
+    def _per_point(self) -> float:
+        """Logit of the expected score per rating point."""
+        return math.log(10.0) / self._settings["scale"]
+
+    @property
+    def threshold_(self) -> float:
+        """Largest difference, in rating points, for which a tie is most likely."""
+        check_is_fitted(self)
+        if "threshold" not in self._cache:
+            slope, tie = self._tie_model()
+            logit = 2.0 * math.log(tie) / slope if tie > 1.0 else 0.0
+            self._cache["threshold"] = logit / self._per_point
+        return self._cache["threshold"]
+
+    @threshold_.setter
+    def threshold_(self, value: float) -> None:
+        check_is_fitted(self)
+        self._cache["threshold"] = value
+
+    def _look_up(self, names: NDArray[Any]) -> NDArray[np.intp]:
+        """Find the rows of items; -1 for unseen ones, if these are allowed."""
+        asked, row_of = plain_values(names), self._rows()
+        rows = np.array([row_of.get(name, -1) for name in asked], dtype=np.intp)
+        self._check_unseen()
+        if self.unseen == "error" and (rows < 0).any():
+            unseen = list(dict.fromkeys(asked[i] for i in np.flatnonzero(rows < 0)))
+            more = len(unseen) - _SHOWN_NAMES
+            shown = ", ".join(map(repr, unseen[:_SHOWN_NAMES]))
+            raise ValueError(
+                f"{len(unseen)} item(s) have no rating, because no game of theirs was "
+                f"seen: {shown}{f' and {more} more' if more > 0 else ''}. Known names "
+                f"are in items_; {type(self).__name__}(unseen='prior') would give "
+                "others the rating that new items start with."
+            )
+        return rows
+
+    def _check_unseen(self) -> None:
+        if self.unseen not in ("error", "prior"):
+            raise ValueError(
+                f"{type(self).__name__} got unseen={self.unseen!r}; expected 'error' "
+                "or 'prior'."
+            )
+
+    def _values_of(self, names: NDArray[Any]) -> NDArray[np.float64]:
+        """Give the first columns of the state of items, the prior's for unseen ones."""
+        rows = self._look_up(names)
+        values = self._state[rows, : self._n_traced]
+        values[rows < 0] = self._new_item()[: self._n_traced]
+        return values
+
+    def _utility_of_names(self, names: Any) -> NDArray[np.float64]:
+        if np.ndim(names) > 1:
+            raise ValueError(
+                f"{type(self).__name__} rates items by name; expected a list of names, "
+                f"got shape {np.shape(names)}."
+            )
+        return self._values_of(as_column(names, "names"))[:, 0]
+
+    def _sides_of(
+        self, X: Any, advantage: ArrayLike | float | None
+    ) -> tuple[NDArray[np.float64], float | NDArray[np.float64]]:
+        """Give the state of both sides of games, and the advantage of left."""
+        check_is_fitted(self)
+        pairs = named_pairs(X, type(self).__name__).compact()
+        assert pairs.names is not None
+        values = self._values_of(pairs.names)
+        points = self._settings["advantage"]
+        if advantage is not None:
+            points = check_row_numbers(advantage, "advantage", len(pairs))
+        return np.stack([values[pairs.left], values[pairs.right]], axis=1), points
+
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[np.float64]:
+        """Difference of ratings, r(right) - r(left) - advantage.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        values, points = self._sides_of(X, advantage)
+        return values[:, 1, 0] - values[:, 0, 0] - points
+
+    def expected_score(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[np.float64]:
+        """Score that left can expect: its chance to win plus half that of a tie.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Between 0 and 1.
+        """
+        return expit(-self._right_logit(X, advantage))
+
+    def _right_logit(
+        self, X: Any, advantage: ArrayLike | float | None
+    ) -> NDArray[np.float64]:
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return difference * self._per_point
+
+    def predict_proba(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[np.float64]:
+        """Probabilities of left, tie and right.
+
+        The ratings give expected scores only, so that a tie model is added to them:
+        P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2), where d is ``slope_``
+        times the logit of right's expected score and ν is ``tie_``. Both are fitted,
+        when first asked for, to the games of all calls since fit, each predicted from
+        the ratings before it.
+
+        Parameters
+        ----------
+        X : Pairs
+            Games of items with names.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns as in ``classes_``.
+        """
+        logit = self._right_logit(X, advantage)
+        return outcome_probabilities(logit, *self._tie_model())
+
+    def predict(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> NDArray[Any]:
+        """Most likely outcomes of games, or ratings of items.
+
+        Parameters
+        ----------
+        X : Pairs, or names of items
+            Dispatch is by type.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left; None: the parameter.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            -1 (left), 0 (tie) or +1 (right) for games; ratings for items.
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            return self.utility(X)
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return to_outcomes(difference, self.threshold_)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        advantage: ArrayLike | float | None = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on games; 1 - swapped-pair fraction on graded items.
+
+        Parameters
+        ----------
+        X : Pairs, Orders or names of items
+            Test data.
+        y : array-like of shape (n,), optional
+            Outcomes of games or grades of items.
+        advantage : float or array-like of shape (n,), optional
+            Points added to left in games; None: the parameter.
+        qid : array-like of shape (n,), optional
+            Groups of graded items.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, higher is better.
+        """
+        check_is_fitted(self)
+        if not is_pairs(X) or y is None or advantage is None:
+            return super().score(X, y, qid=qid, sample_weight=sample_weight)
+        return accuracy(y, self.predict(X, advantage=advantage), sample_weight)
+
+
+def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:
+    """Repeat values in a column; mixed ones stay Python objects."""
+    if values.dtype.kind == "O":
+        return pl.Series(name, values[codes].tolist(), dtype=pl.Object)
+    if values.dtype.kind == "U":
+        return pl.Series(name, values.tolist()).gather(codes)
+    return pl.Series(name, values[codes])
+
+
+def finite_number(model: Any, name: str) -> float:
+    """Read a parameter that must be a finite number."""
+    value = getattr(model, name)
+    if not _is_finite(value):
+        refuse_parameter(model, name, "a finite number")
+    return float(value)
+
+
+def positive_number(model: Any, name: str, or_else: str = "") -> float:
+    """Read a parameter that must be a positive finite number."""
+    value = getattr(model, name)
+    if not _is_finite(value) or value <= 0:
+        refuse_parameter(model, name, f"a positive finite number{or_else}")
+    return float(value)
+
+
+def refuse_parameter(model: Any, name: str, expected: str) -> NoReturn:
+    """Raise a ValueError that says what a parameter must be."""
+    raise ValueError(
+        f"{type(model).__name__} got {name}={getattr(model, name)!r}; expected "
+        f"{expected}."
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return number and math.isfinite(value)
+
+
+def _kind_of_names(pairs: Pairs) -> str:
+    assert pairs.names is not None
+    return _KINDS.get(pairs.names.dtype.kind, "values")

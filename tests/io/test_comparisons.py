@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparisons: outcomes as `Outcome.parse` reads them; what is written is read back."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tiebreak import Outcome, Pairs
+from tiebreak.io import (
+    FileError,
+    ReadOptions,
+    WriteError,
+    neutralize_formulas,
+    read_file,
+    write_comparisons,
+)
+
+NAMES = st.sampled_from(["Ada", "Bo", "tie", " Left", "7", "1"])
+VALUES = st.sampled_from(
+    ["Ada", " Bo ", "tie", "LEFT", "b", "7", "1", "0", "½", "-1", "both_bad", "won"]
+)
+
+
+@given(
+    rows=st.lists(st.tuples(NAMES, NAMES, VALUES), min_size=1, max_size=5),
+    meaning=st.sampled_from([None, "sign", "score"]),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_outcomes_are_those_of_parse(tmp_path, rows, meaning):
+    rows = [row for row in rows if row[0] != row[1]] or [("Ada", "Bo", "tie")]
+    path = tmp_path / "table.csv"
+    lines = ["left,right,winner", *(",".join(row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    left, right, values = zip(*rows, strict=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "both bad", which is a sentence here
+            expected = Outcome.parse(
+                list(values), meaning=meaning, left=list(left), right=list(right)
+            ).tolist()
+    except ValueError:
+        expected = None
+    try:
+        found = read_file(path, ReadOptions(meaning=meaning)).y.tolist()
+    except FileError:
+        found = None
+    assert found == expected
+
+
+NASTY = st.one_of(
+    st.sampled_from(
+        ["=1+1", "'=1", "-", "+x", "@a", "\tx", "\rx", "''-", "'", '"', '""', ",", ";"]
+    ),
+    st.sampled_from(
+        ["a\nb", "a\r\nb", "🍣", "א", "left", "tie", "draw", "007", "1", "½"]
+    ),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6),
+)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+@given(
+    rows=st.lists(
+        st.tuples(NASTY, NASTY, st.sampled_from([-1, 0, 1])), min_size=1, max_size=8
+    )
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_round_trip(tmp_path, ending, rows):
+    rows = [row for row in rows if row[0] != row[1]]
+    names = {name for row in rows for name in row[:2]}
+    assume(rows and len({name.strip() for name in names} - {""}) == len(names))
+    left, right, y = map(list, zip(*rows, strict=True))
+    path = tmp_path / f"table.{ending}"
+    try:
+        write_comparisons(path, Pairs(None, left, right), y)
+    except ValueError as error:
+        assert "rename them" in str(error)
+        assume(False)
+    result = read_file(path)
+    found = result.pairs.names
+    assert found[result.pairs.left].tolist() == left
+    assert found[result.pairs.right].tolist() == right
+    assert result.y.tolist() == y
+
+
+def test_more_columns_are_written_and_read_back(tmp_path):
+    path = tmp_path / "table.csv"
+    columns = {
+        "rater": ["=x", "y"],
+        "date": np.array(["2024-05-31", "2024-06-01"], dtype="datetime64[D]"),
+        "weight": [0.5, 2],
+        "hard": [0, 1],
+    }
+    write_comparisons(path, Pairs(None, ["a", "b"], ["b", "c"]), [-1, 0], columns)
+    assert path.read_text().splitlines()[1].startswith("a,b,left,'=x,2024-05-31,0.5,0")
+    result = read_file(path)
+    assert result.columns["period"].tolist() == columns["date"].tolist()
+    assert result.columns["weight"].tolist() == [0.5, 2]
+    assert result.tags["hard"].tolist() == [0, 1]
+
+
+def test_an_item_called_like_an_outcome_changes_the_words(tmp_path):
+    path = tmp_path / "table.csv"
+    pairs = Pairs(None, ["right", "x"], ["x", "right"])
+    write_comparisons(path, pairs, [-1, 0])
+    assert "right,x,first" in path.read_text()
+    assert read_file(path).y.tolist() == [-1, 0]
+
+
+def test_items_without_names_are_written_by_number(tmp_path):
+    path = tmp_path / "table.parquet"
+    write_comparisons(path, Pairs([[1.0], [2.0]], [0], [1]), [1])
+    assert pl.read_parquet(path).rows() == [("0", "1", "right")]
+
+
+def test_formulas_are_neutralized_in_text_only():
+    text = pl.Series(["=1", "+1", "-1", "@x", "\tx", "\rx", "x=1", "'x", "", None])
+    assert neutralize_formulas(text).to_list() == [
+        "'=1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "x=1", "'x", "", None,
+    ]  # fmt: skip
+    numbers = pl.Series([-1, 2])
+    assert neutralize_formulas(numbers).to_list() == [-1, 2]
+
+
+def test_what_cannot_be_written_leaves_no_file(tmp_path):
+    pairs = Pairs(None, ["a"], ["b"])
+    with pytest.raises(WriteError, match=r"must end with \.csv, \.tsv or \.parquet"):
+        write_comparisons(tmp_path / "table.txt", pairs, [0])
+    with pytest.raises(WriteError, match="cannot be written: No such file"):
+        write_comparisons(tmp_path / "none" / "table.csv", pairs, [0])
+    with pytest.raises(ValueError, match="rater has 2 values but there are 1"):
+        write_comparisons(tmp_path / "t.csv", pairs, [0], {"rater": ["x", "y"]})
+    with pytest.raises(ValueError, match="may not be called 'left'"):
+        write_comparisons(tmp_path / "t.csv", pairs, [0], {"left": ["x"]})
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sum over partitions is the function of all rows, wherever they are cut."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.outofcore.cases import cut_groups, make_compared, make_graded
+from tiebreak.losses import (
+    LINKS,
+    ComparisonObjective,
+    FeatureDesign,
+    GradeSquaredHinge,
+    GradeTree,
+    LinearObjective,
+    ListedSquaredHinge,
+)
+from tiebreak.outofcore.objectives import (
+    GradedPartition,
+    LikelihoodPartition,
+    ListedPartition,
+    SampledLikelihood,
+    SampledPairs,
+    SummedObjective,
+    join_samples,
+)
+from tiebreak.outofcore.partitions import LocalPartitions
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def graded_parts(data, owner, per_group):
+    def columns(number):
+        rows = np.flatnonzero(owner == number)
+        return lambda: {
+            "X": data.X[rows],
+            "y": data.y[rows],
+            "qid": data.qid[rows],
+            "weight": data.weight[rows],
+        }
+
+    n = int(owner.max()) + 1
+    readers = [columns(number) for number in range(n)]
+    labels = [str(number) for number in range(n)]
+    return LocalPartitions(
+        readers, labels, partial(GradedPartition, per_group=per_group)
+    )
+
+
+def compared_parts(data, owner, kind, **options):
+    def columns(number):
+        rows = np.flatnonzero(owner == number)
+        return lambda: {
+            "left": data.names[data.left[rows]],
+            "right": data.names[data.right[rows]],
+            "y": data.y[rows],
+            "weight": data.weight[rows],
+        }
+
+    n = int(owner.max()) + 1
+    build = partial(kind, items=data.pairs.items, names=data.names, **options)
+    readers = [columns(number) for number in range(n)]
+    return LocalPartitions(readers, [str(k) for k in range(n)], build)
+
+
+def assert_same(ours, theirs, rng):
+    for _ in range(2):
+        x, v = rng.normal(size=(2, ours.n_variables))
+        value, gradient = ours.expand(x)
+        expected, slope = theirs.expand(x)
+        assert value == pytest.approx(expected, rel=1e-10, abs=1e-10)
+        np.testing.assert_allclose(gradient, slope, rtol=1e-10, atol=1e-9)
+        np.testing.assert_allclose(
+            ours.hessian_product(v), theirs.hessian_product(v), rtol=1e-10, atol=1e-9
+        )
+
+
+@given(
+    seed=seeds, n_parts=st.integers(1, 6), per_group=st.sampled_from(["sum", "mean"])
+)
+@settings(max_examples=40)
+def test_graded_items_cut_anywhere(seed, n_parts, per_group):
+    rng = np.random.default_rng(seed)
+    data = make_graded(rng)
+    owner = cut_groups(rng, data.qid, n_parts)
+    parts = graded_parts(data, owner, per_group)
+    _, group = np.unique(data.qid, return_inverse=True)
+    tree = GradeTree(data.y, group, data.weight, per_group)
+    whole = LinearObjective(data.X, GradeSquaredHinge(tree), 0.7)
+    assert_same(SummedObjective(parts, np.ones(data.X.shape[1]), 0.7), whole, rng)
+
+
+@given(seed=seeds, n_parts=st.integers(1, 6), ties=st.sampled_from(["ignore", "both"]))
+@settings(max_examples=40)
+def test_comparisons_cut_anywhere(seed, n_parts, ties):
+    rng = np.random.default_rng(seed)
+    data = make_compared(rng)
+    parts = compared_parts(
+        data, rng.integers(0, n_parts, len(data.y)), ListedPartition, ties=ties
+    )
+    better, worse, weight = [], [], []
+    for left, right, y, w in zip(
+        data.left, data.right, data.y, data.weight, strict=True
+    ):
+        if y:
+            ends = (right, left) if y > 0 else (left, right)
+            listed = [(*ends, w * (2 if ties == "both" else 1))]
+        else:
+            listed = [(left, right, w), (right, left, w)] if ties == "both" else []
+        for b, c, amount in listed:
+            better.append(b)
+            worse.append(c)
+            weight.append(amount)
+    loss = ListedSquaredHinge(
+        np.array(better), np.array(worse), np.array(weight), len(data.items)
+    )
+    whole = LinearObjective(data.items, loss, 1.3)
+    assert_same(SummedObjective(parts, np.ones(data.items.shape[1]), 1.3), whole, rng)
+
+
+@given(seed=seeds, n_parts=st.integers(1, 6), link=st.sampled_from(sorted(LINKS)))
+@settings(max_examples=40)
+def test_likelihood_cut_anywhere(seed, n_parts, link):
+    rng = np.random.default_rng(seed)
+    data = make_compared(rng)
+    owner = rng.integers(0, n_parts, len(data.y))
+    parts = compared_parts(data, owner, LikelihoodPartition, link=link)
+    counts = np.zeros((len(data.y), 3))
+    counts[np.arange(len(data.y)), data.y + 1] = data.weight
+    p = data.items.shape[1]
+    whole = ComparisonObjective(
+        FeatureDesign(data.items, data.left, data.right),
+        LINKS[link],
+        counts,
+        np.full(p, 0.3),
+    )
+    ours = SummedObjective(parts, np.append(np.full(p, 0.6), 0.0))
+    x = np.append(rng.normal(size=p), abs(rng.normal()) + 0.1)
+    value, gradient = ours.expand(x)
+    expected, slope = whole.expand(x)
+    assert value == pytest.approx(expected, rel=1e-10)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-10, atol=1e-9)
+    v = rng.normal(size=p + 1)
+    np.testing.assert_allclose(
+        ours.hessian_product(v), whole.hessian_product(v), rtol=1e-10, atol=1e-9
+    )
+    np.testing.assert_allclose(ours.hessian(), whole.hessian(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        ours.hessian_diagonal(), whole.hessian_diagonal(), rtol=1e-9, atol=1e-9
+    )
+    assert ours.value(x) == value
+
+
+def test_a_part_that_was_built_anew_goes_to_the_point_first(rng):
+    data = make_graded(rng)
+    parts = graded_parts(data, np.zeros(len(data.y), int), "sum")
+    objective = SummedObjective(parts, np.ones(data.X.shape[1]))
+    x, v = rng.normal(size=(2, data.X.shape[1]))
+    objective.expand(x)
+    there = objective.hessian_product(v)
+    parts.close()  # the part is gone, and with it where it was
+    np.testing.assert_array_equal(objective.hessian_product(v), there)
+
+
+def test_a_sample_of_everything_has_the_hessian_itself(rng):
+    graded, compared = make_graded(rng), make_compared(rng)
+    parts = graded_parts(graded, cut_groups(rng, graded.qid, 3), "mean")
+    sample = join_samples(parts.each(GradedPartition.take, 1.0), "mean")
+    x = rng.normal(size=graded.X.shape[1])
+    objective = SummedObjective(parts, np.zeros(len(x)))
+    objective.expand(x)
+    np.testing.assert_allclose(objective.hessian(), sample.hessian(x), atol=1e-9)
+    owner = rng.integers(0, 3, len(compared.y))
+    for kind, whole in (
+        (ListedPartition, SampledPairs),
+        (LikelihoodPartition, partial(SampledLikelihood, link="davidson")),
+    ):
+        parts = compared_parts(compared, owner, kind)
+        taken = whole(parts.each(kind.take, 1.0))
+        objective = SummedObjective(parts, np.zeros(len(x)))
+        objective.expand(x)
+        np.testing.assert_allclose(objective.hessian(), taken.hessian(x), atol=1e-9)
+
+
+def test_a_preconditioner_of_a_sample_saves_products(rng):
+    data = make_graded(rng, n_groups=900)
+    data.X[:, 0] *= 30.0
+    parts = graded_parts(data, cut_groups(rng, data.qid, 3), "sum")
+    sample = join_samples(parts.each(GradedPartition.take, 0.3), "sum")
+    total = sum(fact.total for (fact,) in parts.each(lambda part: (part.facts,)))
+    x = np.zeros(data.X.shape[1])
+    objective = SummedObjective(
+        parts, np.ones(len(x)), sample=sample, share=total / sample.tree.total
+    )
+    _, gradient = objective.expand(x)
+    step = objective.preconditioner()(gradient)
+    exact = np.linalg.solve(objective.hessian(), gradient)
+    assert np.linalg.norm(step - exact) < 0.3 * np.linalg.norm(exact)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+
+from tiebreak.io import ReadOptions, read_file
+from tiebreak.pipeline.comparisons import as_comparisons
+from tiebreak.pipeline.held_out import check_data
+
+
+@pytest.fixture
+def panel():
+    """Six products in the order of their quality, scored by twelve people."""
+    rng = np.random.default_rng(0)
+    return np.round(7 - np.arange(6) + rng.normal(size=(12, 6)), 1)
+
+
+def long_table(score):
+    rows = [f"person {p},item {i},{score[p, i]}" for p in range(12) for i in range(6)]
+    return "person,item,score\n" + "\n".join(rows) + "\n"
+
+
+def wide_table(score):
+    rows = [f"person {p}," + ",".join(map(str, row)) for p, row in enumerate(score)]
+    return "person,oat,rye,rice,corn,soy,teff\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("write", "kind"), [(long_table, None), (wide_table, None), (long_table, "orders")]
+)
+def test_sides_of_scores_and_lists_mean_nothing(write, kind, panel, tmp_path):
+    file = tmp_path / "panel.csv"
+    file.write_text(write(panel))
+    known = as_comparisons(read_file(file, ReadOptions(kind=kind)))
+    if kind is None:  # the table has the best first
+        assert np.mean(known.y) < -0.5
+    report = check_data(known)
+    assert report.n_comparisons == 12 * 15
+    assert report.position is None
+    assert not {"position", "one_sided"} & {f.code for f in report.findings}
+
+
+def test_sides_of_comparisons_are_looked_at(tmp_path):
+    file = tmp_path / "games.csv"
+    rows = ["a,b,left", "b,a,left", "a,b,left", "b,a,left", "b,a,right"] * 8
+    file.write_text("left,right,outcome\n" + "\n".join(rows) + "\n")
+    report = check_data(as_comparisons(read_file(file)))
+    assert report.position.share == pytest.approx(0.8)
+    assert "position" in {f.code for f in report.findings}

@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page as text: what is in it, what is not, and what may run in it."""
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.report.conftest import HOSTILE, report_of
+from tiebreak import BradleyTerry, Elo, Pairs
+from tiebreak.ratings.leaderboard import rating_digits
+from tiebreak.report import (
+    CompareData,
+    Picture,
+    QualityData,
+    ReportData,
+    render_report,
+    write_report,
+)
+from tiebreak.report.charts import roc_chart
+from tiebreak.report.page import number_text
+from tiebreak.selection import TuneResult, evaluate_forward
+
+
+class Page(HTMLParser):
+    """The elements of a page, their attributes, and the text in them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.texts, self.inside = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("style", "script"):
+            self.inside = [tag, dict(attrs)]
+
+    def handle_endtag(self, tag):
+        self.inside = []
+
+    def handle_data(self, data):
+        self.texts.append((tuple(map(str, self.inside)), data))
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def sections(page):
+    return [attributes["id"] for attributes in Page(page).all("section")]
+
+
+def test_a_full_report_has_all_sections_in_order(plain_page):
+    assert sections(plain_page) == [
+        "summary",
+        "leaderboard",
+        "matrix",
+        "quality",
+        "weights",
+        "history",
+        "checks",
+        "compare",
+        "reproduce",
+    ]
+
+
+def test_what_has_no_data_has_no_section(plain_board):
+    page = render_report(ReportData("Chess", plain_board))
+    assert sections(page) == ["summary", "leaderboard"]
+    assert sections(render_report(ReportData("Nothing", plain_board.clear()))) == [
+        "summary"
+    ]
+
+
+@pytest.mark.parametrize("left_out", ["matrix", "quality", "weights", "history"])
+def test_each_section_can_be_left_out(left_out, rng):
+    data, _ = report_of([f"item {i}" for i in range(6)], rng, **{left_out: None})
+    found = sections(render_report(data))
+    assert left_out not in found
+    assert len(found) == 8
+
+
+def test_the_policy_allows_our_style_and_script_and_nothing_else(hostile_page):
+    page = hostile_page
+    parsed = Page(page)
+    (policy,) = [
+        meta["content"]
+        for meta in parsed.all("meta")
+        if meta.get("http-equiv") == "Content-Security-Policy"
+    ]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe" not in policy
+    for tag, rule in (("style", "style-src"), ("script", "script-src")):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+
+
+def test_nothing_is_styled_run_or_fetched_from_elsewhere(hostile_page):
+    parsed = Page(hostile_page)
+    known = {"style", "script", "svg", "link", "meta"}
+    assert known <= {tag for tag, _ in parsed.elements}
+    for tag, attributes in parsed.elements:
+        assert tag not in ("img", "iframe", "object", "embed", "form", "base")
+        for name, value in attributes.items():
+            assert name != "style"
+            assert name != "src"
+            assert not name.startswith("on"), (tag, name)
+            if name == "href":
+                assert value.startswith(("#", "data:,"))
+    assert len(parsed.all("script")) == 2
+    assert len(parsed.all("style")) == 1
+
+
+def test_no_address_outside_but_the_name_of_svg(plain_page):
+    page = plain_page.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"https?:|//www|@import|url\((?!#)", page)
+
+
+def test_hostile_names_are_text(hostile_page):
+    parsed = Page(hostile_page)
+    text = "".join(text for inside, text in parsed.texts if not inside)
+    for name in HOSTILE[:4]:
+        assert text.count(name) > 3
+    assert "\x00" not in text
+    assert "\ud800" not in text
+
+
+def test_ids_are_unique(hostile_page):
+    parsed = Page(hostile_page)
+    ids = [a["id"] for _, a in parsed.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    referred = {a["href"][1:] for _, a in parsed.elements if "#" in a.get("href", "")}
+    referred |= {a["for"] for _, a in parsed.elements if "for" in a}
+    assert referred <= set(ids)
+
+
+def test_the_same_data_give_the_same_page():
+    pages = [
+        render_report(report_of(HOSTILE, np.random.default_rng(3))[0]) for _ in range(2)
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_two_hundred_items_need_less_than_a_megabyte(rng):
+    names = [f"an item with a rather long name, number {i}" for i in range(200)]
+    data, _ = report_of(names, rng, n=8000)
+    assert len(render_report(data).encode()) < 1_000_000
+
+
+def test_many_items_are_cut_and_said_to_be(rng):
+    n = 3000
+    rating = -np.arange(n, dtype=float)
+    board = pl.DataFrame({"item": [f"i{k}" for k in range(n)], "rating": rating})
+    compare = CompareData(board["item"].to_list(), rating, "threshold", 0.5)
+    page = render_report(ReportData("Many", board, compare=compare))
+    assert page.count('<th scope="row"') == 1000
+    assert "The first 1,000 of 3,000 items are shown." in page
+    assert "The first 2,000 of 3,000 items can be compared." in page
+    assert len(page.encode()) < 1_000_000
+
+
+def test_long_names_do_not_make_the_page_long(rng):
+    names = [f"{i} " + "x" * 10_000 for i in range(12)]
+    data, _ = report_of(names, rng)
+    content = json.loads(
+        re.search(r'id="strengths">(.*?)</script>', render_report(data))[1]
+    )
+    assert max(map(len, content["names"])) <= 80
+    assert len(set(content["names"])) == 12
+
+
+def test_names_that_shorten_alike_stay_apart():
+    names = ["a" * 50 + str(i) + "b" * 50 for i in range(3)]
+    board = pl.DataFrame({"item": names, "rating": [3.0, 2.0, 1.0]})
+    compare = CompareData(names, np.array([3.0, 2.0, 1.0]), "davidson", 1.0)
+    page = render_report(ReportData("Alike", board, compare=compare))
+    content = json.loads(re.search(r'id="strengths">(.*?)</script>', page)[1])
+    assert len(set(content["names"])) == 3
+
+
+def test_the_first_screen_says_who_is_best_how_sure_and_what_to_distrust(
+    plain_report, plain_page
+):
+    data, page = plain_report[0], plain_page
+    summary = page[page.index('id="summary"') : page.index("<nav")]
+    worst = data.leaderboard["rank_worst"][0]
+    assert "First place" in summary
+    assert data.leaderboard["item"][0] in summary
+    assert ("Clearly first" if worst == 1 else f"Rank 1 to {worst}") in summary
+    assert "Beware." in summary
+
+
+def test_shared_first_places_and_unknown_margins_are_said(plain_board):
+    both = plain_board.with_columns(rank=pl.Series([1, 1, 3]))
+    page = render_report(ReportData("Tie", both))
+    assert "First place is shared" in page
+    assert "no margin of error" in page
+    assert "Items that are known by features are not checked" in page
+
+
+def test_quality_is_said_in_words_and_missing_numbers_are_dashes(plain_page):
+    page = plain_page
+    assert "named the right outcome 60.0% of the time" in page
+    assert "one gets 40.0%" in page
+    assert '<td class="number">–</td>' in page
+
+
+def test_without_ties_there_is_no_roc_curve(rng, plain_board):
+    proba = np.tile([0.5, 0.0, 0.5], (4, 1))
+    rows = [{"model": "m", "accuracy": 0.5}]
+    quality = QualityData(rows, "m", outcome=np.array([-1, 1, 1, -1]), proba=proba)
+    page = render_report(ReportData("No ties", plain_board, quality=quality))
+    assert "roc-title" not in page
+    assert "calibration-title" in page
+
+
+def test_probabilities_stand_in_for_differences(plain_report):
+    quality = plain_report[0].quality
+    difference = np.log(quality.proba[:, 2] / quality.proba[:, 0])
+    flipped = dataclasses.replace(quality, difference=-difference)
+    given = dataclasses.replace(quality, difference=difference)
+    areas = [
+        re.search(r"area under it is ([\d.]+\d)", roc_chart(each))[1]
+        for each in (quality, given, flipped)
+    ]
+    assert areas[0] == areas[1] != areas[2]
+
+
+def test_quality_comes_from_a_forward_evaluation(rng):
+    names = np.array(list("abcd"))
+    left = rng.integers(0, 4, 200)
+    pairs = Pairs(None, names[left], names[(left + rng.integers(1, 4, 200)) % 4])
+    y = rng.integers(-1, 2, 200)
+    models = {"bt": BradleyTerry(alpha=0.1), "elo": Elo()}
+    result = evaluate_forward(models, pairs, y, period=np.arange(200), n_splits=3)
+    quality = QualityData.from_forward(result, "bt")
+    assert [row["model"] for row in quality.rows] == ["bt", "elo", "shares"]
+    assert quality.rows[0]["accuracy"] == result.table["accuracy"][0]
+    np.testing.assert_array_equal(quality.proba, result.proba["bt"])
+    assert "200" not in quality.note  # the first block is trained on only
+
+
+def test_pictures_of_the_caller_are_shown(plain_board):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2, 2))
+    figure.add_subplot().set_xlabel("<feature>")
+    data = ReportData(
+        "Curves",
+        plain_board,
+        pictures=[Picture("Level curves", "Two features", figure)],
+    )
+    page = render_report(data)
+    assert "<h3>Level curves</h3>" in page
+    assert "&lt;feature&gt;" in page
+    assert data.to_dict()["pictures"] == [
+        {"title": "Level curves", "description": "Two features"}
+    ]
+
+
+def test_the_data_are_ready_for_json(hostile_report):
+    data, _ = hostile_report
+    plain = data.to_dict()
+    read = json.loads(json.dumps(plain, allow_nan=False))
+    assert read == plain
+    assert read["leaderboard"][0]["item"] == data.leaderboard["item"][0]
+    assert read["compare"]["link"] == "davidson"
+    assert len(read["quality"]["proba"]) == 600
+    again = ReportData("Again", data.leaderboard, checks=read["checks"])
+    assert again.findings() == data.findings()
+
+
+def test_checks_are_sorted_and_marked(plain_board):
+    findings = [{"level": "note", "message": "N"}, {"level": "problem", "message": "P"}]
+    data = ReportData(
+        "x", plain_board, checks={"findings": findings}, warnings=["W"], date="today"
+    )
+    page = render_report(data)
+    listed = re.findall(r'<li class="(\w+)"><strong>(\w+)</strong>', page)
+    assert listed == [("problem", "Problem"), ("warning", "Warning"), ("note", "Note")]
+    assert "1 problem and 1 warning" in page
+
+
+def graded_report(**more):
+    rows = [
+        {"model": "logistic", "accuracy": 0.7, "log_loss": 0.8},
+        {"model": "shares", "accuracy": 0.72, "log_loss": 0.9},
+    ]
+    content = {
+        "weights": [("<size>", -2.0), ("age", 0.5), ("x", 0.1)],
+        "quality": QualityData(rows, "logistic", "shares"),
+        "recognized": ["12 graded rows.", "Model: <logistic>."],
+    }
+    nothing = pl.DataFrame({"item": [], "rating": []})
+    return render_report(ReportData("Graded", nothing, **(content | more)))
+
+
+def test_without_names_the_first_screen_says_what_matters_and_how_good_it_is():
+    page = graded_report()
+    assert sections(page) == ["summary", "quality", "weights", "checks"]
+    words = re.sub(r"<[^>]+>", "", page[: page.index("<nav")])
+    assert "&lt;size&gt;" in words
+    assert "More of it makes an item worse." in words
+    assert "Then come age (more is better) and x (more is better)." in words
+    assert "70.0% right" in words
+    assert "Always naming the most common outcome is right in 72.0%." in words
+    assert "Its probabilities are better than" in words
+    worse = [
+        {"model": "logistic", "accuracy": 0.7, "log_loss": 0.9},
+        {"model": "shares", "accuracy": None, "log_loss": 0.9},
+    ]
+    page = graded_report(quality=QualityData(worse, "logistic", "shares"), weights=None)
+    assert "Its probabilities are no better" in page
+    assert "Always naming" not in page
+    assert "What matters most" not in page
+
+
+def test_what_was_read_is_said_as_text():
+    page = graded_report()
+    assert "What was read, and what was done" in page
+    assert '<span dir="auto">Model: &lt;logistic&gt;.</span>' in page
+    assert "Nothing stands in the way" not in page  # nothing was checked
+
+
+def test_tuning_is_told_drawn_and_given_to_machines():
+    grid = [{"step__C": c, "step__gamma": g} for c in (1.0, 10.0) for g in (0.1, 1.0)]
+    scores = np.array([[-0.4], [-0.3], [-0.25], [-0.5]])
+    good = np.ones((4, 1), dtype=bool)
+    result = TuneResult.make(grid, scores, good, 2, None, "error")
+    page = graded_report(tuning=result, tuning_notes=["<C> is the last value."])
+    assert "How the settings were chosen" in page
+    assert "4 combinations of settings were tried" in page
+    assert "C = 10, gamma = 0.1 (wrong outcomes: 25.0%)" in page
+    assert "&lt;C&gt; is the last value." in page
+    assert "<title>C = 1, gamma = 1: 30.0%</title>" in page
+    one = TuneResult.make(grid[:1], scores[:1], good[:1], 0, None, "error")
+    page = graded_report(tuning=one)
+    assert "1 combination of settings was tried" in page
+    assert "tuning-title" not in page
+    nothing = pl.DataFrame({"item": [], "rating": []})
+    plain = ReportData("x", nothing, tuning=result).to_dict()["tuning"]
+    assert plain["best_params"] == {"step__C": 10.0, "step__gamma": 0.1}
+    assert json.loads(json.dumps(plain)) == plain
+    assert len(plain["table"]) == 4
+
+
+def test_a_history_says_what_its_points_are(plain_report):
+    data = dataclasses.replace(plain_report[0], history_note="Every <year>.")
+    page = render_report(data)
+    assert "Each line is named at its right end. Every &lt;year&gt;." in page
+
+
+def test_crowded_histories_show_fewer_lines(plain_report):
+    data = plain_report[0]
+    assert data.history["item"].n_unique() == 6
+    crowded = render_report(data)
+    chart = crowded[crowded.index('id="history"') :]
+    assert chart.count("item ") > 0
+    told = re.search(r"Ratings over time of ([^<]+), one line each", crowded)[1]
+    assert told.count(",") == 4  # five of six items, of a hundred points or more each
+    few = data.history.group_by("item", maintain_order=True).tail(20)
+    page = render_report(dataclasses.replace(data, history=few))
+    told = re.search(r"Ratings over time of ([^<]+), one line each", page)[1]
+    assert told.count(",") == 5
+
+
+def test_a_long_finding_is_cut_at_a_sentence(plain_board):
+    text = "Two items never met. " + "They are far away from each other. " * 9
+    findings = [{"level": "problem", "message": text}]
+    page = render_report(ReportData("x", plain_board, checks={"findings": findings}))
+    summary = page[: page.index("<nav")]
+    told = re.search(r"<p>(Two items never met[^<]*)", summary)[1].strip()
+    assert told.endswith("each other.")
+    assert len(told) <= 200
+    assert "…" not in told
+
+
+def test_compare_data_of_models():
+    games, y = Pairs(None, list("aabbcc"), list("bccaab")), [-1, 0, 1, 1, -1, 0]
+    model = BradleyTerry("rao-kupper").fit(games, y)
+    found = CompareData.from_model(model)
+    assert (found.link, found.tie, found.advantage) == ("cumulative", model.tie_, None)
+    assert sorted(found.strengths, reverse=True) == found.strengths.tolist()
+    elo = Elo(advantage=100, scale=173.0).fit(games, y)
+    found = CompareData.from_model(elo)
+    d = (
+        found.strengths[found.names.index("b")]
+        - found.strengths[found.names.index("a")]
+    )
+    odds = np.exp([-d / 2, np.log(found.tie), d / 2])
+    expected = elo.predict_proba(Pairs(None, ["a"], ["b"]), advantage=0.0)[0]
+    np.testing.assert_allclose(odds / odds.sum(), expected, rtol=1e-9)
+    odds = np.exp(
+        [-(d - found.advantage) / 2, np.log(found.tie), (d - found.advantage) / 2]
+    )
+    expected = elo.predict_proba(Pairs(None, ["a"], ["b"]))[0]
+    np.testing.assert_allclose(odds / odds.sum(), expected, rtol=1e-9)
+
+
+def test_a_leaderboard_needs_items_and_ratings():
+    with pytest.raises(ValueError, match="expected also"):
+        ReportData("x", pl.DataFrame({"item": ["a"]}))
+
+
+def test_a_report_is_written_whole(tmp_path, plain_board, monkeypatch):
+    path = tmp_path / "report.html"
+    data = ReportData("Chess", plain_board)
+    write_report(data, path)
+    page = path.read_text("utf-8")
+    assert page == render_report(data)
+    monkeypatch.setattr("os.replace", _full_disk)
+    with pytest.raises(OSError, match="full"):
+        write_report(ReportData("Other", plain_board), path)
+    assert path.read_text("utf-8") == page
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _full_disk(*_):
+    raise OSError("the disk is full")
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ([1500.0, 1600.0], 0),
+        ([0.0, 20.0], 1),
+        ([-1.0, 1.0], 2),
+        ([0.0, 0.5], 3),
+        ([7.0, 7.0], 0),
+        ([None, float("inf")], 0),
+    ],
+)
+def test_ratings_are_written_with_enough_digits(values, digits):
+    board = pl.DataFrame({"rating": pl.Series(values, dtype=pl.Float64)})
+    assert rating_digits(board) == digits
+    # The ends of intervals count too.
+    wide = board.with_columns(lower=pl.lit(0.0), upper=pl.lit(99.0))
+    assert rating_digits(wide) == 0
+
+
+def test_numbers_in_words():
+    assert number_text(-0.001, 2) == "0.00"
+    assert number_text(-1.5, 1) == "−1.5"
+    assert number_text(float("inf"), 1) == "∞"
+    assert number_text(float("nan"), 1) == "–"
+
+
+def bars(board):
+    page = render_report(ReportData("x", board))
+    found = re.findall(r'class="range" d="M([\d.]+) 5H([\d.]+)"', page)
+    return [(float(start), float(end)) for start, end in found]
+
+
+def test_one_long_interval_does_not_make_dots_of_the_others():
+    board = pl.DataFrame(
+        {
+            "item": ["a", "b", "c"],
+            "rating": [200.0, 100.0, 0.0],
+            "lower": [190.0, 90.0, -5000.0],
+            "upper": [210.0, 110.0, 5000.0],
+        }
+    )
+    # The axis goes from 50 below the worst to 50 above the best rating.
+    assert bars(board) == [(80.0, 86.7), (46.7, 53.3), (0.0, 100.0)]
+    # With equal ratings the longest interval is the axis.
+    equal = board.with_columns(rating=pl.lit(100.0)).head(2)
+    assert bars(equal) == [(83.3, 100.0), (0.0, 16.7)]
