@@ -15,6 +15,7 @@ from tests.oracles.pair_svm import hinge_order_primal
 from tiebreak import Orders, Pairs, RankSVM, ThresholdCompare
 from tiebreak.datasets import make_norms
 from tiebreak.metrics import swapped_pairs
+from tiebreak.models import fit_path
 
 
 @pytest.fixture
@@ -298,3 +299,10 @@ def test_a_kernel_with_many_columns_forms_the_hessian(rng):
     assert model.converged_
     assert len(model.support_items_) > 400
     assert model.score(X, y) > 0.95
+
+
+def test_a_shared_path_needs_the_pair_kernel():
+    pairs = Pairs([[0.0], [1.0], [2.0]], [0, 1], [1, 2])
+    model = RankSVM(kernel="linear", loss="squared_hinge")
+    with pytest.raises(ValueError, match=r"squared_hinge.*expected loss='hinge'"):
+        fit_path(model, pairs, [1, 1], [1.0])

@@ -358,8 +358,8 @@ class _OutcomeReader:
                     "and others where it means that right won."
                 )
             raise ValueError(
-                f"{count} are numbers without a declared meaning: {where}.{opposite} "
-                f"{_MEANINGS_HELP}"
+                f"{len(rows)} outcome(s) are numbers without a declared meaning: "
+                f"{where}.{opposite} {_MEANINGS_HELP}"
             )
         if kind == "number":
             expected = "-1, 0 and +1" if self.meaning == "sign" else "1, 0.5 and 0"

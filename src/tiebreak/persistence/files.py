@@ -103,7 +103,7 @@ def estimators(value: Any) -> Iterator[BaseEstimator]:
 
 
 def is_ours(model: Any) -> bool:
-    """Return whether this is an estimator of tiebreak or of a class derived from one."""
+    """Return whether this is an estimator of tiebreak, or derived from one."""
     packages = {base.__module__.partition(".")[0] for base in type(model).__mro__}
     return isinstance(model, BaseEstimator) and "tiebreak" in packages
 

@@ -58,11 +58,11 @@ class SmoothObjective(Protocol):
 
     n_variables: int
 
-    def expand(self, x: Vector) -> tuple[float, Vector]:
-        """Give f, infinite outside its domain, and its gradient at x.
+    def value(self, x: Vector) -> float:
+        """Give f(x); infinite outside the domain."""
 
-        The Hessian methods then speak of x.
-        """
+    def expand(self, x: Vector) -> tuple[float, Vector]:
+        """Give f and its gradient at x; the Hessian methods then speak of x."""
 
     def hessian(self) -> Vector:
         """Give the Hessian at the last expanded point."""
@@ -200,7 +200,7 @@ def minimize_newton(
         if solved and n_iter >= min_iter:
             break
         gap_before = gap
-        found = _search(objective, x, value, step, slope)
+        found = _search(objective, x, value, step, slope, objective.value)
         if found is None:
             break
         x, value, gradient = found
@@ -352,16 +352,24 @@ def _search(
     value: float,
     step: Vector,
     slope: float,
+    value_at: Callable[[Vector], float] | None = None,
 ) -> tuple[Vector, float, Vector] | None:
-    """Halve a step until f falls enough; gives x, f and its gradient there, or None."""
+    """Halve a step until f falls enough; gives x, f and its gradient there, or None.
+
+    With ``value_at`` a halved step is judged without its gradient.
+    """
     # Close to the solution the fall drowns in the rounding of f, and a full Newton step
     # is then right.
     allowed = value + 1e-13 * max(abs(value), np.finfo(float).tiny)
     for halvings in range(_MAX_HALVINGS):
         share = 0.5**halvings
-        trial = x + share * step
+        trial, limit = x + share * step, allowed + _ARMIJO * share * slope
+        if halvings and value_at is not None:
+            if value_at(trial) <= limit:
+                return trial, *objective.expand(trial)
+            continue
         trial_value, gradient = objective.expand(trial)
-        if trial_value <= allowed + _ARMIJO * share * slope:
+        if trial_value <= limit:
             return trial, trial_value, gradient
     return None
 
