@@ -8,6 +8,12 @@ PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3 python
 # Processes that share the tests; 0 runs them in one, which a debugger needs.
 JOBS ?= auto
 
+# Which tests run: short leaves out most of the costly products, all leaves out none.
+TESTS ?= short
+
+# The seed of the tests: a number, or "random" to draw one, which is printed.
+SEED ?= $(TIEBREAK_TEST_SEED)
+
 override VENV := .venv
 override PY := $(VENV)/bin/python
 
@@ -22,8 +28,9 @@ demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the 
 	@$(PY) examples/demo.py
 	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo
 
-test: lint ## run the linters, the type checker and all tests
-	@$(PY) -m pytest --numprocesses $(JOBS) --dist worksteal
+test: lint ## run the linters, the type checker and the tests
+	@TIEBREAK_TESTS=$(TESTS) TIEBREAK_TEST_SEED=$(SEED) \
+	  $(PY) -m pytest --numprocesses $(JOBS) --dist worksteal
 
 lint: $(VENV)/.installed-test ## check style, types and layers
 	@$(PY) -m ruff check .

@@ -14,33 +14,78 @@ import numpy as np
 import pytest
 
 SEED = "TIEBREAK_TEST_SEED"
+DEFAULT_SEED = 2022
+TESTS = "TIEBREAK_TESTS"
 DATA = "TIEBREAK_DATA"
 
-# The examples are drawn anew in every run, except under CI, where a change must not
-# fail for an example that has nothing to do with it. No deadline: the first example
-# of a test may have to wait for a compilation.
-hypothesis.settings.register_profile(
-    "tiebreak",
-    deadline=None,
-    derandomize=bool(os.environ.get("CI")),
-    max_examples=50,
-    print_blob=True,
-)
-hypothesis.settings.load_profile("tiebreak")
+
+def seed_of_this_run() -> int:
+    """Give the seed of this run: the default, the one asked for, or a new one."""
+    asked = os.environ.get(SEED) or str(DEFAULT_SEED)
+    if asked == "random":
+        return secrets.randbelow(2**32)
+    if not asked.isdecimal():
+        raise pytest.UsageError(f"{SEED} is {asked!r}, expected a number or 'random'")
+    return int(asked)
 
 
-def pytest_configure() -> None:
+# First, because the plugin of hypothesis reads its option in its own hook.
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", f"extended: runs only with {TESTS}=all, as `make test TESTS=all`"
+    )
+    os.environ[TESTS] = os.environ.get(TESTS) or "short"
+    if os.environ[TESTS] not in ("short", "all"):
+        raise pytest.UsageError(
+            f"{TESTS} is {os.environ[TESTS]!r}, expected 'short' or 'all'"
+        )
     # In the environment, so that child processes of a test use the same seed; and no
     # test may open a window.
-    os.environ.setdefault(SEED, str(secrets.randbelow(2**32)))
+    seed = seed_of_this_run()
+    os.environ[SEED] = str(seed)
     os.environ.setdefault("MPLBACKEND", "agg")
+    # Another seed also draws other examples. No deadline: the first example of a test
+    # may have to wait for a compilation.
+    hypothesis.settings.register_profile(
+        "tiebreak",
+        deadline=None,
+        derandomize=seed == DEFAULT_SEED,
+        max_examples=50,
+        print_blob=True,
+    )
+    hypothesis.settings.load_profile("tiebreak")
+    if seed != DEFAULT_SEED and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(seed)
 
 
 def pytest_report_header() -> list[str]:
     return [
         f"seed: {SEED}={os.environ[SEED]}",
+        f"tests: {TESTS}={os.environ[TESTS]}",
         f"data: {DATA}={os.environ.get(DATA, '')}",
     ]
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> None:
+    # Bytes would stand in the id as they are, unreadable and often not the same twice.
+    if isinstance(val, bytes | bytearray):
+        pytest.fail(
+            f"{argname} is parametrized over bytes: name them with ids=[...]",
+            pytrace=False,
+        )
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    if os.environ[TESTS] == "all":
+        return
+    extended = [item for item in items if item.get_closest_marker("extended")]
+    if extended:
+        config.hook.pytest_deselected(items=extended)
+        left_out = set(extended)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

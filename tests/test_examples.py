@@ -87,6 +87,7 @@ def test_the_pictures_of_the_gallery_exist_and_are_small():
         assert (GALLERY.parent / picture).stat().st_size < 80_000, picture
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_gallery_shows_what_examples_say_of_published_data(data_dir, run, name):
     said = run(name)
@@ -190,6 +191,7 @@ def test_unseen_items(run):
     assert_same_output(said, shown("unseen_items"))
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_many_files(capsys, tmp_path):

@@ -4,7 +4,6 @@
 import os
 import signal
 import socket
-import time
 
 import numpy as np
 import polars as pl
@@ -16,6 +15,7 @@ from tests.pipeline.test_partitions import (
     make_matches,
     split,
 )
+from tests.waiting import PATIENCE, wait_for
 from tiebreak import load
 from tiebreak.io import ReadOptions
 from tiebreak.outofcore import cluster, running
@@ -103,9 +103,7 @@ def test_a_cluster_that_is_not_there(run, rng, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))  # and nobody listens
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-        start = time.monotonic()
         done = run("check", "log", "--dask", address, cwd=tmp_path)
-        assert time.monotonic() - start < 60  # five seconds, on a machine with time
     assert (done.code, done.stdout) == (6, "")
     assert done.line.startswith(f"Nobody answers at {address}.")
     done = run("check", "log", "--dask", "nonsense", cwd=tmp_path)
@@ -133,27 +131,26 @@ def test_an_interrupt_leaves_no_workers(processes, rng, tmp_path, elsewhere):
     # So that it does not end before it is interrupted.
     before += (
         "; import time; from tiebreak.pipeline import partitions; "
-        "partitions.find_partitions = lambda *given: time.sleep(60)"
+        "partitions.find_partitions = lambda *given: time.sleep(3600)"
     )
     words = ["rank", "log", "--out", "out", "--dask", "local"]
     processes.start(*words, cwd=tmp_path, before=before)
     command = psutil.Process(processes.child)
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        workers = [
+
+    def find_workers():
+        return [
             child
             for child in command.children(recursive=True)
             if "spawn_main" in " ".join(child.cmdline())
         ]
-        if len(workers) >= os.cpu_count() and scratch(folder):
-            break
-        time.sleep(0.1)
-    assert workers
+
+    wait_for(lambda: len(find_workers()) >= os.cpu_count() and scratch(folder))
+    workers = find_workers()
     processes.signal(signal.SIGINT)
     done = processes.end()
     assert done.code == 130
     assert done.line.startswith("Interrupted; nothing is left half written.")
-    _, alive = psutil.wait_procs(workers, timeout=20)
+    _, alive = psutil.wait_procs(workers, timeout=PATIENCE)
     assert alive == []
     assert scratch(folder) == []
     assert not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.datasets.serving import Answer, closed_port, serve
+from tests.waiting import PATIENCE, wait_for
 from tiebreak.datasets import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +103,7 @@ def test_the_list_does_not_wait_for_what_it_does_not_need():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.extended
 def test_the_bundled_set_can_be_ranked_at_once(environment, tmp_path):
     done = run(environment, "get", "worldcup2022")
     assert done.returncode == 0, done.stderr
@@ -144,6 +146,7 @@ def test_get_downloads_once_and_tells_the_terms(environment, tmp_path):
         assert server.asked == ["/table.csv"] * 2
 
 
+@pytest.mark.extended
 def test_what_cannot_be_had_is_one_line(environment, tmp_path):
     proxy = f"http://127.0.0.1:{closed_port()}"
     with serve() as server:
@@ -161,6 +164,7 @@ def test_what_cannot_be_had_is_one_line(environment, tmp_path):
             assert not (tmp_path / "xdg").exists()
 
 
+@pytest.mark.extended
 def test_wrong_names_and_places(environment, tmp_path):
     done = run(environment, "get", "football", "footbal")
     assert done.returncode == 2
@@ -189,14 +193,9 @@ def test_an_interrupt_leaves_nothing(environment, tmp_path):
             text=True,
         )  # fmt: skip
         try:
-            for _ in range(1200):
-                if list((tmp_path / "xdg").rglob(".served")):
-                    break
-                threading.Event().wait(0.05)
-            else:
-                pytest.fail("the download did not begin")
+            wait_for(lambda: list((tmp_path / "xdg").rglob(".served")))
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             wait.set()
             process.kill()

@@ -9,13 +9,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.processes import run_alone
+from tests.cli.processes import run_alone, signal_at
+from tests.waiting import wait_for
 
 HEADER = "left,right,outcome\n"
 GOOD = "Ada,Bo,left\nBo,Ada,left\nAda,Bo,tie\n"
@@ -157,6 +157,7 @@ def test_colors_only_where_they_are_wanted(processes, votes):
     assert "\x1b" not in processes.run("check", votes).stdout
 
 
+@pytest.mark.extended
 def test_few_characters_are_enough(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text(HEADER + "Zoë,Bo,left\nBo,Zoë,left\nZoë,Bo,tie\n" * 9, "utf-8")
@@ -286,6 +287,7 @@ def test_printing_to_a_full_disk(processes, votes, tmp_path):
         )
 
 
+@pytest.mark.extended
 def test_a_reader_that_goes_away(votes, tmp_path):
     out = tmp_path / "out"
     for words in (("rank", votes, "--out", out), ("check", votes, "--json")):
@@ -311,22 +313,6 @@ def test_closed_outputs(processes, votes):
 # Interruptions
 
 
-# Two of three files are written, and there is time to interrupt.
-SLOW_MODEL = """
-import time
-import tiebreak.cli.rank as command
-save = command.save
-command.save = lambda *words: (time.sleep(5), save(*words))
-"""
-
-
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.002)
-
-
 def is_whole(out, old):
     """Whether a folder holds the older results or the new ones, and nothing else."""
     found = texts(out)
@@ -345,10 +331,10 @@ def test_a_signal_while_results_are_written(
 ):
     out = tmp_path / "out"
     fill(out)
-    processes.start("rank", votes, "--out", out, before=SLOW_MODEL)
-    wait_for(lambda: list(out.glob(".tiebreak-*/leaderboard.csv")))
-    processes.signal(number)
-    done = processes.end()
+    # Of three files, the model is the last.
+    words = ("open", ".tiebreak-", "model.tiebreak")
+    before = signal_at(1, tmp_path / "count", words, number)
+    done = processes.run("rank", votes, "--out", out, before=before)
     assert done.code == code, done.stderr
     assert done.line == f"{word}; nothing is left half written."
     assert is_whole(out, old=True)
@@ -357,23 +343,25 @@ def test_a_signal_while_results_are_written(
 def test_signals_at_any_moment(processes, votes, tmp_path, rng):
     out = tmp_path / "out"
     fill(out)
-    began = time.monotonic()
-    assert processes.run("rank", votes, "--out", out).code == 0
-    seconds = time.monotonic() - began
+    words = ["rank", votes, "--out", out]
+    count = tmp_path / "count"
+    assert processes.run(*words, before=signal_at(0, count)).code == 0
+    moments = int(count.read_text())
+    assert moments > 100
+    interrupted = 0
     # Evenly over the run, the end included, and a little off.
     for share in (np.arange(8) + rng.random(8)) / 7:
         for name in RESULTS:
             (out / name).write_text("old")
-        processes.start("rank", votes, "--out", out)
-        time.sleep(0.05 + share * seconds)
-        processes.signal(signal.SIGINT)
-        done = processes.end()
+        before = signal_at(1 + int(share * moments), count)
+        done = processes.run(*words, before=before)
         if done.code == 0:
             assert is_whole(out, old=False)
             continue
         assert done.code == 130, done.stderr
         assert done.line == "Interrupted; nothing is left half written."
-        is_whole(out, old=True)
+        interrupted += is_whole(out, old=True)
+    assert interrupted >= 4
 
 
 def test_a_folder_that_was_made_is_not_left_behind(processes, votes, tmp_path):

@@ -225,6 +225,7 @@ def test_a_model_file_that_is_none_is_one_line(run, wines, tmp_path):
         (pickle.dumps({"C": 1.0}), "looks like a pickle"),
         (None, "there is no such file"),
     ],
+    ids=["empty", "table", "pickle", "absent"],
 )
 def test_other_files_are_no_models(tmp_path, content, words):
     path = tmp_path / "model"

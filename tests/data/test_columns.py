@@ -21,6 +21,7 @@ from tests.data.fast_columns import (
     equal_values,
     plain_factorize,
 )
+from tests.waiting import PATIENCE
 from tiebreak.data import columns as distinct
 from tiebreak.data.columns import (
     SHORT,
@@ -337,7 +338,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_process_does_not_wait_for_threads_it_does_not_have():
     assert pl.thread_pool_size() >= 1
-    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=PATIENCE)
 
 
 @given(st.lists(st.integers(-5, 5)) | st.lists(st.dates()) | st.lists(st.text()))

@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 
+from tests.waiting import PATIENCE
 from tiebreak.data import threads
 
 
@@ -30,11 +31,11 @@ def test_a_forked_child_makes_its_own_threads(monkeypatch):
         # Newer Pythons warn of exactly what is tested here.
         warnings.simplefilter("ignore", DeprecationWarning)
         child.start()
-    child.join(20)
+    child.join(PATIENCE)
     hangs = child.is_alive()
     child.kill()
     assert not hangs
-    assert queue.get(timeout=5) == [0, 2, 4, 6, 8, 10]
+    assert queue.get(timeout=PATIENCE) == [0, 2, 4, 6, 8, 10]
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (7, 4), (150, 64), (512, 64)])

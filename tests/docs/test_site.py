@@ -55,6 +55,7 @@ def undocumented(anchors):
     return missing
 
 
+@pytest.mark.extended
 def test_the_site(build):
     # One test, because to build takes most of a minute: the findings come together.
     folder = build(ROOT / "docs")

@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from tests.laws.cases import CASES, MODELS, NEEDS, TRAIN, law_applies, make_data
 from tests.laws.comparisons import DENSE, gaussian
+from tests.laws.crossing import cross
 from tests.laws.laws import LAWS
 from tests.laws.same import fitted_state
 from tiebreak import RankSVM, SVMCompare
@@ -15,16 +16,9 @@ def _name(kernel):
     return getattr(kernel, "__name__", kernel)
 
 
-def _crossed():
-    for model, shape in CASES:
-        for name, law in LAWS.items():
-            if law_applies(name, model, shape):
-                yield pytest.param(
-                    law, model, shape, id=f"{model.name}-{shape.name}-{name}"
-                )
-
-
-@pytest.mark.parametrize(("law", "model", "shape"), list(_crossed()))
+@pytest.mark.parametrize(
+    ("law", "model", "shape"), list(cross(MODELS, LAWS, law_applies))
+)
 def test_law(law, model, shape):
     law(model.make, make_data(model, shape))
 

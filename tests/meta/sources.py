@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tiebreak"
 SPDX = "# SPDX-License-Identifier: BSD-3-Clause"
-MAX_LINES = 400
+MAX_LINES = 900
 MAX_ARGUMENTS = 10
 
 

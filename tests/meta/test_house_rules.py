@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-from tests.meta import sources
+from tests.meta import imports, sources
 
 SOURCES = sources.python_files("src")
 ALL_FILES = sources.python_files(
@@ -17,7 +17,7 @@ SOLVERS = sources.python_files("src/tiebreak/solvers")
 KERNEL_OF_11 = "def add({}): pass".format(", ".join(f"a{i}" for i in range(11)))
 BROKEN = [
     (sources.spdx_missing, '"""A module without the line."""\n'),
-    (sources.too_long, "x = 1\n" * 401),
+    (sources.too_long, "x = 1\n" * 901),
     (sources.calls_to_print, "if True:\n    print('left')\n"),
     (sources.uses_of_nan_to_num, "import numpy as np\nx = np.nan_to_num(1.0)\n"),
     (sources.uses_of_nan_to_num, "from numpy import nan_to_num\n"),
@@ -36,7 +36,7 @@ BROKEN = [
 FINE = [
     (sources.spdx_missing, sources.SPDX + "\n"),
     (sources.spdx_missing, ""),
-    (sources.too_long, "x = 1\n" * 400),
+    (sources.too_long, "x = 1\n" * 900),
     (sources.calls_to_print, '"""Say it.\n\n>>> print("left")\nleft\n"""\n'),
     (sources.mentions_of_rank, "frankly = 1\n"),
     (
@@ -91,6 +91,54 @@ def test_every_file_keeps_the_rule(rule, paths):
 def test_no_file_is_a_drawer_for_everything():
     drawers = {"util", "utils", "utilities", "helpers", "misc", "common"}
     assert [path for path in SOURCES if path.stem in drawers] == []
+
+
+HOUSE = {
+    "house.__init__": "from house.rooms import Door, window",
+    "house.rooms.__init__": "from house.rooms.doors import Door\nfrom . import windows",
+    "house.rooms.doors": "from house.rooms import hinges\nimport numpy",
+    "house.rooms.windows": "from .panes import Pane\nfrom .hinges import Hinge",
+    "house.rooms.hinges": "from ..rooms import Door",
+    "house.rooms.panes": "class Pane: ...",
+    "house.rooms.stairs": "def climb():\n    import house.rooms.steps",
+    "house.rooms.steps": "",
+}
+
+
+def test_importers_are_found():
+    found = imports.importers(HOUSE)
+    rooms = "house.rooms."
+    assert found[rooms + "doors"] == {
+        "house.__init__", rooms + "__init__", rooms + "hinges",
+    }  # fmt: skip
+    assert found[rooms + "hinges"] == {rooms + "doors", rooms + "windows"}
+    assert found[rooms + "windows"] == {rooms + "__init__"}
+    assert found[rooms + "__init__"] == {"house.__init__"}
+    assert found[rooms + "stairs"] == set()
+    assert imports.single_importers(HOUSE) == {
+        rooms + "panes": rooms + "windows",
+        rooms + "steps": rooms + "stairs",
+    }
+
+
+# A module with one importer belongs into the file of that importer, unless there is a
+# reason: the name of the module, and the reason.
+SINGLE_IMPORTERS: dict[str, str] = {}
+ALLOWED_SINGLE_IMPORTERS = 110
+
+
+def test_a_module_with_one_importer_has_a_reason():
+    texts = imports.package_texts()
+    found = imports.single_importers(texts)
+    assert len(texts) > 20
+    assert set(SINGLE_IMPORTERS) <= set(found), "these need no reason any more"
+    assert all(SINGLE_IMPORTERS.values())
+    unexplained = [
+        f"{module}: only {user} imports it"
+        for module, user in found.items()
+        if module not in SINGLE_IMPORTERS
+    ]
+    assert len(unexplained) <= ALLOWED_SINGLE_IMPORTERS, "\n".join(unexplained)
 
 
 def test_the_layers_have_no_exceptions():

@@ -32,7 +32,12 @@ def test_the_factor_is_one_and_the_pivots_carry_it(rng, monkeypatch, limit, spre
     a = factor.item_coef(beta)
     assert_allclose(K[:, factor.pivots] @ a, factor.values @ beta, atol=1e-6)
     inner = K[np.ix_(factor.pivots, factor.pivots)]
-    assert_allclose(a @ inner @ a, beta @ beta, rtol=1e-5)
+    # The pivots are as good as singular, so what rounding leaves of them is large
+    # beside the coefficients; a and its norm differ by no more than that.
+    rest = np.abs(inner - factor.values[factor.pivots] @ factor.values[factor.pivots].T)
+    bound = np.abs(a) @ (rest + r * np.finfo(float).eps) @ np.abs(a)
+    assert bound < 0.01 * beta @ beta
+    assert_allclose(a @ inner @ a, beta @ beta, rtol=1e-9, atol=bound)
 
 
 def test_too_many_items_that_differ_too_much(rng, monkeypatch):

@@ -18,6 +18,7 @@ import pandas as pd
 
 from tests.outofcore.cases import cut_groups, make_compared, make_graded
 from tests.outofcore.test_objectives import assert_same
+from tests.waiting import PATIENCE
 from tiebreak import BradleyTerry, LogisticCompare, RankRLS, RankSVM, tune
 from tiebreak.losses import GradeSquaredHinge, GradeTree, LinearObjective
 from tiebreak.outofcore import (
@@ -111,6 +112,7 @@ def test_models_are_the_local_ones(cluster, graded, rng, tmp_path):
     )
 
 
+@pytest.mark.extended
 def test_frames_and_arrays_of_dask(cluster, graded, rng):
     data, _ = graded
     order = np.argsort(cut_groups(rng, data.qid, 3), kind="stable")
@@ -138,6 +140,7 @@ def test_frames_and_arrays_of_dask(cluster, graded, rng):
         new_svm().fit(arrays[0], da.zeros(5), qid=da.from_array(qid, chunks=(chunks,)))
 
 
+@pytest.mark.extended
 def test_comparisons_as_an_array_of_dask(cluster, rng):
     data = make_compared(rng)
     array = da.from_array(np.asarray(data.pairs), chunks=(40, 1, 3))
@@ -147,6 +150,7 @@ def test_comparisons_as_an_array_of_dask(cluster, rng):
     np.testing.assert_allclose(fitted.coef_, local.coef_, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_a_straddling_group_is_refused_on_the_cluster(cluster, graded, tmp_path):
     data, _ = graded
     folder = data.write(tmp_path / "cut", np.arange(len(data.y)) % 2)
@@ -154,6 +158,7 @@ def test_a_straddling_group_is_refused_on_the_cluster(cluster, graded, tmp_path)
         new_svm().fit(folder, "grade", qid="query")
 
 
+@pytest.mark.extended
 def test_what_a_worker_says_of_a_partition_reaches_the_user(cluster, graded, tmp_path):
     _, folder = graded
     (tmp_path / "graded" / "torn.parquet").write_bytes(b"PAR1 and no more")
@@ -161,6 +166,7 @@ def test_what_a_worker_says_of_a_partition_reaches_the_user(cluster, graded, tmp
         new_svm().fit(folder, "grade", qid="query")
 
 
+@pytest.mark.extended
 def test_tuning_goes_to_the_workers(cluster, rng):
     import joblib
 
@@ -196,6 +202,7 @@ def own_cluster():
         yield client
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_worker_killed_in_the_middle_changes_nothing(own_cluster, few, keep):
     with running(client=own_cluster, keep=keep):
@@ -215,6 +222,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(own_cluster, few, keep):
     assert after.objective_ == pytest.approx(before.objective_, rel=1e-12)
 
 
+@pytest.mark.extended
 def test_a_scheduler_that_goes_away_is_said_in_words(few, tmp_path):
     folder = few
     path = tmp_path / "fit.npz"
@@ -248,6 +256,7 @@ def test_a_scheduler_that_goes_away_is_said_in_words(few, tmp_path):
     np.testing.assert_allclose(resumed.coef_, fresh.coef_, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("limit, words", [("900MiB", "died"), ("90MiB", "nearly full")])
 def test_workers_without_memory_are_said_in_words(few, limit, words, monkeypatch):
     """One is killed for what it takes; one is full before it begins."""
@@ -281,7 +290,7 @@ def test_workers_without_memory_are_said_in_words(few, limit, words, monkeypatch
 def _devour(X):
     """Take more memory than a worker may have, and hold it until that is noticed."""
     block = np.ones(130_000_000)
-    time.sleep(20)
+    time.sleep(PATIENCE)
     return X.to_numpy() + block[0]
 
 
@@ -305,6 +314,7 @@ class Bulky:
         return 10**12
 
 
+@pytest.mark.extended
 def test_parts_stay_with_the_workers_between_passes(cluster, graded):
     data, folder = graded
     readers, labels = PartitionedTable(folder, data.columns).readers(

@@ -26,6 +26,7 @@ def folder(data_dir, tmp_path_factory):
     return made
 
 
+@pytest.mark.extended
 def test_every_cell_has_a_result(folder):
     for experiment in find([]):
         results = Results(experiment, True, folder)
@@ -40,6 +41,7 @@ def report(folder):
     return folder / "RESULTS.md"
 
 
+@pytest.mark.extended
 def test_the_report_shows_every_paper_and_its_figures_exist(folder, report):
     text = report.read_text(encoding="utf-8")
     for paper in PAPERS:
@@ -50,6 +52,7 @@ def test_the_report_shows_every_paper_and_its_figures_exist(folder, report):
         assert (folder / figure).read_text(encoding="utf-8").endswith("</svg>\n")
 
 
+@pytest.mark.extended
 def test_every_table_and_figure_has_its_sentence(report):
     """Also in the full report that is part of the project."""
     for path in (report, Path(papers.__file__).parent / "RESULTS.md"):
@@ -60,6 +63,7 @@ def test_every_table_and_figure_has_its_sentence(report):
             assert VERDICT.search(part), part.splitlines()[0]
 
 
+@pytest.mark.extended
 def test_what_is_there_is_not_computed_again(folder, capsys):
     before = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
     assert main(["run", "--quick", "--folder", str(folder)]) == 0

@@ -553,7 +553,9 @@ def test_a_schema_of_a_newer_skops(honest, tmp_path):
 
 @pytest.mark.parametrize("member", ["schema.json", "tiebreak.json"])
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"3", b"\xff\xfe", b"[" * 100_000, b'{"protocol": 2}']
+    "data",
+    [b"", b"{", b"[]", b"3", b"\xff\xfe", b"[" * 100_000, b'{"protocol": 2}'],
+    ids=["empty", "brace", "list", "number", "not utf-8", "deep", "protocol"],
 )
 def test_members_that_are_not_what_they_should_be(member, data, honest, tmp_path):
     refusal(write(tmp_path / "model", {**honest, member: data}))

@@ -2,8 +2,6 @@
 """``--tune``: chosen as by a plain loop, honest, and resumed after an interruption."""
 
 import json
-import signal
-import time
 
 import numpy as np
 import polars as pl
@@ -11,6 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from tests.cli.processes import signal_at
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.metrics import comparison_log_loss
 from tiebreak.pipeline.comparisons import ComparisonData
@@ -205,13 +204,9 @@ def test_an_interrupted_tuning_goes_on(processes, tmp_path):
     path = write(tmp_path / "votes.csv", results(4000))
     out = tmp_path / "out"
     checkpoint = out / "tiebreak-tuning.json"
-    processes.start("rank", path, "--tune", "--out", out)
-    end = time.monotonic() + 60
-    while not checkpoint.exists():
-        assert time.monotonic() < end
-        time.sleep(0.002)
-    processes.signal(signal.SIGINT)
-    done = processes.end()
+    # Three times it was written, and this is the fourth.
+    before = signal_at(4, tmp_path / "count", ("os.rename", checkpoint.name))
+    done = processes.run("rank", path, "--tune", "--out", out, before=before)
     assert done.code == 130
     assert done.line.endswith("The same command goes on with the tuning.")
     assert [p.name for p in out.iterdir()] == [checkpoint.name]

@@ -233,9 +233,11 @@ def test_only_ties_show_what_is_known():
     assert board.table["lower"].is_null().all()
 
 
-def test_bad_input(results, rng):
+def test_bad_input(results):
     model = SVMCompare(kernel="linear")
-    pairs = Pairs(rng.normal(size=(5, 2)), [0, 1, 2], [1, 2, 3])
+    pairs = Pairs(
+        [[3.0, 0.0], [0.0, 1.0], [0.0, 2.0], [3.0, 0.0]], [0, 1, 2], [1, 2, 3]
+    )
     with pytest.raises(TypeError, match="items with features"):
         Leaderboard(model.fit(pairs, [-1, 0, 1]))
     for options, message in (

@@ -281,7 +281,9 @@ def test_bad_arguments(arguments, message):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")]
+    ("suffix", "start"),
+    [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")],
+    ids=["png", "svg", "pdf"],
 )
 def test_saved_in_the_format_of_the_suffix(tmp_path, suffix, start):
     path = tmp_path / f"curves{suffix}"

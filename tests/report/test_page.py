@@ -223,7 +223,7 @@ def test_without_ties_there_is_no_roc_curve(rng, plain_board):
 
 def test_probabilities_stand_in_for_differences(plain_report):
     quality = plain_report[0].quality
-    difference = np.log(quality.proba[:, 2] / quality.proba[:, 0])
+    difference = quality.proba[:, 2] - quality.proba[:, 0]
     flipped = dataclasses.replace(quality, difference=-difference)
     given = dataclasses.replace(quality, difference=difference)
     areas = [
