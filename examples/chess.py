@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rate chess players over time, and foretell games from what was known before.
+"""Rate chess players over time, and predict games from what was known before.
 
 Uses the games of the Kaggle contest of 2010 where they are present, see
 ``tiebreak.datasets.load_chess``; else invented players whose strength drifts. Run it
@@ -50,7 +50,7 @@ def simulate_games(n_players: int = 60, n_months: int = 100) -> tuple:
 
 
 def main(folder: Path) -> None:
-    """Print who is best, which rating foretells best, and what features add."""
+    """Print who is best, which rating predicts best, and what features add."""
     what, pairs, y, month = load_games()
     print(f"{len(y):,} {what}, {pairs.n_items:,} players, {month.max()} months")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rate football teams, with home advantage and draws, and foretell matches.
+"""Rate football teams, with home advantage and draws, and predict matches.
 
 Uses the international results of Mart Jürisoo (CC0) where they are present, see
 ``tiebreak.datasets.load_football``; else an invented league. Run it with
@@ -85,7 +85,7 @@ def main(folder: Path) -> None:
         proba = model.predict_proba(match, advantage=advantage)[0]
         print(f"  {where:17s} {proba.round(2)}")
 
-    print("\nWho foretells best? The last half of the matches, month by month:")
+    print("\nWhich model predicts best? The last half of the matches, month by month:")
     points = 100 * home
     result = evaluate_forward(
         {"Bradley-Terry": model, "Elo": Elo(30), "Glicko": Glicko()},

@@ -66,7 +66,7 @@ def cells(quick: bool) -> list[Settings]:
 
 
 def cell(n: int, length: int, sample: str, draw: int, method: str) -> dict[str, Any]:
-    """Ten folds of people; lists of ten to be foretold."""
+    """Ten folds of people; lists of ten to be predicted."""
     orders, rng = _read(), generator("004-sushi", sample, draw)
     people = _tightest() if sample == "narrow" else np.arange(len(orders))
     people = rng.permutation(people)[:n]

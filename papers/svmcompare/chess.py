@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Section 5: chess games of eight years, each foretold from its first four months.
+"""Section 5: chess games of eight years, each predicted from its first four months.
 
 The paper's games cannot be had; these are of another contest of the same kind, with a
 thirtieth of the games (65,053 in 100 months). A year is twelve months from the first
@@ -82,7 +82,7 @@ def cells(quick: bool) -> list[Settings]:
 
 
 def cell(year: int, method: str) -> dict[str, Any]:
-    """Learn from January to April, foretell May to December."""
+    """Learn from January to April, predict May to December."""
     pairs, y, month = read_year(year)
     train, test = month <= 4, month > 4
     facts = {

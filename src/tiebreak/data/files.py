@@ -6,5 +6,5 @@ from tiebreak.data.renamed import renamed_module
 __getattr__ = renamed_module(
     "tiebreak.data.files",
     "tiebreak.io",
-    {"read_unjudged": "read_unlabeled", "Recognized": "ReadResult"},
+    {"Recognized": "ReadResult"},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +19,14 @@ def renamed_module(
         if name.startswith("__"):
             raise AttributeError(f"module {old!r} has no attribute {name!r}")
         new_name = names.get(name, name)
-        value = getattr(import_module(new), new_name)
+        module = import_module(new)
+        if not hasattr(module, new_name):
+            similar = get_close_matches(new_name, module.__all__, 1)
+            hint = f" Did you mean {new}.{similar[0]}?" if similar else ""
+            raise AttributeError(
+                f"{old} is {new} since version 0.2, which has no {name!r}.{hint}"
+            )
+        value = getattr(module, new_name)
         warnings.warn(
             f"{old}.{name} is {new}.{new_name} since version 0.2; the old name will be "
             "removed in 0.3.",
