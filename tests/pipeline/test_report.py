@@ -254,7 +254,7 @@ def test_a_model_that_names_no_more_but_knows_odds_says_so(rng):
     known = ComparisonData(Pairs(items, left, right), y)
     answer = rank(known)
     said = " ".join(summary(answer, known))
-    assert "knows better how likely each outcome is" in said
+    assert "predicts better how likely each outcome is" in said
     data = report_data(answer, known, "x", "c", "d")
     assert data.summary == ["It rates items by 1 feature, so also items that nobody "
                             "has graded yet."]  # fmt: skip

@@ -210,6 +210,10 @@ def running(
     tell : callable, optional
         Is called with a :class:`Step` after every step, for progress.
 
+    Yields
+    ------
+    None
+
     Examples
     --------
     >>> from tiebreak.outofcore import running
