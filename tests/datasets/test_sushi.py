@@ -94,7 +94,7 @@ def test_protocol_pair_by_pair(use_made_up, made_up):
     assert np.array_equal(data.y, expected[:, 3])
     assert data.y.dtype == np.int8
     assert data.pairs.shape == (25000, 2, 14)
-    place = {code: entry[1:] for code, entry in enumerate(_PREFECTURES)}
+    place = dict(enumerate(_PREFECTURES.values()))
     array = np.asarray(data.pairs)
     for row in range(0, 25000, 997):
         person = people[data.person[row]]
@@ -213,14 +213,13 @@ def test_prefecture_numbers_are_the_publishers(sushi_folder):
     text = (sushi_folder / "README-en.txt").read_text(encoding="ascii")
     numbered = text[text.index("* prefecture no") : text.index("* region no")]
     numbers = dict(re.findall(r"(\d+):(\w+)", numbered))
-    names = [entry[0] for entry in _PREFECTURES]
-    assert names == [numbers[str(code)] for code in range(47)]
+    assert list(_PREFECTURES) == [numbers[str(code)] for code in range(47)]
     assert numbers["47"] == "foreign"
 
 
 def kilometers(first, second):
     """Great-circle distance between two prefectural capitals."""
-    place = {name: np.radians((north, east)) for name, north, east in _PREFECTURES}
+    place = {name: np.radians(where) for name, where in _PREFECTURES.items()}
     (a, b), (c, d) = place[first], place[second]
     h = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
     return 2 * 6371 * np.arcsin(np.sqrt(h))
@@ -242,16 +241,18 @@ def test_known_distances(first, second, distance):
 
 
 def test_prefectures_are_distinct_places_in_japan():
-    names, north, east = zip(*_PREFECTURES, strict=True)
-    assert len(set(names)) == len(set(zip(north, east, strict=True))) == 47
+    north, east = zip(*_PREFECTURES.values(), strict=True)
+    assert len(_PREFECTURES) == len(set(zip(north, east, strict=True))) == 47
     assert min(north) > 26
     assert max(north) < 43.1
     assert min(east) > 127
     assert max(east) < 141.4
     # Each capital is within a day's walk or two of another prefecture's, except for
     # the two islands at the ends.
-    for name in set(names) - {"Hokkaido", "Okinawa"}:
-        nearest = min(kilometers(name, other) for other in names if other != name)
+    for name in set(_PREFECTURES) - {"Hokkaido", "Okinawa"}:
+        nearest = min(
+            kilometers(name, other) for other in _PREFECTURES if other != name
+        )
         assert nearest < 130, name
 
 

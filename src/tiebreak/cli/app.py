@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer import Argument, Option
 
 from tiebreak import __version__
 from tiebreak.cli.errors import guarded
@@ -24,31 +25,27 @@ if TYPE_CHECKING:
 
 _COLUMNS = "How to read the file"
 _PARTITIONS = "Many files, and clusters"
-
-
-def _column(help: str) -> Any:
-    return typer.Option(metavar="COLUMN", help=help, rich_help_panel=_COLUMNS)
+# Whether a file can be read is for the reader to say, in its own words.
+_place = partial(Argument, readable=False)
+_path = partial(Option, readable=False)
 
 
 File = Annotated[
     Path,
-    typer.Argument(
+    _place(
         help="CSV, TSV, Parquet, Arrow, svmlight with qid, PrefLib or lists; gzip is "
         "fine.",
         metavar="FILE",
         show_default=False,
-        readable=False,  # which is for the reader to say, in its own words
     ),
 ]
-ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file.", readable=False)
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say only what went wrong.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+ModelFile = Annotated[Path, _place(metavar="MODEL", help="A model file.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Say only what went wrong.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 
 Dask = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="ADDRESS",
         help="Let workers read the files: local starts one per core of this machine, "
         "tcp://host:port asks a Dask scheduler that runs already.",
@@ -57,10 +54,11 @@ Dask = Annotated[
 ]
 
 
-def _choice(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel=_COLUMNS)
+def _choice(help: str, metavar: str | None = None) -> Any:
+    return Option(metavar=metavar, help=help, rich_help_panel=_COLUMNS)
 
 
+_column = partial(_choice, metavar="COLUMN")
 _READING: dict[str, Any] = {
     "format": _choice(
         "csv, tsv, parquet, arrow, svmlight, preflib or orders; guessed if not given."
@@ -87,10 +85,8 @@ _READING: dict[str, Any] = {
     "grade": _column("Its grade, higher is better."),
     "query": _column("The group within which grades are compared."),
     "person": _column("Who gave the grade."),
-    "items": typer.Option(
-        metavar="FILE",
-        help="A table (CSV, TSV or Parquet) with the features of the items.",
-        rich_help_panel=_COLUMNS,
+    "items": _choice(
+        "A table (CSV, TSV or Parquet) with the features of the items.", metavar="FILE"
     ),
     "item_column": _column("The names of the items in that table."),
 }
@@ -156,9 +152,7 @@ def _show_version(asked: bool) -> None:
 def _main(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Version."
-        ),
+        Option("--version", callback=_show_version, is_eager=True, help="Version."),
     ] = False,
 ) -> None:
     pass
@@ -176,45 +170,39 @@ def rank(
     file: File,
     reading: ReadOptions,
     out: Annotated[
-        Path,
-        typer.Option(
-            help="Folder for report.html, leaderboard.csv and the model.",
-            readable=False,
-        ),
+        Path, _path(help="Folder for report.html, leaderboard.csv and the model.")
     ] = Path("tiebreak-report"),
     model: Annotated[
         str,
-        typer.Option(
+        Option(
             help="auto; for names bradley-terry, rao-kupper, elo, glicko, glicko2; for "
             "features logistic, svm, linear-svm; for both (--items) logistic-names. In "
             "folders bradley-terry, rao-kupper; for graded items linear-svm, rank-rls."
         ),
     ] = "auto",
     alpha: Annotated[
-        float | None, typer.Option(help="Penalty, for models that have one.")
+        float | None, Option(help="Penalty, for models that have one.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Confidence of the intervals.")] = 0.95,
+    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     bootstrap: Annotated[
-        int, typer.Option(help="Take intervals from so many bootstrap resamples.")
+        int, Option(help="Take intervals from so many bootstrap resamples.")
     ] = 0,
     reference: Annotated[
-        str | None, typer.Option(help="The item that ratings are measured from.")
+        str | None, Option(help="The item that ratings are measured from.")
     ] = None,
     tune: Annotated[
         bool,
-        typer.Option(
-            "--tune",
-            help="Choose the settings of the model that predict results best.",
+        Option(
+            "--tune", help="Choose the settings of the model that predict results best."
         ),
     ] = False,
     dask: Dask = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        _path(
             metavar="PATH",
             help="Keep the steps of a long fit of a folder in this file; the same "
             "command goes on from there.",
-            readable=False,
             rich_help_panel=_PARTITIONS,
         ),
     ] = None,
@@ -264,10 +252,10 @@ def compare(
     file: File,
     reading: ReadOptions,
     models: Annotated[
-        str, typer.Option(help="Names of models, separated by commas; see rank.")
+        str, Option(help="Names of models, separated by commas; see rank.")
     ] = "",
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose the settings of every model first.")
+        bool, Option("--tune", help="Choose the settings of every model first.")
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -288,20 +276,15 @@ def predict(
     model: ModelFile,
     file: Annotated[
         Path,
-        typer.Argument(
+        _place(
             metavar="FILE",
             help="Pairs of items without an outcome, or items with features.",
-            readable=False,
         ),
     ],
     reading: ReadOptions,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="OUT",
-            help="Write to a .csv, .tsv or .parquet file.",
-            readable=False,
-        ),
+        _path(metavar="OUT", help="Write to a .csv, .tsv or .parquet file."),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -337,10 +320,9 @@ def convert(
     file: File,
     to: Annotated[
         Path,
-        typer.Argument(
+        _place(
             metavar="OUT",
             help="A .csv, .tsv or .parquet file; for lists .soc, .soi, .toc or .toi.",
-            readable=False,
         ),
     ],
     reading: ReadOptions,
@@ -381,12 +363,10 @@ def _known_sets(names: list[str]) -> list[str]:
 def get(
     names: Annotated[
         list[str],
-        typer.Argument(
-            metavar="NAME", help="Sets, or files of sets.", callback=_known_sets
-        ),
+        Argument(metavar="NAME", help="Sets, or files of sets.", callback=_known_sets),
     ],
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print only the paths of the files.")
+        bool, Option("--quiet", "-q", help="Print only the paths of the files.")
     ] = False,
     json: Json = False,
 ) -> None:

@@ -30,10 +30,8 @@ _INSTALL = 'Dask is not installed; install it with: pip install "tiebreak[dask]"
 def connected(
     where: str | None, progress: Callable[[str], None] = lambda step: None
 ) -> Iterator[Any]:
-    """Yield a client of the cluster that the user asked for, or None, and close it.
-
-    ``where`` is ``"local"`` for one worker per core, or the address of a scheduler.
-    """
+    """Yield a client of the cluster that the user asked for, or None, and close it."""
+    # ``where`` is ``"local"`` for one worker per core, or the address of a scheduler.
     if where is None:
         yield None
         return

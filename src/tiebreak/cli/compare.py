@@ -34,14 +34,9 @@ def run(
         result = predict_held_out(chosen, data)
     gaps = _gaps(result, list(chosen))
     if as_json:
-        print_json(
-            {
-                "recognized": said,
-                "table": result.table.to_dicts(),
-                "log_loss_above_first": gaps["log_loss"],
-                "accuracy_above_first": gaps["accuracy"],
-            }
-        )
+        found = {"recognized": said, "table": result.table.to_dicts()}
+        above = {f"{metric}_above_first": by_model for metric, by_model in gaps.items()}
+        print_json(found | above)
         return
     output = Output(quiet=quiet)
     output.say(said)

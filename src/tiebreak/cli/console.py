@@ -37,10 +37,8 @@ class Output(Console):
         ignore_pipe()
 
     def say(self, sentences: Sequence[str]) -> None:
-        """Print sentences, each on its own line, without markup.
-
-        Characters that would control the terminal are printed as Python escapes them.
-        """
+        """Print sentences, each on its own line, without markup."""
+        # Characters that would control the terminal are printed as Python escapes them.
         for sentence in sentences:
             plain = _CONTROLS.sub(lambda found: repr(found[0])[1:-1], sentence)
             self.print(Text(plain))

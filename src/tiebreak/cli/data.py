@@ -10,14 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import typer
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -90,11 +84,11 @@ def _get(name: str, console: Console) -> tuple[Path, ...]:
     # Imported here, because what is found needs no more than a look.
     from tiebreak.datasets.fetching import fetch_files
 
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=console.quiet or not console.is_terminal,
@@ -102,33 +96,24 @@ def _get(name: str, console: Console) -> tuple[Path, ...]:
     with bar:
         task = bar.add_task(name, total=None)
 
-        def progress(url: str, done: int, total: int | None) -> None:
+        def report(url: str, done: int, total: int | None) -> None:
             file = PurePosixPath(urlsplit(url).path).name
             bar.update(task, description=file, completed=done, total=total)
 
-        return fetch_files(name, progress=progress)
+        return fetch_files(name, progress=report)
 
 
 def _terms(dataset: DataSet) -> list[str]:
-    if dataset.bundled:
-        return [f"{dataset.name}: {dataset.terms}"]
-    return [
-        f"{dataset.name}: {dataset.terms}",
-        f"Publisher: {dataset.publisher}",
-        f"Please cite: {dataset.cite}",
-    ]
+    said = [f"{dataset.name}: {dataset.terms}"]
+    if not dataset.bundled:
+        said += [f"Publisher: {dataset.publisher}", f"Please cite: {dataset.cite}"]
+    return said
 
 
 def _as_dict(dataset: DataSet) -> dict[str, Any]:
     location = locate(dataset)
-    return {
-        "name": dataset.name,
-        "what": dataset.what,
-        "rows": dataset.rows,
-        "unit": dataset.unit,
-        "size": dataset.size,
-        "license": dataset.license,
-        "terms": dataset.terms,
+    as_they_are = ("name", "what", "rows", "unit", "size", "license", "terms")
+    return {name: getattr(dataset, name) for name in as_they_are} | {
         "publisher": dataset.publisher or None,
         "cite": dataset.cite,
         "by_hand": dataset.by_hand or None,

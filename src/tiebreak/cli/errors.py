@@ -13,16 +13,6 @@ from typing import Any
 from tiebreak.cli.signals import SIGNALED, say
 
 OURS, FILE, DATA, WRITE, CLUSTER, INTERRUPTED = 1, 3, 4, 5, 6, SIGNALED + 2
-CODES = {
-    0: "done",
-    OURS: "an error of tiebreak itself",
-    2: "the command was not understood",
-    FILE: "the file could not be read",
-    DATA: "the data do not allow it",
-    WRITE: "the result could not be written",
-    CLUSTER: "the cluster could not do its work",
-    INTERRUPTED: "interrupted",
-}
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:

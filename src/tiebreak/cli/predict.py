@@ -47,10 +47,8 @@ def run(
     saved.refuse_items(reading)
     read = read_unlabeled(file, reading, saved.wanted)
     said = list(read.sentences)
-    if read.kind == "comparisons":
-        frame = _of_pairs(saved, read, said)
-    else:
-        frame = _of_items(saved, read, said)
+    answer = _of_pairs if read.kind == "comparisons" else _of_items
+    frame = answer(saved, read, said)
     if out is not None:
         write_table(out, frame)
     if as_json:
@@ -126,16 +124,11 @@ def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
 
     def answer(model: Any) -> pl.DataFrame:
         utility = _whole(item_utilities(model, items, own), (n,))
-        columns = []
-        if query is not None:
-            columns.append(_as_series("query", query))
-        if names is not None:
-            columns.append(_as_series("item", names))
-        else:
-            columns.append(pl.Series("row", np.arange(1, n + 1)))
-        columns.append(pl.Series("utility", utility))
-        columns.append(pl.Series("rank", ranks_within(utility, group)))
-        return pl.DataFrame(columns)
+        columns = [] if query is None else [_as_series("query", query)]
+        rows = pl.Series("row", np.arange(1, n + 1))
+        columns.append(rows if names is None else _as_series("item", names))
+        rank = pl.Series("rank", ranks_within(utility, group))
+        return pl.DataFrame([*columns, pl.Series("utility", utility), rank])
 
     return saved.ask(answer)
 

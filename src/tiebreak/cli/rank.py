@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from rich.table import Table
@@ -26,7 +27,7 @@ from tiebreak.pipeline.partitions import GradedFiles, is_partitioned, read_parti
 from tiebreak.pipeline.rank import RankAnswer, rank, rank_grades
 from tiebreak.pipeline.report import report_data, summary
 from tiebreak.ratings.leaderboard import as_table
-from tiebreak.report import QualityData, write_report
+from tiebreak.report import write_report
 from tiebreak.selection import TuneResult
 
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
@@ -37,22 +38,11 @@ _SHOWN_WEIGHTS = 10
 
 
 def run(
-    file: Path,
-    out: Path,
-    reading: ReadOptions,
-    *,
-    model: str,
-    alpha: float | None,
-    level: float,
-    bootstrap: int,
-    reference: str | None,
-    tune: bool,
-    dask: str | None = None,
-    checkpoint: Path | None = None,
-    quiet: bool,
-    as_json: bool,
+    file: Path, out: Path, reading: ReadOptions, *, model: str, alpha: float | None,
+    level: float, bootstrap: int, reference: str | None, tune: bool,
+    dask: str | None = None, checkpoint: Path | None = None, quiet: bool, as_json: bool,
     command: str,
-) -> None:
+) -> None:  # fmt: skip
     """Read, rank, print and write."""
     output = Output(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))
@@ -96,15 +86,9 @@ def run(
                 tuner = partial(_tune, data.by_row, out / _CHECKPOINT, steps)
             stack.enter_context(steps)
             answer = rank(
-                data,
-                model=model,
-                alpha=alpha,
-                level=level,
-                bootstrap=bootstrap,
-                reference=reference,
-                tuner=tuner,
-                progress=steps,
-            )
+                data, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
+                reference=reference, tuner=tuner, progress=steps,
+            )  # fmt: skip
         steps("writing the report")
         now = datetime.datetime.now().astimezone().isoformat(timespec="minutes")
         title = file.name if file.exists() else str(file)
@@ -123,18 +107,14 @@ def run(
             checkpoint.unlink(missing_ok=True)
     if as_json:
         typed = {"file": str(file), "out": str(out), "model": answer.choice.name}
-        print_json(typed | replace(page, quality=_without_rows(page.quality)).to_dict())
+        # Predictions row by row are long and of use to nobody.
+        rows: Any = dict.fromkeys(("outcome", "proba", "difference", "weight"))
+        quality = page.quality and replace(page.quality, **rows)
+        print_json(typed | replace(page, quality=quality).to_dict())
         return
     _show(output, answer)
     output.say(summary(answer, data))
     output.say([f"Report: {out / _FILES[0]}"])
-
-
-def _without_rows(quality: QualityData | None) -> QualityData | None:
-    """Leave out the predictions row by row, which are long and of use to nobody."""
-    if quality is None:
-        return None
-    return replace(quality, outcome=None, proba=None, difference=None, weight=None)
 
 
 def _tune(
@@ -142,11 +122,7 @@ def _tune(
 ) -> Tuned:
     with steps.paused():
         return tune_model(
-            choice.name,
-            choice.model,
-            data,
-            checkpoint=checkpoint,
-            progress=steps.shown,
+            choice.name, choice.model, data, checkpoint=checkpoint, progress=steps.shown
         )
 
 

@@ -42,11 +42,9 @@ def listen() -> None:
 
 
 def _open_closed() -> None:
-    """Discard output that was closed by ``>&-``.
-
-    Else the next file to be opened would get the number of the closed one, and what is
-    printed would go there.
-    """
+    """Discard output that was closed by ``>&-``."""
+    # Else the next file to be opened would get the number of the closed one, and what
+    # is printed would go there.
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

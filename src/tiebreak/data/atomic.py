@@ -128,13 +128,11 @@ def _named_by(target: Path, temporary: Path) -> Iterator[None]:
 
 def _check_replaceable(target: Path) -> None:
     if target.exists() and not target.is_file():
-        raise FileExistsError(
-            errno.EEXIST, "Is not a regular file, so it is not replaced", str(target)
-        )
+        why = "Is not a regular file, so it is not replaced"
+        raise FileExistsError(errno.EEXIST, why, str(target))
     if target.exists() and not os.access(target, os.W_OK):
-        raise PermissionError(
-            errno.EACCES, "Is write-protected, so it is not replaced", str(target)
-        )
+        why = "Is write-protected, so it is not replaced"
+        raise PermissionError(errno.EACCES, why, str(target))
 
 
 def _flush(temporary: Path, target: Path) -> None:
@@ -179,9 +177,7 @@ def _undisturbed() -> Iterator[None]:
         found = {number: signal.getsignal(number) for number in known}
         # A handler that Python did not install, None, could not be put back.
         ignored = (None, signal.SIG_IGN)
-        handlers = {
-            n: handler for n, handler in found.items() if handler not in ignored
-        }
+        handlers = {n: each for n, each in found.items() if each not in ignored}
     try:
         for number in handlers:
             signal.signal(number, lambda number, frame: came.append(number))

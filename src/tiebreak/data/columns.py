@@ -212,8 +212,7 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, TextColumn):
         return values
     if hasattr(values, "to_numpy"):  # pandas, polars
-        text = _read_text(values)
-        if text is not None:
+        if (text := _read_text(values)) is not None:
             return text
         values = values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
@@ -293,27 +292,18 @@ def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
             text = TextColumn.read(pl.Series("", values, dtype=pl.String))
             if text is not None:
                 return text
-    if isinstance(values, list):
-        column = np.empty(len(values), dtype=object)
+    column = np.empty(len(values), dtype=object) if isinstance(values, list) else values
+    if column is not values:
         column[:] = values
-        values = column
-    return _narrow(values, kinds, name)
-
-
-def _narrow(column: NDArray[Any], kinds: set[type], name: str) -> NDArray[Any]:
-    """Give an object column of numbers only its numeric type."""
     if any(issubclass(kind, _NESTED) for kind in kinds):
         rows = [row for row, value in enumerate(column) if isinstance(value, _NESTED)]
         raise ValueError(
             f"{name} must have one dimension, got nested values: "
             f"{list_rows(rows, [column[row] for row in rows[:5]])}."
         )
-    if not kinds:
-        return column
-    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
-        return column.astype(bool)
-    if any(issubclass(kind, bool | np.bool_) for kind in kinds):
-        return column
+    flags = [issubclass(kind, bool | np.bool_) for kind in kinds]
+    if any(flags) or not kinds:
+        return column.astype(bool) if kinds and all(flags) else column
     try:
         if all(issubclass(kind, Integral) for kind in kinds):
             return column.astype(np.int64)
@@ -341,17 +331,14 @@ def missing_rows(column: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
     if isinstance(value, float | np.floating):
         return bool(value != value)
-    return type(value).__name__ in ("NAType", "NaTType")
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def refuse_missing(column: NDArray[Any], name: str) -> None:
     """Raise a ValueError that names the rows of a column that hold nothing."""
-    rows = missing_rows(column)
-    if len(rows):
+    if len(rows := missing_rows(column)):
         raise ValueError(
             f"{name} has {len(rows)} missing value(s) (None or NaN): "
             f"{list_rows(rows)}. Every row needs a value; remove these rows or fill "

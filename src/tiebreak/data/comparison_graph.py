@@ -150,9 +150,8 @@ def list_items(
 ) -> str:
     """Name the first items and count the others."""
     first = codes[:shown]
-    if names is None:
-        parts = [f"item {code}" for code in first.tolist()]
-    else:
+    parts = [f"item {code}" for code in first.tolist()]
+    if names is not None:
         parts = [repr(name) for name in plain_values(names[first])]
     more = len(codes) - len(first)
     return ", ".join(parts) + (f" and {more} more" if more else "")
@@ -190,21 +189,13 @@ class ComparisonGraph:
         # Summed by pair, of which there are few, before any row is copied.
         cells = count_comparisons(left, right, outcome, weight, n_items)
         low_won, tie, high_won = cells.counts.T
-        beats = _entries(
-            np.concatenate([cells.left, cells.right]),
-            np.concatenate([cells.right, cells.left]),
-            np.concatenate([low_won, high_won]),
-            n_items,
-        )
+        winner = np.concatenate([cells.left, cells.right])
+        loser = np.concatenate([cells.right, cells.left])
+        beats = _entries(winner, loser, np.concatenate([low_won, high_won]), n_items)
         one_way = _entries(cells.left, cells.right, tie, n_items)
         tied = csr_array(one_way + one_way.T)
-        return cls(
-            wins=_row_sums(beats),
-            ties=_row_sums(tied),
-            losses=_row_sums(csr_array(beats.T)),
-            beats=beats,
-            tied=tied,
-        )
+        wins, ties, losses = map(_row_sums, (beats, tied, csr_array(beats.T)))
+        return cls(wins, ties, losses, beats, tied)
 
     @property
     def n_items(self) -> int:
@@ -292,28 +283,21 @@ class ComparisonGraph:
             sentences.append(self._describe_components(names))
         for codes, verb in ((self.undefeated, "won"), (self.winless, "lost")):
             if len(codes):
-                subject = "1 item" if len(codes) == 1 else f"{len(codes)} items"
-                whose = "its" if len(codes) == 1 else "their"
-                sentences.append(
-                    f"{subject} {verb} all {whose} comparisons: "
-                    f"{list_items(codes, names)}."
-                )
+                s, whose = ("", "its") if len(codes) == 1 else ("s", "their")
+                subject = f"{len(codes)} item{s} {verb} all {whose} comparisons"
+                sentences.append(f"{subject}: {list_items(codes, names)}.")
         sentences += _describe_groups(self.winning_groups, "won", names)
         sentences += _describe_groups(self.losing_groups, "lost", names)
         return sentences
 
     def _describe_components(self, names: NDArray[Any] | None) -> str:
-        component = self.component
-        outside = np.flatnonzero(component > 0)
-        inside = int((component == 0).sum())
+        outside = np.flatnonzero(self.component > 0)
+        inside, listed = int((self.component == 0).sum()), list_items(outside, names)
         if self.n_components == 2:
-            return (
-                f"{len(outside)} items never meet the other {inside}: "
-                f"{list_items(outside, names)}."
-            )
+            return f"{len(outside)} items never meet the other {inside}: {listed}."
         return (
             f"The items fall into {self.n_components} sets that never meet; outside "
-            f"the largest set, of {inside} items, are {list_items(outside, names)}."
+            f"the largest set, of {inside} items, are {listed}."
         )
 
     def _components(self, connection: str) -> Ints:

@@ -46,8 +46,7 @@ class ItemTable:
     Attributes
     ----------
     values : ndarray or csr_array of shape (N, p)
-        float64, finite; C-contiguous, or CSR with sorted indices, without duplicates
-        and without stored zeros.
+        float64, finite; C-contiguous, or canonical CSR without stored zeros.
     feature_names : tuple of str or None
         Names of the p columns, when the table came with names.
 
@@ -103,11 +102,11 @@ class ItemTable:
         return ItemTable(self.values[np.asarray(rows)], self.feature_names)
 
     def dense(self) -> NDArray[np.float64]:
-        """Give the features as a dense array; no copy if they are one.
+        """Give the features as a dense array (N, p); no copy if they are one.
 
         Returns
         -------
-        ndarray of shape (N, p)
+        ndarray
         """
         return self.values.toarray() if self.is_sparse else self.values
 
@@ -118,10 +117,8 @@ class ItemTable:
 
         Returns
         -------
-        table : ItemTable
-            The distinct rows; this very table if all rows are distinct.
-        inverse : ndarray of int64 of shape (N,)
-            The row of `table` that holds each item's features.
+        table, inverse : ItemTable, ndarray of int64 of shape (N,)
+            The distinct rows, and the row that holds each item's features.
         """
         if self.is_sparse:
             starts, data = self.values.indptr.tolist(), self.values.data
@@ -284,37 +281,34 @@ def _refuse_objects(array: NDArray[Any], name: str) -> None:
     for position, value in enumerate(array.flat):
         if isinstance(value, Real | np.bool_) or value is None:
             continue
+        where = _where(position, array.shape)
         if type(value).__name__ == "NAType":
-            raise ValueError(
-                f"{name} has a missing value (NA) at {_where(position, array.shape)}."
-            )
+            raise ValueError(f"{name} has a missing value (NA) at {where}.")
         # The words after the colon are those of Python's own float().
         raise TypeError(
-            f"{name} must hold numbers, got {value!r} at "
-            f"{_where(position, array.shape)}: float() argument must be a string or a "
-            f"real number, and text is not converted. Encode it as numbers first."
+            f"{name} must hold numbers, got {value!r} at {where}: float() argument "
+            "must be a string or a real number, and text is not converted. Encode it "
+            "as numbers first."
         )
 
 
 def _where(position: int, shape: tuple[int, ...]) -> str:
-    index = np.unravel_index(position, shape)
     labels = ("row", "column") if len(shape) == 2 else ("row", "side", "column")
-    return ", ".join(
-        f"{label} {int(i)}" for label, i in zip(labels, index, strict=False)
-    )
+    index = zip(labels, np.unravel_index(position, shape), strict=False)
+    return ", ".join(f"{label} {int(i)}" for label, i in index)
 
 
 def _check_table_shape(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) == 1:
-        raise ValueError(
-            f"{name} must have two dimensions (items, features), got one of length "
-            f"{shape[0]}. Reshape your data: X.reshape(-1, 1) if it is a single "
-            "feature, X.reshape(1, -1) if it is a single item."
-        )
     if len(shape) != 2:
+        hint = "An array of shape (n, 2, n_features) holds pairs, not items."
+        if len(shape) == 1:
+            hint = (
+                "Reshape your data: X.reshape(-1, 1) if it is a single feature, "
+                "X.reshape(1, -1) if it is a single item."
+            )
+        got = f"one of length {shape[0]}" if len(shape) == 1 else f"shape {shape}"
         raise ValueError(
-            f"{name} must have two dimensions (items, features), got shape {shape}. "
-            "An array of shape (n, 2, n_features) holds pairs, not items."
+            f"{name} must have two dimensions (items, features), got {got}. {hint}"
         )
     for size, what in zip(shape, ("rows: 0 sample", "columns: 0 feature"), strict=True):
         if size == 0:
@@ -438,10 +432,8 @@ def take_rows(rows: Any, n_rows: int, what: str) -> Any:
                 "array of row numbers."
             )
         rows = rows[0]
-    if rows is Ellipsis:
-        return slice(None)
-    if isinstance(rows, slice):
-        return rows
+    if rows is Ellipsis or isinstance(rows, slice):
+        return slice(None) if rows is Ellipsis else rows
     index = np.asarray(rows)
     if index.size == 0 and index.ndim == 1 and index.dtype.kind != "b":
         return np.empty(0, dtype=np.int64)
@@ -569,11 +561,8 @@ def names_of_sides(
     codes = np.empty(len(values), dtype=np.int64)
     codes[order] = merged.codes
     split = len(found[0].values)
-    return (
-        codes[:split][found[0].codes],
-        codes[split:][found[1].codes],
-        as_names(merged.values),
-    )
+    sides = codes[:split][found[0].codes], codes[split:][found[1].codes]
+    return *sides, as_names(merged.values)
 
 
 def _name_kind(column: NDArray[Any]) -> str:

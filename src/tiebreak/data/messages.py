@@ -24,15 +24,11 @@ def list_rows(
     values: Sequence[Any] | NDArray[Any] | None = None,
 ) -> str:
     """Name the first rows, with their values, and count the others."""
-    shown = [int(row) for row in rows[:SHOWN_ROWS]]
-    if values is None:
-        parts = [f"row {row}" for row in shown]
-    else:
-        parts = [
-            f"row {row} ({_plain(value)!r})"
-            for row, value in zip(shown, values, strict=False)
-        ]
-    more = len(rows) - len(shown)
+    parts = [f"row {int(row)}" for row in rows[:SHOWN_ROWS]]
+    more = len(rows) - len(parts)
+    if values is not None:
+        shown = zip(parts, values, strict=False)
+        parts = [f"{part} ({_plain(value)!r})" for part, value in shown]
     return ", ".join(parts) + (f" and {more} more" if more else "")
 
 

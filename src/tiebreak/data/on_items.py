@@ -33,26 +33,21 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     Parameters
     ----------
     transformer : scikit-learn transformer
-        Such as ``StandardScaler()`` or ``PolynomialFeatures()``. It is cloned, sees
-        plain arrays (or CSR arrays) without column names, and never sees the
-        outcomes of comparisons.
+        Such as ``StandardScaler()``. It is cloned, and sees arrays (or CSR arrays)
+        without column names, and no outcomes of comparisons.
 
     Attributes
     ----------
     transformer_ : transformer
         The fitted clone.
-    n_features_in_ : int
-        Number of features of the items.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of the items' features, and their names, if they have names.
 
     Notes
     -----
-    `Pairs` give `Pairs`, `Orders` give `Orders`, an array of shape (n, 2, n_features)
-    gives an array of three dimensions. An array has no identities, so each of its
-    2 n rows of features counts as one item. A two-dimensional table is a table of
-    items: its rows go to the transformer directly, with `y`, and a DataFrame gives a
-    DataFrame.
+    The result is of the same kind: `Pairs`, `Orders`, an array of three dimensions
+    (each of whose 2 n rows of features counts as one item), or a table of items, whose
+    rows go to the transformer directly, with `y`.
 
     Examples
     --------
@@ -80,14 +75,12 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         y : array-like of shape (n,), optional
             Handed to the transformer if X is a table of items, else ignored.
         sample_weight : array-like of shape (n,), optional
-            Rows of weight zero count as absent; other weights make no difference,
-            because an item that is compared often still counts once. If X is a table
-            of items and the transformer takes weights, it gets them.
+            Rows of weight zero count as absent; other weights make no difference. If X
+            is a table of items and the transformer takes weights, it gets them.
 
         Returns
         -------
         OnItems
-            Itself.
         """
         of_items = not (is_pairs(X) or isinstance(X, Orders))
         weights: dict[str, Any] = {}
@@ -162,9 +155,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _transform_table(self, table: ItemTable) -> ItemTable:
         label = type(self.transformer_).__name__
-        new = as_items(
-            self.transformer_.transform(table.values), name=f"items after {label}"
-        )
+        values = self.transformer_.transform(table.values)
+        new = as_items(values, name=f"items after {label}")
         if new.n_items != table.n_items:
             raise ValueError(
                 f"{label} made {new.n_items} rows of {table.n_items} items; OnItems "
@@ -172,11 +164,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             )
         names = new.feature_names
         if table.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
-            names = tuple(
-                self.transformer_.get_feature_names_out(
-                    np.asarray(table.feature_names, dtype=object)
-                )
-            )
+            given = np.asarray(table.feature_names, dtype=object)
+            names = tuple(self.transformer_.get_feature_names_out(given))
         return ItemTable(new.values, names)
 
 

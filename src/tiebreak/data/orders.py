@@ -24,6 +24,7 @@ from tiebreak.data.columns import (
 from tiebreak.data.items import (
     ItemRows,
     ItemTable,
+    Rows,
     as_items,
     check_names,
     item_codes,
@@ -39,26 +40,20 @@ class Orders(ItemRows):
     Parameters
     ----------
     items : array-like, DataFrame, sparse matrix, ItemTable or None
-        Features of the N items, one row each. None: items have no features, only
-        identity.
+        Features of the N items, one row each; None: they have names only.
     sequences : iterable of sequences
-        Each one lists items best first; a nested list or tuple holds tied items.
-        Integers are row numbers of `items` (or of `names`, when there are no
-        features), unless `names` holds numbers too: then they are names. Values of
-        any other type are names. An array of shape (n, k) is n lists of length k.
+        Each one lists items best first; a nested list or tuple holds tied items. What
+        integers and names mean is said in `Pairs`. An array (n, k) is n lists.
     names : array-like of shape (N,), optional
-        Names of the items, all different. Without `items` and without `names`, the
-        values are the names, in order of first appearance.
+        As in `Pairs`.
 
     Attributes
     ----------
     items : ItemTable or None
         The item table.
-    flat : ndarray of int64 of shape (n_entries,)
-        Row numbers of the items, all lists one after another.
-    position : ndarray of int64 of shape (n_entries,)
-        Position of each entry in its list, from 0; tied entries share the position of
-        the first of them.
+    flat, position : ndarray of int64 of shape (n_entries,)
+        Row numbers of the items, all lists one after another, and their positions in
+        their list, from 0; tied entries share the position of the first of them.
     indptr : ndarray of int64 of shape (n + 1,)
         List i is ``flat[indptr[i]:indptr[i + 1]]``.
     names : ndarray of shape (N,) or None
@@ -66,8 +61,7 @@ class Orders(ItemRows):
 
     Notes
     -----
-    ``orders[rows]`` takes lists, as `Pairs` takes comparisons. Iteration gives the
-    lists back as they were written: names if items have names, else row numbers.
+    ``orders[rows]`` takes lists. Iteration gives the lists back as they were written.
 
     Examples
     --------
@@ -82,12 +76,11 @@ class Orders(ItemRows):
     """
 
     __module__ = "tiebreak"  # where users find it
-
     _made_by = "Orders(items, sequences)"
 
-    flat: NDArray[np.int64]
-    position: NDArray[np.int64]
-    indptr: NDArray[np.int64]
+    flat: Rows
+    position: Rows
+    indptr: Rows
 
     def __init__(self, items: Any, sequences: Any, names: Any = None) -> None:
         self.items = None if items is None else as_items(items)
@@ -114,10 +107,10 @@ class Orders(ItemRows):
     def _of(
         cls,
         items: ItemTable | None,
-        flat: NDArray[np.int64],
-        position: NDArray[np.int64],
-        indptr: NDArray[np.int64],
-        names: NDArray[Any] | None,
+        flat: Rows,
+        position: Rows,
+        indptr: Rows,
+        names: Any,
     ) -> Orders:
         """Build from parts that are known to be right."""
         orders = cls.__new__(cls)
@@ -174,7 +167,7 @@ class Orders(ItemRows):
         Returns
         -------
         ndarray of int64
-            Row numbers of the item table, ascending, each once.
+            Their row numbers, ascending.
         """
         return np.unique(self.flat)
 
@@ -200,10 +193,8 @@ class Orders(ItemRows):
         -------
         X : ndarray or csr_array of shape (n_entries, n_features)
             Features of the entries.
-        y : ndarray of float64 of shape (n_entries,)
-            Minus the position, so that higher is better and tied items are equal.
-        qid : ndarray of int64 of shape (n_entries,)
-            Number of the list.
+        y, qid : ndarray of float64 and of int64, of shape (n_entries,)
+            Minus the position, so that higher is better, and the number of the list.
 
         Examples
         --------
@@ -219,10 +210,7 @@ class Orders(ItemRows):
 
         Returns
         -------
-        y : ndarray of float64 of shape (n_entries,)
-            Minus the position.
-        qid : ndarray of int64 of shape (n_entries,)
-            Number of the list.
+        y, qid : ndarray of float64 and of int64, of shape (n_entries,)
         """
         # Adding zero keeps a leading position from reading -0.0.
         y = -self.position.astype(np.float64) + 0.0

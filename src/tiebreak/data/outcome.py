@@ -82,25 +82,21 @@ class Outcome(enum.IntEnum):
         Parameters
         ----------
         values : array-like of shape (n,)
-            Words of `OUTCOME_WORDS` (case and surrounding blanks do not matter), names
-            of the winning items (with `left` and `right`), or numbers (with
-            `meaning`).
+            Words of `OUTCOME_WORDS` (in any case), names of the winning items (with
+            `left` and `right`), or numbers (with `meaning`), also such as ``"0.5"``.
         meaning : {"sign", "score"}, optional
-            What numbers mean, see the table at the top of this module. Text such as
-            ``"0.5"`` is a number too.
+            What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0.
         left, right : array-like of shape (n,), optional
-            The names of the two items of every row. A value equal to one of the two
-            names of its row says that this item is better, whatever the table of
-            words says. A word of the table that is the name of an item of *other*
-            rows only is ambiguous and refused.
+            The names of the two items of every row. Such a name says that this item is
+            better, whatever the table of words says. A word of the table that is the
+            name of an item of *other* rows only is ambiguous and refused.
         both_bad : {"tie", "error"}, default="tie"
-            Rows that call both items bad: count them as ties, with a warning that says
-            how many, or refuse them. To drop them, see `is_both_bad`.
+            Whether rows that call both items bad count as ties, with a warning, or are
+            refused. To drop them, see `is_both_bad`.
 
         Returns
         -------
         ndarray of int8 of shape (n,)
-            -1, 0 or +1.
 
         Raises
         ------
@@ -329,9 +325,7 @@ class _OutcomeReader:
         is_right = _same_name(value, self.names[1][row])
         if is_left and is_right:
             return "self"
-        if is_left or is_right:
-            return -1 if is_left else 1
-        return None
+        return -1 if is_left else 1 if is_right else None
 
     def _look_up(self, value: Any) -> int | str:
         """Return the outcome of a value by itself, or the kind of fault that it is."""
@@ -349,39 +343,27 @@ class _OutcomeReader:
 
     def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
         where = list_rows(rows, [values[row] for row in rows[:5]])
-        count = f"{len(rows)} outcome(s)"
-        if kind == "undeclared":
-            opposite = ""
-            if {_as_number(values[row]) for row in rows} <= {0.0, 1.0}:
-                opposite = (
-                    " Only 0 and 1 occur, and files exist where 1 means that left won "
-                    "and others where it means that right won."
-                )
-            raise ValueError(
-                f"{len(rows)} outcome(s) are numbers without a declared meaning: "
-                f"{where}.{opposite} {_MEANINGS_HELP}"
+        opposite = ""
+        if {_as_number(values[row]) for row in rows} <= {0.0, 1.0}:
+            opposite = (
+                " Only 0 and 1 occur, and files exist where 1 means that left won and "
+                "others where it means that right won."
             )
-        if kind == "number":
-            expected = "-1, 0 and +1" if self.meaning == "sign" else "1, 0.5 and 0"
-            raise ValueError(
-                f'{count} are not among {expected}, as meaning="{self.meaning}" '
-                f"expects: {where}."
-            )
-        if kind == "self":
-            raise ValueError(
-                f"{count} name an item that stands on both sides: {where}. Write "
-                "'tie', or remove these rows."
-            )
-        if kind == "ambiguous":
-            raise ValueError(
-                f"{count} are a word for an outcome and also the name of an item that "
-                f"is not compared in that row: {where}. Rename the item, or write "
-                "'left', 'tie' or 'right'."
-            )
-        raise ValueError(
-            f"{count} are unknown: {where}. {self._hint(rows, values)} Known words: "
-            f"{', '.join(OUTCOME_WORDS)}."
-        )
+        expected = "-1, 0 and +1" if self.meaning == "sign" else "1, 0.5 and 0"
+        reasons = {
+            "undeclared": f"are numbers without a declared meaning: {where}.{opposite} "
+            f"{_MEANINGS_HELP}",
+            "number": f'are not among {expected}, as meaning="{self.meaning}" expects: '
+            f"{where}.",
+            "self": f"name an item that stands on both sides: {where}. Write 'tie', or "
+            "remove these rows.",
+            "ambiguous": "are a word for an outcome and also the name of an item that "
+            f"is not compared in that row: {where}. Rename the item, or write 'left', "
+            "'tie' or 'right'.",
+            "unknown": f"are unknown: {where}. {self._hint(rows, values)} Known words: "
+            f"{', '.join(OUTCOME_WORDS)}.",
+        }
+        raise ValueError(f"{len(rows)} outcome(s) {reasons[kind]}")
 
     def _hint(self, rows: list[int], values: list[Any]) -> str:
         words = {normalize(str(values[row])) for row in rows}
@@ -406,17 +388,14 @@ def _check_names(
         raise ValueError(
             f"{given} names are given without {absent} names; give both or neither."
         )
-    columns = [
-        as_column_of(side, name, n_rows, what="names", rows="outcomes").tolist()
-        for name, side in (("left", left), ("right", right))
-    ]
-    return columns[0], columns[1]
+    first = as_column_of(left, "left", n_rows, what="names", rows="outcomes")
+    second = as_column_of(right, "right", n_rows, what="names", rows="outcomes")
+    return first.tolist(), second.tolist()
 
 
 def _refuse_missing(column: NDArray[Any]) -> None:
     """Raise a ValueError that names the rows without an outcome."""
-    rows = missing_rows(column)
-    if len(rows):
+    if len(rows := missing_rows(column)):
         raise ValueError(
             f"{len(rows)} outcome(s) are missing (None or NaN): {list_rows(rows)}. A "
             "missing outcome is not a tie; remove these comparisons."

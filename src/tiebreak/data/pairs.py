@@ -18,6 +18,7 @@ from tiebreak.data.columns import as_column, refuse_missing
 from tiebreak.data.items import (
     ItemRows,
     ItemTable,
+    Rows,
     as_items,
     check_names,
     item_codes,
@@ -29,22 +30,17 @@ from tiebreak.data.items import (
 class Pairs(ItemRows):
     """n comparisons, each of a left and a right item.
 
-    Comparisons are equal to an array of shape (n, 2, n_features), without storing the
-    features of an item more than once.
-
     Parameters
     ----------
     items : array-like, DataFrame, sparse matrix, ItemTable or None
-        Features of the N items, one row each. None: items have no features, only
-        identity.
+        Features of the N items, one row each; None: they have names only.
     left, right : array-like of shape (n,)
         The two items of every comparison. Integers are row numbers of `items` (or
         of `names`, when there are no features), unless `names` holds numbers too:
         then they are names. Values of any other type are names.
     names : array-like of shape (N,), optional
-        Names of the items, all different. Without `items` and without `names`, the
-        values of `left` and `right` are the names, whatever their type, in order of
-        first appearance (left before right, row by row).
+        Names of the items, all different. Without `items` and `names`, the values of
+        `left` and `right` are the names, in order of first appearance.
 
     Attributes
     ----------
@@ -57,8 +53,7 @@ class Pairs(ItemRows):
 
     Notes
     -----
-    ``pairs[rows]`` takes comparisons (integers, a mask or a slice), so scikit-learn's
-    splitters and searches work. A single integer gives Pairs of length one.
+    ``pairs[rows]`` takes comparisons (integers, a mask or a slice).
     ``np.asarray(pairs)`` builds the dense array of shape (n, 2, n_features).
 
     Examples
@@ -76,7 +71,6 @@ class Pairs(ItemRows):
     """
 
     __module__ = "tiebreak"  # where users find it
-
     _made_by = "Pairs(items, left, right)"
 
     left: NDArray[np.int64]
@@ -102,13 +96,7 @@ class Pairs(ItemRows):
         self.right = item_codes(right, "right", self.names, self.n_items)
 
     @classmethod
-    def _of(
-        cls,
-        items: ItemTable | None,
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        names: NDArray[Any] | None,
-    ) -> Pairs:
+    def _of(cls, items: ItemTable | None, left: Rows, right: Rows, names: Any) -> Pairs:
         """Build from parts that are known to be right."""
         pairs = cls.__new__(cls)
         pairs.items, pairs.names = items, names
@@ -118,9 +106,8 @@ class Pairs(ItemRows):
     @property
     def shape(self) -> tuple[int, ...]:
         """(n, 2, n_features), or (n, 2) when items have no features."""
-        if self.items is None:
-            return (len(self), 2)
-        return (len(self), 2, self.items.n_features)
+        features = () if self.items is None else (self.items.n_features,)
+        return (len(self), 2, *features)
 
     @property
     def ndim(self) -> int:
@@ -174,7 +161,7 @@ class Pairs(ItemRows):
         Returns
         -------
         ndarray of int64
-            Row numbers of the item table, ascending, each once.
+            Their row numbers, ascending.
         """
         used = np.zeros(self.n_items, dtype=bool)
         mark_codes(self.left, used)
@@ -194,12 +181,9 @@ class Pairs(ItemRows):
             return self
         new = np.full(self.n_items, -1, dtype=np.int64)
         new[rows] = np.arange(len(rows))
-        return Pairs._of(
-            None if self.items is None else self.items.take(rows),
-            new[self.left],
-            new[self.right],
-            None if self.names is None else self.names[rows],
-        )
+        items = None if self.items is None else self.items.take(rows)
+        names = None if self.names is None else self.names[rows]
+        return Pairs._of(items, new[self.left], new[self.right], names)
 
     def unique_items(self) -> tuple[ItemTable, NDArray[np.int64]]:
         """Merge items with identical features, in O(N n_features).
@@ -208,11 +192,8 @@ class Pairs(ItemRows):
 
         Returns
         -------
-        table : ItemTable
-            The distinct rows of features.
-        inverse : ndarray of int64 of shape (N,)
-            Row of `table` for each item: ``inverse[pairs.left]`` are the left items'
-            rows.
+        table, inverse : ItemTable, ndarray of int64 of shape (N,)
+            The distinct rows, and the row that holds each item's features.
         """
         return self.table.unique()
 

@@ -51,11 +51,9 @@ class Grades:
 
 def is_pairs(X: Any) -> bool:
     """Say whether X holds comparisons (Pairs, 3-D arrays, lists as deep), not items."""
-    if isinstance(X, Pairs):
-        return True
     if isinstance(X, list | tuple):
         return _depth(X) == 3
-    return getattr(X, "ndim", None) == 3
+    return isinstance(X, Pairs) or getattr(X, "ndim", None) == 3
 
 
 def as_pairs(X: Any) -> Pairs:
@@ -149,9 +147,8 @@ def check_grades(
             f"y has {len(rows)} missing grade(s) (NaN): {list_rows(rows)}. Input y "
             "contains NaN; remove these rows."
         )
-    grades = _as_numbers(
-        column, "y", " Unknown label type for grades: use numbers, higher is better."
-    )
+    hint = " Unknown label type for grades: use numbers, higher is better."
+    grades = _as_numbers(column, "y", hint)
     if len(rows := np.flatnonzero(np.isinf(grades))):
         raise ValueError(
             f"y must be finite, got {len(rows)} infinite grade(s) (inf): "
@@ -209,21 +206,16 @@ def _as_numbers(column: NDArray[Any], name: str, hint: str = "") -> Floats:
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
     missing = set(missing_rows(column).tolist())
-    wrong = [
-        row
-        for row, value in enumerate(column)
-        if row not in missing and not isinstance(value, Real)
-    ]
+    others = [row for row, value in enumerate(column) if not isinstance(value, Real)]
+    wrong = [row for row in others if row not in missing]
     if wrong or column.dtype.kind != "O":
         rows = wrong or range(len(column))
         raise ValueError(
             f"{name} must hold numbers, got {len(rows)} other value(s): "
             f"{list_rows(rows, [column[row] for row in rows[:5]])}.{hint}"
         )
-    return np.asarray(
-        [np.nan if row in missing else value for row, value in enumerate(column)],
-        dtype=np.float64,
-    )
+    known = (np.nan if row in missing else x for row, x in enumerate(column))
+    return np.asarray([*known], dtype=np.float64)
 
 
 def _depth(X: Any) -> int:

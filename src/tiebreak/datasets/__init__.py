@@ -49,13 +49,7 @@ if TYPE_CHECKING:
         load_worldcup2022,
     )
     from tiebreak.datasets.places import cache_dir, data_path
-    from tiebreak.datasets.registry import (
-        REGISTRY,
-        DataFile,
-        DataSet,
-        Delivery,
-        Served,
-    )
+    from tiebreak.datasets.registry import REGISTRY, DataFile, DataSet, Delivery, Served
     from tiebreak.datasets.simulated_orders import (
         ArtificialOrders,
         PolynomialUtility,

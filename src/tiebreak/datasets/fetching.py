@@ -75,18 +75,16 @@ class NotServed(Exception):  # noqa: N818 - what was expected is not there
 def fetch(name: str | DataSet, *, progress: Progress | None = None) -> Path:
     """Find a published set, or download it into the cache.
 
-    A set that is complete in ``$TIEBREAK_DATA`` is taken from there as it is. Otherwise
-    it is taken from the cache (see `cache_dir`), where every file is compared with its
-    SHA-256; a damaged one is reported by a warning and downloaded again, and so is a
-    missing one. Look at ``REGISTRY[name].terms`` for what you may do with a set.
+    A set that is complete in ``$TIEBREAK_DATA`` is taken from there as it is, else from
+    `cache_dir`, where a file that is missing or differs from its SHA-256 is downloaded
+    anew. ``REGISTRY[name].terms`` says what you may do with a set.
 
     Parameters
     ----------
     name : str or DataSet
         Name of a set, or of one of its files; or a set of your own.
     progress : callable, optional
-        Is called as ``progress(url, done, total)`` while something is downloaded, with
-        the number of bytes so far, and of all bytes or None where it is not known.
+        Called as ``progress(url, done, total)``: bytes so far, and in all if known.
 
     Returns
     -------
@@ -98,10 +96,9 @@ def fetch(name: str | DataSet, *, progress: Progress | None = None) -> Path:
     ValueError
         If there is no such set.
     FetchError
-        If the set cannot be downloaded. The message says why and what to try. It is
-        a ValueError, as all errors about files are.
+        If the set cannot be downloaded; it is a ValueError.
     OSError
-        If the cache cannot be written to. Nothing incomplete is left behind.
+        If the cache cannot be written to.
 
     Examples
     --------
@@ -172,19 +169,14 @@ def _is_right(root: Path, file: DataFile, delivery: Delivery) -> bool:
     found = content_sha256(path)
     if found == file.sha256:
         return True
+    other = f"the SHA-256 of its content is {found}, expected {file.sha256}"
     if not delivery.served:
         warn_user(
             f"{path} is not the file that this version of tiebreak was tested with: "
-            f"the SHA-256 of its content is {found}, expected {file.sha256}. It is "
-            "used as it is."
+            f"{other}. It is used as it is."
         )
         return True
-    what = (
-        "cannot be unpacked"
-        if found == DAMAGED
-        else f"is damaged or old: the SHA-256 of its content is {found}, expected "
-        f"{file.sha256}"
-    )
+    what = "cannot be unpacked" if found == DAMAGED else f"is damaged or old: {other}"
     warn_user(f"{path} {what}. It is downloaded again.")
     return False
 
@@ -321,32 +313,22 @@ def _retrieve(
     if refusal := _refusal(url):
         raise NotServed(f"{url} {refusal}")
     transfer = _Transfer(url, served.limit, progress)
+    where = {"fname": target.name, "path": target.parent, "downloader": transfer}
     try:
         with _quiet(pooch.get_logger()):
-            return Path(
-                pooch.retrieve(
-                    url,
-                    known_hash=served.sha256 or None,
-                    fname=target.name,
-                    path=target.parent,
-                    downloader=transfer,
-                )
-            )
+            return Path(pooch.retrieve(url, served.sha256 or None, **where))
     except requests.RequestException as error:
         raise NotServed(f"{url} {transfer.failure(error)}") from error
     except ValueError as error:
-        raise NotServed(
-            f"{url} serves something else: its SHA-256 is "
-            f"{transfer.digest.hexdigest()}, expected {served.sha256}"
-        ) from error
+        got = f"its SHA-256 is {transfer.digest.hexdigest()}, expected {served.sha256}"
+        raise NotServed(f"{url} serves something else: {got}") from error
 
 
 def _refusal(url: str) -> str:
     """Why an address is not used, or nothing."""
     parts = urlsplit(url)
-    if parts.scheme == "https":
-        return ""
-    if parts.scheme == "http" and parts.hostname in _THIS_MACHINE:
+    local = parts.scheme == "http" and parts.hostname in _THIS_MACHINE
+    if parts.scheme == "https" or local:
         return ""
     return "is not asked, because its address does not begin with https"
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -14,23 +15,9 @@ from numpy.typing import NDArray
 
 from tiebreak.datasets.fetching import obtain
 from tiebreak.datasets.recipes import NOT_RATED
+from tiebreak.datasets.registry import REGISTRY
 from tiebreak.datasets.tables import read_results
 from tiebreak.io import FileError, ReadOptions, ReadResult, read_file
-
-_MQ2008 = """\
-Web pages graded 0, 1 or 2 for how well they answer a query, with 46 features of page
-and query between 0 and 1: the test part of fold 1 of MQ2008.
-
-Data: LETOR 4.0, Microsoft Research Asia, https://www.microsoft.com/en-us/research/\
-project/letor-learning-rank-information-retrieval/. No license comes with the copy; use
-it for research. Please cite Qin and Liu (2013), "Introducing LETOR 4.0 datasets"."""
-
-_LIGHTGBM = """\
-Rows graded 0 to 4 within queries, with 300 features, most of them 0: the example of
-learning to rank that comes with LightGBM. Where the data come from is not documented.
-
-Data: LightGBM, Microsoft, https://github.com/microsoft/LightGBM, examples/lambdarank.
-MIT license."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +26,8 @@ class GradedQueries:
 
     Attributes
     ----------
-    X : ndarray of float64, shape (n, n_features)
-        Features of each row.
-    y : ndarray of float64, shape (n,)
-        Grades, higher is better.
+    X, y : ndarray of float64, shape (n, n_features) and (n,)
+        Features and grades of each row; higher grades are better.
     qid : ndarray of int64, shape (n,)
         Query of each row; only rows of the same query are to be compared.
     description : str
@@ -61,19 +46,17 @@ def load_mq2008(*, download: bool = True) -> GradedQueries:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     GradedQueries
-        ``X``, ``y``, ``qid`` and ``description``. Queries keep the publisher's numbers.
+        Queries keep the publisher's numbers.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``mq2008/fold1_test.txt.gz`` is not on this machine and cannot be
-        downloaded.
+        If ``mq2008/fold1_test.txt.gz`` is neither here nor can be downloaded.
     ValueError
         If the file is no such table; the message names the line.
     """
@@ -83,10 +66,11 @@ def load_mq2008(*, download: bool = True) -> GradedQueries:
         raise FileError(path, "no line has a qid, expected one in every line.")
     if X.min() < 0 or X.max() > 1:
         raise FileError(
-            path,
-            f"features lie between {X.min():g} and {X.max():g}, expected 0 to 1.",
+            path, f"features lie between {X.min():g} and {X.max():g}, expected 0 to 1."
         )
-    return GradedQueries(X, y, read.query.astype(np.int64), _MQ2008)
+    return GradedQueries(
+        X, y, read.query.astype(np.int64), REGISTRY["mq2008"].description
+    )
 
 
 def load_lightgbm_rank(
@@ -99,21 +83,18 @@ def load_lightgbm_rank(
     part : {"train", "test"}, default="train"
         3005 rows of 201 queries to learn from, or 768 rows of 50 queries to test with.
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     GradedQueries
-        ``X``, ``y``, ``qid`` and ``description``. Queries are numbered from 0; those of
-        the two parts have nothing to do with each other.
+        Queries are numbered from 0, in each part anew.
 
     Raises
     ------
     FileNotFoundError
-        If the files ``lightgbm_rank/rank.<part>.gz`` and
-        ``lightgbm_rank/rank.<part>.query`` are not on this machine and cannot be
-        downloaded.
+        If ``rank.<part>.gz`` or ``rank.<part>.query`` of ``lightgbm_rank/`` is neither
+        here nor can be downloaded.
     ValueError
         If the files are no such tables; the message names the line.
     """
@@ -129,7 +110,12 @@ def load_lightgbm_rank(
             f"the queries have {sizes.sum():,} rows together, but {path} has "
             f"{len(y):,}. Are both files complete?",
         )
-    return GradedQueries(X, y, np.repeat(np.arange(len(sizes)), sizes), _LIGHTGBM)
+    return GradedQueries(
+        X,
+        y,
+        np.repeat(np.arange(len(sizes)), sizes),
+        REGISTRY["lightgbm_rank"].description,
+    )
 
 
 def _read_grades(
@@ -172,58 +158,11 @@ class _Table:
     n_rows: int
     n_inputs: int
     what: str
-    nominal: tuple[str, ...] = ()
+    nominal: Sequence[str] = ()
     packed: bool = False
 
 
-_BANK = "How many customers leave a simulated bank's queues; DELVE, made by a simulator"
-
-_TABLES = {
-    "abalone": _Table(
-        4177, 8, "Age of abalones, in rings of the shell; UCI", nominal=("Sex",)
-    ),
-    "auto_mpg": _Table(
-        392,
-        7,
-        "Fuel consumption of cars, in miles per gallon; UCI. 6 of 398 rows with "
-        "unknown horsepower are left out",
-        nominal=("cylinders", "model", "origin"),
-    ),
-    "bank32nh": _Table(8192, 32, _BANK, packed=True),
-    "bank8FM": _Table(8192, 8, _BANK, packed=True),
-    "boston_housing": _Table(
-        506,
-        13,
-        "Median value of homes in Boston, in 1000 dollars; UCI and StatLib. Column B "
-        "is disputed, because it is made of the share of black people",
-        nominal=("CHAS",),
-    ),
-    "concrete": _Table(1030, 8, "Strength of concrete, in MPa; I-Cheng Yeh, UCI"),
-    "diabetes": _Table(
-        43, 2, "Logarithm of C-peptide of children with diabetes; Torgo's collection"
-    ),
-    "machine_cpu": _Table(209, 6, "Performance of computers (PRP); UCI"),
-    "pyrimidines": _Table(74, 27, "Activity of drugs; King et al., Torgo's collection"),
-    "servo": _Table(
-        167,
-        4,
-        "Rise time of a servomechanism; UCI",
-        nominal=("motor", "screw", "pgain", "vgain"),
-    ),
-    "stock": _Table(
-        950,
-        9,
-        "Price of a share, of those of nine other aerospace firms on the same day, in "
-        "order of time; StatLib",
-    ),
-    "triazines": _Table(186, 60, "Activity of drugs; King et al., Torgo's collection"),
-    "wpbc": _Table(
-        194,
-        32,
-        "Months until breast cancer recurs, or without recurrence so far, which are "
-        "not told apart; UCI. 4 of 198 rows with unknown lymph status are left out",
-    ),
-}
+_TABLES = {name: _Table(**entry) for name, entry in REGISTRY["uci"].tables.items()}
 
 # The nominal inputs whose values are letters; those of the others are numbers.
 _LETTERS = ("Sex", "motor", "screw")
@@ -238,16 +177,12 @@ class RegressionTable:
 
     Attributes
     ----------
-    X : ndarray of float64, shape (n, n_features)
-        Inputs, not scaled.
-    y : ndarray of float64, shape (n,)
-        The target, the last column of the file.
+    X, y : ndarray of float64, shape (n, n_features) and (n,)
+        Inputs, not scaled, and the target, the last column of the file.
     feature_names : tuple of str
         Names of the columns of `X`; ``"Sex=F"`` is 1 where `Sex` is F and 0 elsewhere.
-    target_name : str
-        Name of the target.
-    description : str
-        What the table holds and whose it is.
+    target_name, description : str
+        Name of the target; what the table holds and whose it is.
     """
 
     X: np.ndarray = field(repr=False)
@@ -265,32 +200,25 @@ def load_uci(
     Parameters
     ----------
     name : str
-        ``"abalone"``, ``"auto_mpg"``, ``"bank32nh"``, ``"bank8FM"``,
-        ``"boston_housing"``, ``"concrete"``, ``"diabetes"``, ``"machine_cpu"``,
-        ``"pyrimidines"``, ``"servo"``, ``"stock"``, ``"triazines"`` or ``"wpbc"``.
+        One of `UCI_TABLES`, such as ``"abalone"``.
     one_hot : bool, default=True
-        Whether nominal inputs become one column of 0 and 1 for each of their values.
-        Nominal are those that the source declares so: `Sex` of abalone, `cylinders`,
-        `model` and `origin` of auto_mpg, `CHAS` of boston_housing, and all four of
-        servo. If False, they stay one column: numbers as they are, and letters as
+        Whether nominal inputs (`Sex` of abalone, `cylinders`, `model` and `origin` of
+        auto_mpg, `CHAS` of boston_housing, all of servo) become one column of 0 and 1
+        for each value. Else they stay one column: numbers as they are, and letters as
         numbers from 0 in the order of the alphabet.
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     RegressionTable
-        ``X``, ``y``, ``feature_names``, ``target_name`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``uci/<name>.csv`` (for the two of bank ``.csv.gz``) is not on this
-        machine and cannot be downloaded.
+        If ``uci/<name>.csv`` (or ``.csv.gz``) is neither here nor can be downloaded.
     ValueError
-        If there is no such table, or the file is another one; the message names the
-        lines.
+        If there is no such table, or the file is another one.
     """
     if name not in _TABLES:
         raise ValueError(
@@ -352,16 +280,6 @@ def _read_table(path: Path, kind: _Table) -> pl.DataFrame:
 
 N_JOKES = 100
 
-_JESTER = """\
-Ratings of 100 jokes, from -10 (not funny) to 10, that visitors of a web site gave
-between April 1999 and May 2003. Nobody had to rate all of them. People are in the order
-of the publisher's three files: part 1 and 2 gave 36 ratings or more, part 3 from 15 to
-35.
-
-Data: Jester data set 1, Ken Goldberg's group, UC Berkeley,
-https://eigentaste.berkeley.edu/dataset/. Free for research when Goldberg, Roeder,
-Gupta and Perkins (2001), "Eigentaste", Information Retrieval 4(2), is cited."""
-
 
 @dataclass(frozen=True, eq=False)
 class JesterRatings:
@@ -380,7 +298,7 @@ class JesterRatings:
 
     ratings: np.ndarray = field(repr=False)
     part: np.ndarray = field(repr=False)
-    description: str = field(repr=False, default=_JESTER)
+    description: str = field(repr=False, default=REGISTRY["jester"].description)
 
 
 def load_jester(*, download: bool = True) -> JesterRatings:
@@ -389,20 +307,18 @@ def load_jester(*, download: bool = True) -> JesterRatings:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     JesterRatings
-        ``ratings``, ``part`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``jester/jester1_ratings.npz`` is not on this machine and cannot be
-        downloaded. It holds ``ratings``, int16 of shape (n, 100), in hundredths and
-        -32768 where there is none, and ``part``, uint8 of shape (n,).
+        If ``jester/jester1_ratings.npz`` is neither here nor can be downloaded. It
+        holds ``ratings``, int16 of shape (n, 100), in hundredths and -32768 where there
+        is none, and ``part``, uint8 of shape (n,).
     ValueError
         If it holds something else.
     """

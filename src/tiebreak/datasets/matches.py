@@ -12,24 +12,13 @@ import polars as pl
 
 from tiebreak.data import Pairs
 from tiebreak.datasets.fetching import obtain
+from tiebreak.datasets.registry import REGISTRY
 from tiebreak.datasets.tables import (
     outcomes_from_words,
     read_results,
     refuse,
     refuse_same,
 )
-
-_WORLDCUP = """\
-The 64 matches of the 2022 men's football World Cup (Qatar, 20 November to 18 December
-2022), in order of date.
-
-Goals are those after extra time; a penalty shoot-out decides who goes on, not who
-played better, so the five matches that went to one are draws. Left and right are the
-sides as the fixture list named them, which carries no meaning: all matches but the
-three of the host, Qatar, were on neutral ground.
-
-Match results are facts of the public record. The table was typed for this package and
-is checked against an independent list of international results by the tests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +28,11 @@ class WorldCup:
     Attributes
     ----------
     pairs : Pairs of length 64
-        One comparison per match. The teams have names but no features
-        (``pairs.items is None``); ``pairs.names`` are the 32 teams in alphabetical
-        order.
+        One per match; ``pairs.names`` are the 32 teams in alphabetical order.
     y : ndarray of int8, shape (64,)
         -1 the left team won, 0 draw, +1 the right team won.
     table : polars.DataFrame, 64 rows
-        Columns ``date``, ``stage``, ``left``, ``right``, ``left_goals`` and
-        ``right_goals``, in the row order of ``pairs``.
+        Date, stage, sides and goals, in the row order of ``pairs``.
     description : str
         What the table holds and where it comes from.
     """
@@ -54,7 +40,7 @@ class WorldCup:
     pairs: Pairs
     y: np.ndarray = field(repr=False)
     table: pl.DataFrame = field(repr=False)
-    description: str = field(repr=False, default=_WORLDCUP)
+    description: str = field(repr=False, default=REGISTRY["worldcup2022"].description)
 
 
 def load_worldcup2022() -> WorldCup:
@@ -66,7 +52,6 @@ def load_worldcup2022() -> WorldCup:
     Returns
     -------
     WorldCup
-        ``pairs``, ``y``, ``table`` and ``description``.
 
     Examples
     --------
@@ -104,15 +89,6 @@ _FOOTBALL_COLUMNS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(["tournament", "neutral"], pl.String),
 }
 
-_FOOTBALL = """\
-Full international matches of men's football teams since the first one, in 1872, in
-order of date. Left is the home team, or the team named first where the ground was
-neutral. Goals are those after extra time; penalty shoot-outs do not count, so that
-matches decided by one are draws. Teams that changed their name have the current one.
-
-Data: "International football results from 1872", Mart Jürisoo,
-https://github.com/martj42/international_results. CC0 1.0 (public domain)."""
-
 
 @dataclass(frozen=True, eq=False)
 class FootballMatches:
@@ -124,10 +100,8 @@ class FootballMatches:
         One comparison per match, left the home team. Teams have names but no features.
     y : ndarray of int8, shape (n,)
         -1 the left team won, 0 draw, +1 the right team won.
-    date : ndarray of datetime64[D], shape (n,)
-        Day of the match, ascending.
-    advantage : ndarray of float64, shape (n,)
-        1 if the left team played at home, 0 on neutral ground.
+    date, advantage : ndarray of datetime64[D] and of float64, shape (n,)
+        Day of the match, ascending; 1 if left played at home, 0 on neutral ground.
     tournament : ndarray of str, shape (n,)
         Name of the competition; ``"Friendly"`` for friendly matches.
     goals : ndarray of int64, shape (n, 2)
@@ -145,32 +119,27 @@ class FootballMatches:
     tournament: np.ndarray = field(repr=False)
     goals: np.ndarray = field(repr=False)
     n_unplayed: int = 0
-    description: str = field(repr=False, default=_FOOTBALL)
+    description: str = field(repr=False, default=REGISTRY["football"].description)
 
 
 def load_football(*, download: bool = True) -> FootballMatches:
     """Load men's international football matches: results, dates, and who was at home.
 
-    The publisher's list also announces matches that are still to be played, with ``NA``
-    for both scores. These are left out and counted in ``n_unplayed``.
+    Matches still to be played, with ``NA`` for both scores, are left out and counted.
 
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     FootballMatches
-        ``pairs``, ``y``, ``date``, ``advantage``, ``tournament``, ``goals``,
-        ``n_unplayed`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``football/results.csv.gz`` is not on this machine and cannot be
-        downloaded.
+        If ``football/results.csv.gz`` is neither here nor can be downloaded.
     ValueError
         If the file is not the publisher's list of results; the message names the lines.
     """
@@ -191,7 +160,7 @@ def load_football(*, download: bool = True) -> FootballMatches:
         y=np.sign(goals[:, 1] - goals[:, 0]).astype(np.int8),
         date=played["date"].to_numpy().astype("M8[D]"),
         advantage=at_home.astype(np.float64),
-        tournament=np.asarray(played["tournament"].to_list(), dtype=np.str_),
+        tournament=_text(played["tournament"]),
         goals=goals,
         n_unplayed=table.height - played.height,
     )
@@ -215,20 +184,6 @@ _NOT_FINISHED = (
     "Played and unfinished",
 )  # fmt: skip
 
-_TENNIS = """\
-Men's singles at the level of the ATP tour, Grand Slams and Davis Cup included, from
-1991. There are no ties in tennis. The day of a match is not known, only the first day
-of its tournament: matches are in the order of that day, then of the round, so that no
-match comes before one that led to it. Players are the numbers of the publisher.
-
-A walk-over is a match that one player won because the other did not come: it says
-little about who is better. Walk-overs, and matches that were begun but not played to
-the end (a player retired or was disqualified, or the match was abandoned), are kept and
-marked.
-
-Data: Jeff Sackmann, Tennis Abstract, https://github.com/JeffSackmann/tennis_atp.
-CC BY-NC-SA 4.0: name the author, no commercial use, share alike."""
-
 
 @dataclass(frozen=True, eq=False)
 class TennisMatches:
@@ -237,30 +192,23 @@ class TennisMatches:
     Attributes
     ----------
     pairs : Pairs of length n
-        One comparison per match. Players have names, which are the publisher's numbers,
-        but no features.
+        One per match. Players are named by the publisher's numbers, without features.
     y : ndarray of int8, shape (n,)
         -1 the left player won, +1 the right player won; never 0.
     date : ndarray of datetime64[D], shape (n,)
         First day of the tournament, ascending.
-    tournament : ndarray of str, shape (n,)
-        The publisher's mark of the tournament in its year.
-    level : ndarray of str, shape (n,)
-        ``G`` Grand Slam, ``M`` Masters 1000, ``A`` other tour event, ``D`` Davis Cup,
-        ``F`` tour finals, ``O`` Olympic Games.
-    surface : ndarray of str, shape (n,)
-        ``Hard``, ``Clay``, ``Grass`` or ``Carpet``; empty where it is not known.
-    round : ndarray of str, shape (n,)
-        Round of the tournament, such as ``R32`` or ``F``.
+    tournament, level, surface, round : ndarray of str, shape (n,)
+        The publisher's mark of the tournament in its year; ``G`` Grand Slam, ``M``
+        Masters 1000, ``A`` other tour event, ``D`` Davis Cup, ``F`` tour finals, ``O``
+        Olympic Games; ``Hard``, ``Clay``, ``Grass``, ``Carpet`` or empty; such as
+        ``R32`` or ``F``.
     best_of : ndarray of int64, shape (n,)
         3 or 5 sets.
     rank : ndarray of float64, shape (n, 2)
         Places of the left and the right player in the ATP ranking when the tournament
         began; NaN for players who were not ranked.
-    walkover : ndarray of bool, shape (n,)
-        Whether the match was not played.
-    unfinished : ndarray of bool, shape (n,)
-        Whether the match was begun but not played to the end.
+    walkover, unfinished : ndarray of bool, shape (n,)
+        Whether the match was not played, or begun but not played to the end.
     description : str
         What the data are, whose they are, and on what terms.
     """
@@ -276,7 +224,7 @@ class TennisMatches:
     rank: np.ndarray = field(repr=False)
     walkover: np.ndarray = field(repr=False)
     unfinished: np.ndarray = field(repr=False)
-    description: str = field(repr=False, default=_TENNIS)
+    description: str = field(repr=False, default=REGISTRY["tennis_atp"].description)
 
 
 def load_tennis(
@@ -288,8 +236,7 @@ def load_tennis(
     """Load men's tennis singles: winners, surfaces, ranks, walk-overs marked.
 
     The file names the winner first, so the sides of each match are swapped with
-    probability 1/2. The file also lists the final of some tournaments first; the rows
-    are put into the order of the tournament's first day, then of the round.
+    probability 1/2. Rows are ordered by the tournament's first day, then by round.
 
     Parameters
     ----------
@@ -298,21 +245,17 @@ def load_tennis(
     swap : bool, default=True
         Whether to swap. Without it every outcome is -1, which a model can exploit.
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     TennisMatches
-        ``pairs``, ``y``, ``date``, ``tournament``, ``level``, ``surface``, ``round``,
-        ``best_of``, ``rank``, ``walkover``, ``unfinished`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``tennis_atp/atp_matches_1991_2024.csv.gz`` is not on this machine
-        and cannot be downloaded. It is the publisher's yearly files, one after the
-        other.
+        If ``tennis_atp/atp_matches_1991_2024.csv.gz``, the publisher's yearly files one
+        after the other, is neither here nor can be downloaded.
     ValueError
         If the file is no such table; the message names the lines.
     """
@@ -375,25 +318,6 @@ def _text(series: pl.Series) -> np.ndarray:
 
 _SCORES = {1.0: -1, 0.5: 0, 0.0: 1}
 
-_CHESS_2010 = """\
-Games among top chess players over 100 months, in order of the month. Left is white.
-Players are numbers; the month is known, the day and the order within it are not.
-
-Data: training set of the contest "Chess ratings - Elo versus the Rest of the World"
-(Kaggle 2010, Jeff Sonas), as redistributed by KONECT (network "chess",
-http://konect.cc/networks/chess/), which numbered the players anew. The publisher states
-no open license; use for research."""
-
-_CHESS_2011 = """\
-Chess games of the months 133 to 135 of the "Deloitte / FIDE Chess Rating Challenge"
-(Kaggle 2011): its test set with the results that were published after the contest. Left
-is white. Players are numbers; the month is known, the day and the order within it are
-not. The organizers had mixed invented pairings into the file ("Spurious", score -1) to
-keep the contestants from learning from who meets whom; these are left out and counted.
-
-Data: Kaggle, Jeff Sonas and FIDE, https://www.kaggle.com/c/ChessRatings2. The publisher
-states no open license; use for research."""
-
 
 @dataclass(frozen=True, eq=False)
 class ChessGames:
@@ -402,8 +326,7 @@ class ChessGames:
     Attributes
     ----------
     pairs : Pairs of length n
-        One comparison per game, left is white. Players have names, which are numbers,
-        but no features.
+        One per game, left is white. Players are named by numbers, without features.
     y : ndarray of int8, shape (n,)
         -1 white won, 0 draw, +1 black won.
     month : ndarray of int64, shape (n,)
@@ -427,73 +350,63 @@ def load_chess(*, download: bool = True) -> ChessGames:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     ChessGames
-        ``pairs``, ``y``, ``month`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``chess_kaggle2010/games.csv.gz`` is not on this machine and cannot
-        be downloaded. It has the columns ``month``, ``white``, ``black`` and ``score``
-        (white's: 1, 0.5 or 0).
+        If ``chess_kaggle2010/games.csv.gz`` is neither here nor can be downloaded. It
+        has the columns ``month``, ``white``, ``black`` and ``score`` (white's).
     ValueError
         If the file is no such table; the message names the lines.
     """
     path = obtain("chess_kaggle2010/games.csv.gz", download=download)
     kinds = {"month": pl.Int64, "white": pl.Int64, "black": pl.Int64}
     table = read_results(path, {**kinds, "score": pl.Float64})
-    return _games(path, table, _CHESS_2010)
+    return _games(path, table, REGISTRY["chess_kaggle2010"].description)
 
 
 def load_chess_fide2011(*, download: bool = True) -> ChessGames:
     """Load the real games of the test set of the contest of 2011: three months.
 
-    The rows that the organizers invented (``Leaderboard`` is ``Spurious`` and
-    ``WhiteScore`` -1) are no games. They are left out and counted in ``n_spurious``.
+    Rows that the organizers invented (``Spurious``) are left out and counted.
 
     Parameters
     ----------
     download : bool, default=True
-        As of other loaders; but this set has no address to download it from, and the
-        error says how to get it by hand.
+        Makes no difference: the error says how to get this set by hand.
 
     Returns
     -------
     ChessGames
-        ``pairs``, ``y``, ``month``, ``description`` and ``n_spurious``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``chess_fide2011/test_with_results.csv.gz`` is not on this machine
-        and cannot be downloaded. It has the columns ``MonthID``, ``WhitePlayer``,
-        ``BlackPlayer``, ``WhiteScore`` and ``Leaderboard``.
+        If ``chess_fide2011/test_with_results.csv.gz`` is not here. Its columns are
+        ``MonthID``, ``WhitePlayer``, ``BlackPlayer``, ``WhiteScore``, ``Leaderboard``.
     ValueError
         If the file is no such table; the message names the lines.
     """
     path = obtain("chess_fide2011/test_with_results.csv.gz", download=download)
-    names = {
-        "MonthID": "month",
-        "WhitePlayer": "white",
-        "BlackPlayer": "black",
-        "WhiteScore": "score",
-    }
-    kinds = dict.fromkeys(["MonthID", "WhitePlayer", "BlackPlayer"], pl.Int64)
-    table = read_results(
-        path, {**kinds, "WhiteScore": pl.Float64, "Leaderboard": pl.String}
-    )
+    names = ["MonthID", "WhitePlayer", "BlackPlayer", "WhiteScore"]
+    kinds = dict.fromkeys(names[:3], pl.Int64)
+    others = {"WhiteScore": pl.Float64, "Leaderboard": pl.String}
+    table = read_results(path, {**kinds, **others})
     known = pl.col("Leaderboard").is_in(["Public", "Private", "Spurious"])
     refuse(path, table.filter(~known), "Leaderboard", "Public, Private or Spurious")
     spurious = pl.col("Leaderboard") == "Spurious"
     wrong = table.filter(spurious & (pl.col("WhiteScore") != -1))
     refuse(path, wrong, "WhiteScore", "-1, as in every Spurious row")
-    games = table.filter(~spurious).rename(names)
-    return _games(path, games, _CHESS_2011, table.height - games.height)
+    new = dict(zip(names, ("month", "white", "black", "score"), strict=True))
+    games = table.filter(~spurious).rename(new)
+    return _games(
+        path, games, REGISTRY["chess_fide2011"].description, table.height - games.height
+    )
 
 
 def _games(

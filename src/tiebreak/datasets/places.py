@@ -86,8 +86,7 @@ def data_path(name: str) -> Path:
     Parameters
     ----------
     name : str
-        Path below the data folder with forward slashes, such as
-        ``"football/results.csv.gz"`` or ``"sushi"``.
+        Path below the data folder, such as ``"football/results.csv.gz"``.
 
     Returns
     -------
@@ -99,8 +98,7 @@ def data_path(name: str) -> Path:
     ValueError
         If `name` is empty, absolute, or leaves the data folder by ``..``.
     FileNotFoundError
-        If neither folder has it. The message lists where it was looked for and where
-        the set is published.
+        If neither folder has it.
     """
     for path in _candidates(name):
         if path.exists():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from types import MappingProxyType
 from typing import Any
@@ -26,8 +26,7 @@ class Served:
     limit : int
         Number of bytes after which a download is refused.
     sha256 : str
-        Of what is served. Empty where it is not known: then only the files that are
-        made from it are checked.
+        Of what is served. Empty: only the files that are made from it are checked.
     """
 
     urls: tuple[str, ...]
@@ -44,8 +43,7 @@ class DataFile:
     name : str
         Path below the data folder, with forward slashes.
     sha256 : str
-        Of the content: of the file itself, or, for a name that ends in ``.gz`` or
-        ``.npz``, of what is packed in it, because programs pack differently.
+        Of the file, or for ``.gz`` and ``.npz`` of what is packed in it.
     size : int
         Bytes on disk, about.
     """
@@ -84,26 +82,22 @@ class DataSet:
 
     Attributes
     ----------
-    name : str
-        Name of the set, and of its folder below the data folder.
-    what : str
-        What it is, in one line.
-    rows : int
-        How much there is of it.
-    unit : str
-        What `rows` counts.
-    license : str
-        The terms in a few words.
-    terms : str
-        The terms in a sentence or two.
-    publisher : str
-        Page of who made it public.
-    cite : str
-        What to name when results are published.
+    name, what : str
+        Name of the set and of its folder; what it is, in one line.
+    rows, unit : int, str
+        How much there is of it, and what `rows` counts.
+    license, terms : str
+        The terms in a few words, and in a sentence or two.
+    publisher, cite : str
+        Page of who made it public, and what to name when results are published.
     deliveries : tuple of Delivery
         How its files arrive.
     bundled : bool
         Whether it ships with this package.
+    description : str
+        What the data are, whose they are, and on what terms.
+    tables : dict
+        What is said of each table where a set has several.
     """
 
     name: str
@@ -116,6 +110,8 @@ class DataSet:
     cite: str
     deliveries: tuple[Delivery, ...]
     bundled: bool = False
+    description: str = field(default="", repr=False)
+    tables: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
 
     @property
     def files(self) -> tuple[DataFile, ...]:
@@ -139,13 +135,12 @@ _RECIPE_MAKERS = ("arff_table", "zip_members")
 
 
 def _read_recipe(name: str, **parameters: Any) -> Recipe:
-    if name in _RECIPE_MAKERS:
-        made: Recipe = getattr(recipes, name)(**parameters)
-        return made
-    if name not in _RECIPES or parameters:
+    makes = name in _RECIPE_MAKERS
+    if not makes and (name not in _RECIPES or parameters):
         raise ValueError(f"registry.toml has an unknown recipe {name!r}.")
-    found: Recipe = getattr(recipes, name)
-    return found
+    found: Any = getattr(recipes, name)
+    recipe: Recipe = found(**parameters) if makes else found
+    return recipe
 
 
 def _read_delivery(
@@ -189,10 +184,9 @@ def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
                 return dataset, (file,)
     first = REGISTRY.get(name.partition("/")[0])
     if first is not None:
-        known = [file.name for file in first.files]
+        known = ", ".join(file.name for file in first.files)
         raise ValueError(
-            f"The set {first.name!r} has no file {name!r}; its files are "
-            f"{', '.join(known)}."
+            f"The set {first.name!r} has no file {name!r}; its files are {known}."
         )
     similar = difflib.get_close_matches(name, REGISTRY, 1, 0.5)
     meant = f" Did you mean {similar[0]!r}?" if similar else ""

@@ -54,17 +54,7 @@ class PolynomialUtility:
     degree: int
 
     def __call__(self, X: ArrayLike) -> Floats:
-        """Evaluate the utility.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-            Attributes without noise.
-
-        Returns
-        -------
-        ndarray of shape (n_items,)
-        """
+        """Utilities (n_items,) of attributes X (n_items, n_features) without noise."""
         values = check_items(X, len(self.weights), exactly=True)
         return (1.0 + values @ self.weights) ** self.degree
 
@@ -75,10 +65,9 @@ class ArtificialOrders:
 
     Attributes
     ----------
-    orders : Orders of length n_orders
-        What a model learns from: noisy lists of items with noisy attributes.
-    exact : Orders of length n_orders
-        The same lists in the order of the true utility, with the same attributes.
+    orders, exact : Orders of length n_orders
+        Noisy lists of items with noisy attributes, from which a model learns, and the
+        same lists in the order of the true utility.
     attributes : ndarray of shape (n_items, n_features)
         Attributes without noise, by which the lists were ordered.
     utility : PolynomialUtility
@@ -109,43 +98,32 @@ def make_orders(
     """Simulate orders by the utility (1 + w·x)^degree, with two kinds of noise.
 
     The artificial data of Kamishima, Kazawa and Akaho, "Supervised ordering: an
-    empirical survey". Each list holds `length` different items, chosen at random, in
-    the order of the utility ::
-
-        r(x) = (1 + Σ_l w_l x_l)^degree,    w_l ~ N(0, 1),
-
-    of the attributes without noise.
+    empirical survey". Each list holds `length` different items, chosen at random, by
+    r(x) = (1 + Σ_l w_l x_l)^degree, w_l ~ N(0, 1), of the attributes without noise.
 
     Parameters
     ----------
-    n_orders : int, default=300
-        Number of lists.
-    length : int, default=10
-        Items of each list, at least 2.
-    n_items : int, default=1000
-        Number of items.
+    n_orders, length, n_items : int, default=300, 10, 1000
+        Number of lists, of items in each of them (at least 2), and of all items.
     attributes : {"numeric", "binary"}, default="numeric"
-        Numeric ones are standard normal. Binary ones are 0 and 1, drawn such that no
-        two items are the same.
+        Standard normal, or 0 and 1 such that no two items are the same.
     degree : int, default=1
         1 for a linear utility; the survey takes 2 or 3 for one that is not.
     n_features : int, optional
         Number of attributes; as in the survey, 5 numeric or 15 binary ones by default.
     order_noise : float, default=0.0
         Probability that Spearman's ρ between a list and its noisy version is smaller
-        than between the list and a random one; at most about 0.4. Randomly chosen
-        neighbors are swapped, one pair after the other, as often as this level needs.
+        than between the list and a random one; at most about 0.4. Random neighbors are
+        swapped, one pair after the other, as often as this level needs.
     attribute_noise : float, default=0.0
-        Numeric attributes are multiplied by independent draws of a normal distribution
-        with mean 1 and this standard deviation: 0.4 is the survey's 40 %. Binary ones
-        are turned over with this probability, after which items may be the same.
+        Standard deviation of the normal factors, with mean 1, of numeric attributes:
+        0.4 is the survey's 40 %. Probability that a binary one is turned over.
     random_state : int, numpy.random.Generator or None, default=None
         Seed. A Generator is used, and advanced, as it is.
 
     Returns
     -------
     ArtificialOrders
-        ``orders``, ``exact``, ``attributes``, ``utility`` and ``n_swaps``.
 
     Raises
     ------

@@ -39,8 +39,7 @@ class SquaredNorm:
     Parameters
     ----------
     norm : {1, 2, numpy.inf}
-        Which norm: j = 1 (sum of absolute values), 2 (Euclidean) or infinity (largest
-        absolute value).
+        The norm j: sum of absolute values, Euclidean, or largest absolute value.
     informative : int
         Number of leading coordinates that enter the norm; the others are ignored.
     """
@@ -54,17 +53,7 @@ class SquaredNorm:
         check_count(self.informative, "informative")
 
     def __call__(self, X: ArrayLike) -> np.ndarray:
-        """Evaluate the utility.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-            With at least `informative` columns.
-
-        Returns
-        -------
-        ndarray of shape (n_items,)
-        """
+        """Utilities (n_items,) of items X with at least `informative` columns."""
         size = np.abs(check_items(X, self.informative, exactly=False))
         if self.norm == 1:
             return size.sum(axis=1) ** 2
@@ -127,28 +116,23 @@ def make_norms(
         The norm j of the true utility.
     tie_share : float in [0, 1], default=0.5
         Share of ties. ``round`` is Python's: halves go to the even number.
-    noise : float, default=0.25
-        Standard deviation (not variance) of the label noise, at least 0.
-    offset : float, default=0.5
-        Standard deviation of the offsets of opponents, more than 0.
+    noise, offset : float, default=0.25, 0.5
+        Standard deviations of the label noise, at least 0, and of the offsets, above 0.
     n_features : int, default=2
         Number p of coordinates.
     informative : int, optional
-        Number of leading coordinates that enter the norm; the others are
-        drawn in the same way and carry no information. All of them by default.
+        Number of leading coordinates that enter the norm; all by default.
     random_state : int, numpy.random.Generator or None, default=None
         Seed. A Generator is used, and advanced, as it is.
 
     Returns
     -------
     NormPairs
-        ``pairs``, ``y``, ``utility`` and ``threshold``.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or if the asked class is so rare under the
-        parameters that it cannot be collected.
+        If a parameter is out of its range, or ties or other pairs are too rare.
 
     Examples
     --------
@@ -204,16 +188,7 @@ class LinearUtility:
     w: np.ndarray
 
     def __call__(self, X: ArrayLike) -> np.ndarray:
-        """Evaluate the utility.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_items, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_items,)
-        """
+        """Utilities (n_items,) of items X (n_items, n_features)."""
         return check_items(X, len(self.w), exactly=True) @ self.w
 
 
@@ -232,8 +207,7 @@ class SeparablePairs:
     utility : LinearUtility
         The true utility r(x) = w'x.
     margin : float
-        No difference w'(x' - x) is closer than this to -1 or to 1, so the largest
-        margin that a linear utility reaches on these pairs is at least `margin`.
+        No difference w'(x' - x) is closer than this to -1 or to 1.
     threshold : float
         A difference of more than this is not a tie. Always 1.
     """
@@ -269,10 +243,8 @@ def make_separable(
     and pairs between the two are thrown away. There are exactly
     ``round(tie_share * n_pairs)`` ties, and the rows are shuffled.
 
-    The max-margin linear program measures the margin in units of the utility and does
-    not see the feature scales s; the quadratic program penalizes the length of the
-    weights and does. With unequal `scale` the two choose different weights more often
-    (not always: when the same pairs stop both, they agree).
+    The max-margin linear program does not see the feature scales s; the quadratic
+    program does. With unequal `scale` the two choose different weights more often.
 
     Parameters
     ----------
@@ -293,13 +265,11 @@ def make_separable(
     Returns
     -------
     SeparablePairs
-        ``pairs``, ``y``, ``w``, ``utility``, ``margin`` and ``threshold``.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or if the asked class is so rare under the
-        parameters that it cannot be collected.
+        If a parameter is out of its range, or ties or other pairs are too rare.
 
     Examples
     --------

@@ -16,6 +16,7 @@ import polars as pl
 
 from tiebreak.data import Orders, Pairs
 from tiebreak.datasets.fetching import obtain
+from tiebreak.datasets.registry import REGISTRY
 from tiebreak.io import FileError, ReadOptions, read_file
 
 N_PEOPLE, N_SUSHI, N_RATED = 5000, 100, 10
@@ -28,44 +29,10 @@ _FEATURES = (
     "longitude_childhood", "latitude_now", "longitude_now",
 )  # fmt: skip
 
-# Latitude and longitude, in degrees north and east, of the prefectural capitals (their
-# prefectural offices), public record, to two decimals. In the order of the data set's
-# own prefecture numbers 0 to 46, which are not the JIS X 0401 codes.
-_PREFECTURES = (
-    ("Hokkaido", 43.06, 141.35), ("Aomori", 40.82, 140.74), ("Iwate", 39.70, 141.15),
-    ("Akita", 39.72, 140.10), ("Miyagi", 38.27, 140.87), ("Yamagata", 38.24, 140.36),
-    ("Fukushima", 37.75, 140.47), ("Niigata", 37.90, 139.02),
-    ("Ibaraki", 36.34, 140.45), ("Tochigi", 36.57, 139.88), ("Gunma", 36.39, 139.06),
-    ("Saitama", 35.86, 139.65), ("Chiba", 35.60, 140.12), ("Tokyo", 35.69, 139.69),
-    ("Kanagawa", 35.45, 139.64), ("Yamanashi", 35.66, 138.57),
-    ("Shizuoka", 34.98, 138.38), ("Nagano", 36.65, 138.18), ("Aichi", 35.18, 136.91),
-    ("Gifu", 35.39, 136.72), ("Toyama", 36.70, 137.21), ("Ishikawa", 36.59, 136.63),
-    ("Fukui", 36.07, 136.22), ("Shiga", 35.00, 135.87), ("Mie", 34.73, 136.51),
-    ("Kyoto", 35.02, 135.76), ("Osaka", 34.69, 135.52), ("Nara", 34.69, 135.83),
-    ("Wakayama", 34.23, 135.17), ("Hyogo", 34.69, 135.18), ("Okayama", 34.66, 133.93),
-    ("Hiroshima", 34.40, 132.46), ("Tottori", 35.50, 134.24),
-    ("Shimane", 35.47, 133.05), ("Yamaguchi", 34.19, 131.47), ("Ehime", 33.84, 132.77),
-    ("Kagawa", 34.34, 134.04), ("Tokushima", 34.07, 134.56), ("Kochi", 33.56, 133.53),
-    ("Fukuoka", 33.61, 130.42), ("Nagasaki", 32.74, 129.87), ("Saga", 33.25, 130.30),
-    ("Kumamoto", 32.79, 130.74), ("Kagoshima", 31.56, 130.56),
-    ("Miyazaki", 31.91, 131.42), ("Oita", 33.24, 131.61), ("Okinawa", 26.21, 127.68),
-)  # fmt: skip
+# Latitude and longitude of the prefectural capitals, by prefecture number.
+_PREFECTURES: dict[str, list[float]] = REGISTRY["sushi"].tables["prefectures"]
 # Number 47 stands for "foreign countries"; nobody in the published release has it.
 _ABROAD = 47
-
-_PAIRS = """\
-25,000 comparisons of sushi made from the scores (0 to 4) that each of 5000 people gave
-to ten of 100 kinds of sushi. A person's ten scores are sorted and paired off, first
-with second, third with fourth and so on; equal scores are a tie. An item is a kind of
-sushi as seen by one person: seven features of the sushi (style, major group, minor
-group, oiliness, how often eaten, price, how often sold) and seven of the person
-(gender, age group, seconds spent on the form, and the coordinates of the prefectures of
-childhood and of today).
-
-Data: SUSHI Preference Data Set, release sushi3-2016, Toshihiro Kamishima,
-https://www.kamishima.net/sushi/. For research; not to be redistributed. Please cite
-Kamishima (2003), "Nantonac collaborative filtering", KDD. Coordinates: prefectural
-capitals, public record, added by this package."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +42,12 @@ class SushiPairs:
     Attributes
     ----------
     pairs : Pairs of length 25000
-        Over 50,000 items (a person's sushi) with 14 features, named by
-        ``pairs.feature_names``. Item ``10 * person + k`` is the person's k-th rated
-        sushi by sushi number.
+        Over 50,000 items with 14 features; item ``10 * person + k`` is the person's
+        k-th rated sushi by sushi number.
     y : ndarray of int8, shape (25000,)
         -1 the left sushi got the higher score, 0 equal scores, +1 the right one.
     person : ndarray of int, shape (25000,)
-        Who compared: row of the file of users, from 0. Pairs 5i to 5i + 4 are those of
-        person i. Use it as groups when people must not be split.
+        Who compared, for splits by people; pairs 5i to 5i + 4 are those of person i.
     sushi : ndarray of int, shape (25000, 2)
         Sushi numbers (0 to 99) of the left and the right side.
     description : str
@@ -93,7 +58,9 @@ class SushiPairs:
     y: np.ndarray = field(repr=False)
     person: np.ndarray = field(repr=False)
     sushi: np.ndarray = field(repr=False)
-    description: str = field(repr=False, default=_PAIRS)
+    description: str = field(
+        repr=False, default=REGISTRY["sushi"].tables["pairs"]["description"]
+    )
 
 
 def load_sushi_pairs(
@@ -118,20 +85,17 @@ def load_sushi_pairs(
     swap : bool, default=True
         Whether to swap. Without it no outcome is -1, which a model can exploit.
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     SushiPairs
-        ``pairs``, ``y``, ``person``, ``sushi`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the files ``sushi3.idata``, ``sushi3.udata`` and ``sushi3b.5000.10.score``
-        are not below ``sushi/`` in ``$TIEBREAK_DATA`` or in the cache, and is not or
-        cannot be downloaded.
+        If ``sushi3.idata``, ``sushi3.udata`` or ``sushi3b.5000.10.score`` is neither
+        here nor can be downloaded.
     ValueError
         If a file does not look like the 2016 release.
     """
@@ -217,7 +181,7 @@ def _read_scores(path: Path) -> np.ndarray:
 def _person_features(path: Path) -> np.ndarray:
     """Gender, age group, time, and coordinates of the two prefectures."""
     table = _read_table(path, N_PEOPLE, 11)
-    coordinates = np.array([place[1:] for place in _PREFECTURES])
+    coordinates = np.array(list(_PREFECTURES.values()))
     places = []
     # Column 4 is the prefecture lived in until the age of 15, column 7 today's.
     for column in (4, 7):
@@ -241,18 +205,6 @@ _SET_A = (
     "kappa_maki",
 )  # fmt: skip
 
-_ORDERS = """\
-Orders of ten kinds of sushi, best first and without ties, one by each of 5000 people.
-Item set A is the same ten kinds for everyone; of item set B, which has 100 kinds,
-everyone saw ten. Kinds have names and seven features: style (0 a roll, 1 other), major
-group (0 seafood, 1 other), minor group (a number from 0 to 11 without an order), how
-oily it is (0 heavy to 4), how often it is eaten (0 to 3), price, and how often it is
-sold (0 to 1).
-
-Data: SUSHI Preference Data Set, release sushi3-2016, Toshihiro Kamishima,
-https://www.kamishima.net/sushi/. For research; not to be redistributed. Please cite
-Kamishima (2003), "Nantonac collaborative filtering", KDD."""
-
 
 @dataclass(frozen=True, eq=False)
 class SushiOrders:
@@ -261,14 +213,16 @@ class SushiOrders:
     Attributes
     ----------
     orders : Orders of length 5000
-        Lists of ten kinds, best first; list i is that of person i, the row of the file
-        of users. The 10 or 100 items have names and seven features.
+        Lists of ten kinds, best first, one of each person. The 10 or 100 items have
+        names and seven features.
     description : str
         What the data are, whose they are, and on what terms.
     """
 
     orders: Orders
-    description: str = field(repr=False, default=_ORDERS)
+    description: str = field(
+        repr=False, default=REGISTRY["sushi"].tables["orders"]["description"]
+    )
 
 
 def load_sushi_orders(
@@ -284,19 +238,16 @@ def load_sushi_orders(
     which : {"a", "b"}, default="b"
         Item set A, the same ten kinds for everyone, or B, ten of 100 kinds.
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     SushiOrders
-        ``orders`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the files ``sushi3.idata`` and ``sushi3a.5000.10.order`` or
-        ``sushi3b.5000.10.order`` are not on this machine and cannot be downloaded.
+        If ``sushi3.idata`` or the orders are neither here nor can be downloaded.
     ValueError
         If a file does not look like the 2016 release.
     """

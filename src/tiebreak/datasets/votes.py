@@ -10,6 +10,7 @@ import polars as pl
 
 from tiebreak.data import Pairs
 from tiebreak.datasets.fetching import obtain
+from tiebreak.datasets.registry import REGISTRY
 from tiebreak.datasets.tables import (
     outcomes_from_words,
     read_results,
@@ -22,25 +23,6 @@ _TAGS = (
     "problem_solving", "real_world", "specificity", "technical_accuracy",
     "instruction_following", "math",
 )  # fmt: skip
-
-_ARENA_DESCRIPTION = """\
-Votes of visitors of LMArena (2025) who saw the answers of two language models side by
-side, not knowing which they were. Left is model A. Votes that call both answers bad
-count as ties and are marked. Votes between a model and itself say nothing about who is
-better; they are left out and counted. Ten tags that the publisher's machine gave to the
-prompts come with the votes; the texts do not. There is no time and no voter.
-
-Data: LMArena, "arena-human-preference-140k",
-https://huggingface.co/datasets/lmarena-ai/arena-human-preference-140k. CC BY 4.0 for
-the prompts, according to the publisher."""
-
-_LLMFAO_DESCRIPTION = """\
-Judgments of crowd workers (2023) on pairs of answers of language models to 13 prompts,
-about five workers for each pair of answers. Left and right are the sides on which the
-answers were shown.
-
-Data: LLMFAO, Dmitry Ustalov, https://dustalov.github.io/llmfao/, "under open-source
-licenses"; the file is also part of the program evalica, which is under Apache 2.0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +38,7 @@ class ArenaVotes:
     both_bad : ndarray of bool, shape (n,)
         Which of the ties say that both answers are bad.
     tags : dict of str to ndarray of bool, shape (n,)
-        What the prompt is about or asks for, ten tags; ``pairs[tags["math"]]`` are the
-        votes on mathematics.
+        Ten tags of the prompt; ``pairs[tags["math"]]`` are votes on mathematics.
     n_same : int
         How many votes between a model and itself were left out.
     description : str
@@ -69,7 +50,7 @@ class ArenaVotes:
     both_bad: np.ndarray = field(repr=False)
     tags: dict[str, np.ndarray] = field(repr=False)
     n_same: int = 0
-    description: str = field(repr=False, default=_ARENA_DESCRIPTION)
+    description: str = field(repr=False, default=REGISTRY["lm_arena_140k"].description)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +60,12 @@ class CrowdVotes:
     Attributes
     ----------
     pairs : Pairs of length n
-        One comparison per judgment, left and right as shown. Models have names but no
-        features.
+        One per judgment, left and right as shown. Models have names, but no features.
     y : ndarray of int8, shape (n,)
         -1 the left answer is better, 0 tie, +1 the right answer is better.
-    rater : ndarray of int64, shape (n,)
-        Number of the worker who judged.
-    prompt : ndarray of int64, shape (n,)
-        Number of the prompt that was answered.
-    pair : ndarray of int64, shape (n,)
-        Number of the pair of answers; several workers judged the same.
+    rater, prompt, pair : ndarray of int64, shape (n,)
+        Numbers of the worker who judged, of the prompt, and of the pair of answers, of
+        which several workers judged the same.
     description : str
         What the data are, whose they are, and on what terms.
     """
@@ -98,7 +75,7 @@ class CrowdVotes:
     rater: np.ndarray = field(repr=False)
     prompt: np.ndarray = field(repr=False)
     pair: np.ndarray = field(repr=False)
-    description: str = field(repr=False, default=_LLMFAO_DESCRIPTION)
+    description: str = field(repr=False, default=REGISTRY["llmfao"].description)
 
 
 def load_lm_arena(*, download: bool = True) -> ArenaVotes:
@@ -110,20 +87,18 @@ def load_lm_arena(*, download: bool = True) -> ArenaVotes:
     Parameters
     ----------
     download : bool, default=True
-        As of other loaders; but this set has no address to download it from, and the
-        error says how to get it by hand.
+        Makes no difference: the error says how to get this set by hand.
 
     Returns
     -------
     ArenaVotes
-        ``pairs``, ``y``, ``both_bad``, ``tags``, ``n_same`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``lm_arena_140k/battles.csv.gz`` is not on this machine and cannot
-        be downloaded. It has the columns ``model_a``, ``model_b``, ``winner``
-        (``model_a``, ``model_b``, ``tie`` or ``both_bad``) and ten tags of 0 and 1.
+        If ``lm_arena_140k/battles.csv.gz`` is not here. It has the columns ``model_a``,
+        ``model_b``, ``winner`` (``model_a``, ``model_b``, ``tie`` or ``both_bad``) and
+        ten tags of 0 and 1.
     ValueError
         If the file is no such table; the message names the lines.
     """
@@ -155,20 +130,17 @@ def load_llmfao(*, download: bool = True) -> CrowdVotes:
     Parameters
     ----------
     download : bool, default=True
-        Whether a missing file is downloaded; a warning says from where and on what
-        terms.
+        Whether a missing file is downloaded, which a warning announces.
 
     Returns
     -------
     CrowdVotes
-        ``pairs``, ``y``, ``rater``, ``prompt``, ``pair`` and ``description``.
 
     Raises
     ------
     FileNotFoundError
-        If the file ``llmfao/llmfao.csv`` is not on this machine and cannot be
-        downloaded. It has the columns ``id``, ``prompt``, ``worker``, ``left``,
-        ``right`` and ``winner`` (``left``, ``right`` or ``tie``).
+        If ``llmfao/llmfao.csv`` is neither here nor can be downloaded. Its columns are
+        ``id``, ``prompt``, ``worker``, ``left``, ``right`` and ``winner``.
     ValueError
         If the file is no such table; the message names the lines.
     """

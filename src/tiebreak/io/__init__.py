@@ -31,17 +31,7 @@ from tiebreak.io.table import neutralize_formulas as neutralize_formulas
 from tiebreak.io.table import write_table
 
 __all__ = [
-    "COLUMN_WORDS",
-    "SIDES",
-    "FileError",
-    "NeedsAnswer",
-    "ReadOptions",
-    "ReadResult",
-    "Wanted",
-    "WriteError",
-    "read_file",
-    "read_unlabeled",
-    "write_comparisons",
-    "write_preflib",
-    "write_table",
-]
+    "COLUMN_WORDS", "SIDES", "FileError", "NeedsAnswer", "ReadOptions", "ReadResult",
+    "Wanted", "WriteError", "read_file", "read_unlabeled", "write_comparisons",
+    "write_preflib", "write_table",
+]  # fmt: skip

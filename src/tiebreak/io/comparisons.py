@@ -24,7 +24,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, find_distinct, readable_period
+from tiebreak.data.columns import (
+    as_column,
+    as_column_of,
+    find_distinct,
+    readable_period,
+)
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import (
     BOTH_BAD_WORDS,
@@ -458,16 +463,9 @@ def read_comparisons(
     sentences.append(count_outcomes(pairs.n_items, *counts))
     drops = both_bad.any() and options.both_bad != "drop"
     advice = "--both-bad drop leaves out the votes that call both bad."
-    return ReadResult(
-        kind="comparisons",
-        format=table.detected.format,
-        sentences=sentences,
-        questions=[advice] if drops else [],
-        pairs=pairs,
-        y=y,
-        columns=metadata,
-        tags=tags,
-    )
+    data: dict[str, Any] = {"pairs": pairs, "y": y, "columns": metadata, "tags": tags}
+    asked = [advice] if drops else []
+    return ReadResult("comparisons", table.detected.format, sentences, asked, **data)
 
 
 def read_sides(columns: Columns, names: list[str], sentences: list[str]) -> list[Text]:
@@ -520,9 +518,8 @@ def _choose_rows(
         keep &= ~both_bad
         sentences.append(f"{plural(count, 'row')} with both items called bad left out.")
     elif count:
-        sentences.append(
-            f"{plural(count, 'row')} with both items called bad counted as ties."
-        )
+        bad = f"{plural(count, 'row')} with both items called bad"
+        sentences.append(f"{bad} counted as ties.")
     if not keep.any():
         raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep
@@ -565,11 +562,7 @@ def count_outcomes(n_items: int, left: int, tie: int, right: int) -> str:
 
 
 # Words for left, tie and right; the first ones that are no names of items are written.
-_WORDS = (
-    ("left", "tie", "right"),
-    ("first", "tied", "second"),
-    ("home", "draw", "away"),
-)
+_WORDS = "left tie right", "first tied second", "home draw away"
 
 
 def write_comparisons(
@@ -583,13 +576,11 @@ def write_comparisons(
     Parameters
     ----------
     path : str or path
-        The file: CSV if it ends with ``.csv``, tab separated with ``.tsv``, Parquet
-        with ``.parquet``. It is written whole or not at all.
+        A ``.csv``, ``.tsv`` or ``.parquet`` file, written whole or not at all.
     pairs : Pairs
         The comparisons; items without names are written by their row numbers.
     y : array-like of shape (n,)
-        Outcomes -1, 0 and +1, written as words. If an item is called like one of
-        the words left, tie and right, other words are taken.
+        Outcomes -1, 0 and +1, written as words that are not names of items.
     columns : mapping of str to array-like of shape (n,), optional
         More columns, such as rater and period.
 
@@ -628,21 +619,16 @@ def write_comparisons(
             raise ValueError(
                 f"A column may not be called {name!r}; it is there already."
             )
-        column = as_column(values, name)
-        if len(column) != n:
-            raise ValueError(
-                f"{name} has {len(column)} values but there are {n} comparisons; they "
-                "must be as many."
-            )
+        column = as_column_of(values, name, n, rows="comparisons")
         listed = column.tolist() if column.dtype.kind in "OU" else column
         series.append(pl.Series(name, listed))
     write_table(path, pl.DataFrame(series))
 
 
-def _choose_words(names: list[str]) -> tuple[str, str, str]:
+def _choose_words(names: list[str]) -> list[str]:
     """Choose words for left, tie and right that are not names of items."""
     taken = {normalize(name) for name in names}
-    for words in _WORDS:
+    for words in map(str.split, _WORDS):
         if not taken & set(words):
             return words
     raise ValueError(

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -58,18 +59,17 @@ class FileFormat:
 
 def detect_format(path: Path, wanted: str | None = None) -> FileFormat:
     """Look at a file and detect its format, unless the user named it in `wanted`."""
+    error = partial(FileError, path)
     start = _first_bytes(path)
     for name, magic, what in _TYPED:
         if start.startswith(magic):
             return FileFormat(name)
         if wanted == name:
             begin = magic.decode()
-            raise FileError(
-                path, f"this is not {what} file: it must begin with {begin}."
-            )
+            raise error(f"this is not {what} file: it must begin with {begin}.")
     for magic, what in _UNREADABLE:
         if start.startswith(magic):
-            raise FileError(path, f"this {what}; export the table as CSV and try that.")
+            raise error(f"this {what}; export the table as CSV and try that.")
     gzipped = start.startswith(b"\x1f\x8b")
     quoted, blank = _check_text(path, gzipped)
     with open_bytes(path, gzipped) as stream:
@@ -78,7 +78,7 @@ def detect_format(path: Path, wanted: str | None = None) -> FileFormat:
             for line in islice(stream, 50)
         ]
     if not any(line.strip() for line in lines):
-        raise FileError(path, "the file has only blank lines.")
+        raise error("the file has only blank lines.")
     guess = wanted or _guess_text(lines)
     if guess not in ("csv", "tsv"):
         return FileFormat(guess, gzipped=gzipped)

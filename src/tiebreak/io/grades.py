@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -146,14 +147,9 @@ def _make_result(
     names = as_names(scores.names)
     if kind == "grades":
         sentences.append("Items have no features; scores are graded within a person.")
-        return ReadResult(
-            kind="grades",
-            format=form,
-            sentences=sentences,
-            grades=scores.score,
-            query=scores.person.array(),
-            names=names[scores.item],
-        )
+        query, named = scores.person.array(), names[scores.item]
+        data: dict[str, Any] = {"grades": scores.score, "query": query, "names": named}
+        return ReadResult("grades", form, sentences, **data)
     if kind == "orders":
         orders = _make_orders(table, scores)
         sentences.append(
@@ -179,16 +175,9 @@ def _make_result(
             f"before ({table.list_places(scores.row[again])}); each one is compared "
             "with the other products.",
         )
-    return ReadResult(
-        kind="comparisons",
-        format=form,
-        sentences=sentences,
-        questions=["--kind orders reads the scores of a person as one ranked list."],
-        pairs=pairs,
-        y=y,
-        sided=False,
-        columns={"rater": rater.take(np.arange(len(y))).array()},
-    )
+    questions = ["--kind orders reads the scores of a person as one ranked list."]
+    rated: dict[str, NDArray[Any]] = {"rater": rater.take(np.arange(len(y))).array()}
+    return ReadResult("comparisons", form, sentences, questions, pairs, y, False, rated)
 
 
 def _within_people(
@@ -316,23 +305,21 @@ def read_graded(
         )
     names = None
     if item is not None:
-        [names] = columns.restore_names(sentences, item)
+        names = columns.restore_names(sentences, item)[0].array()
     grades = columns.numbers[grade]
-    groups = None if query is None else columns.text[query]
-    count = 1 if groups is None else len(groups.values)
+    groups = None if query is None else columns.text[query].array()
+    count = 1 if query is None else len(columns.text[query].values)
     features = "" if items is None else f", with {plural(items.n_features, 'feature')}"
     sentences.append(
         f"{plural(len(grades), 'graded row')} in {plural(count, 'group')}{features}."
     )
-    return ReadResult(
-        kind="grades",
-        format=table.detected.format,
-        sentences=sentences,
-        items=items,
-        grades=grades,
-        query=None if groups is None else groups.array(),
-        names=None if names is None else names.array(),
-    )
+    data: dict[str, Any] = {
+        "items": items,
+        "grades": grades,
+        "query": groups,
+        "names": names,
+    }
+    return ReadResult("grades", table.detected.format, sentences, **data)
 
 
 def _refuse_names_or_people(table: Table, numeric: list[str]) -> None:
@@ -371,7 +358,7 @@ class _Lines:
     """What the lines of a file say, checked before the reader sees them."""
 
     def __init__(self, path: Path, gzipped: bool) -> None:
-        self.path = path
+        self.error = partial(FileError, path)
         self.n_rows = 0
         self.without_qid: list[int] = []
         self.from_zero = False
@@ -381,26 +368,24 @@ class _Lines:
                 if fields:
                     self._check_line(number, fields)
         if not self.n_rows:
-            raise FileError(path, "the file has no rows.")
+            raise self.error("the file has no rows.")
 
     def _check_line(self, number: int, fields: list[bytes]) -> None:
         self.n_rows += 1
         label = fields[0].decode()
         if not _is_finite(label):
-            raise FileError(
-                self.path,
+            raise self.error(
                 f"line {number} begins with {shorten(label)}; expected a grade, which "
-                "is a finite number.",
+                "is a finite number."
             )
         start = 1
         if len(fields) > 1 and fields[1].startswith(b"qid:"):
             start = 2
             if not fields[1][4:].lstrip(b"-").isdigit():
                 text = fields[1].decode()
-                raise FileError(
-                    self.path,
+                raise self.error(
                     f"line {number} has {shorten(text)}; expected qid: and a whole "
-                    "number.",
+                    "number."
                 )
         else:
             self.without_qid.append(number)
@@ -413,16 +398,14 @@ class _Lines:
     def _feature(self, number: int, field: bytes) -> int:
         name, colon, _ = field.partition(b":")
         if not colon or not name.isdigit():
-            raise FileError(
-                self.path,
+            raise self.error(
                 f"line {number} has {shorten(field.decode())}; expected the number of "
-                "a feature, a colon and its value.",
+                "a feature, a colon and its value."
             )
         if len(name) > 18 or int(name) > _MOST_FEATURES:
-            raise FileError(
-                self.path,
+            raise self.error(
                 f"line {number} has feature number {shorten(name.decode())}; at most "
-                f"{_MOST_FEATURES:,} are read, so this is taken for a mistake.",
+                f"{_MOST_FEATURES:,} are read, so this is taken for a mistake."
             )
         return int(name)
 
@@ -431,23 +414,22 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
     from sklearn.datasets import load_svmlight_file
 
+    error = partial(FileError, path)
     lines = _Lines(path, detected.gzipped)
     has_qid = len(lines.without_qid) < lines.n_rows
     if has_qid and lines.without_qid:
         shown = [f"line {number}" for number in lines.without_qid]
-        raise FileError(
-            path,
+        raise error(
             f"{plural(len(shown), 'line')} without a qid, while others have one: "
-            f"{first_of(shown, 5)}. Give every line a qid, or none.",
+            f"{first_of(shown, 5)}. Give every line a qid, or none."
         )
     reason = ""
     with open_bytes(path, detected.gzipped) as stream:
         try:
-            loaded = load_svmlight_file(
-                stream, query_id=has_qid, zero_based=lines.from_zero
-            )
-        except (ValueError, OverflowError) as error:
-            reason = str(error).partition("\n")[0]
+            kinds = {"query_id": has_qid, "zero_based": lines.from_zero}
+            loaded = load_svmlight_file(stream, **kinds)
+        except (ValueError, OverflowError) as fault:
+            reason = str(fault).partition("\n")[0]
     if reason:
         _refuse_svmlight(path, detected, reason)
     X, grades = loaded[:2]
@@ -455,9 +437,8 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     if not np.isfinite(values.data).all():
         _refuse_svmlight(path, detected, "a value is not finite")
     if len(grades) != lines.n_rows:
-        raise FileError(
-            path,
-            f"{lines.n_rows:,} lines became {len(grades):,} rows, so nothing was read.",
+        raise error(
+            f"{lines.n_rows:,} lines became {len(grades):,} rows, so nothing was read."
         )
     return _as_result(values, grades, loaded[2] if has_qid else None, lines.from_zero)
 
@@ -470,27 +451,21 @@ def _as_result(
     if p <= _NAMED_FEATURES:
         names = tuple(f"feature {j + (not from_zero)}" for j in range(p))
         items = ItemTable(items.values, names)
+    start = "svmlight file; only rows of the same qid are compared."
     if query is None:
-        sentences = [
+        start = (
             "svmlight file without any qid: all rows are one group, and every row is "
             "compared with every other. If they belong to queries, give each line its "
             "qid."
-        ]
-    else:
-        sentences = ["svmlight file; only rows of the same qid are compared."]
+        )
     groups = 1 if query is None else len(np.unique(query))
-    sentences.append(
+    sentences = [
+        start,
         f"{plural(n, 'graded row')} in {plural(groups, 'group')}, with "
-        f"{plural(p, 'feature')}; grades from {grades.min():g} to {grades.max():g}."
-    )
-    return ReadResult(
-        kind="grades",
-        format="svmlight",
-        sentences=sentences,
-        items=items,
-        grades=grades,
-        query=query,
-    )
+        f"{plural(p, 'feature')}; grades from {grades.min():g} to {grades.max():g}.",
+    ]
+    data: dict[str, Any] = {"items": items, "grades": grades, "query": query}
+    return ReadResult("grades", "svmlight", sentences, **data)
 
 
 def _refuse_svmlight(path: Path, detected: FileFormat, reason: str) -> None:
@@ -510,10 +485,8 @@ def _fault(fields: list[str]) -> str:
         if name == "qid":
             continue
         if not colon or not name.isdigit() or not _is_finite(value):
-            return (
-                f"{shorten(field)} is not the number of a feature, a colon and a "
-                "finite value"
-            )
+            expected = "the number of a feature, a colon and a finite value"
+            return f"{shorten(field)} is not {expected}"
         if int(name) <= last:
             return f"feature {name} comes after feature {last}; numbers must ascend"
         last = int(name)

@@ -51,10 +51,8 @@ class Wanted:
 
     Attributes
     ----------
-    count : int
-        How many there are.
-    names : tuple of str or None
-        What they are called, in their order; None if they have no names.
+    count, names : int, tuple of str or None
+        How many there are, and their names in order, if they have names.
     """
 
     count: int
@@ -342,18 +340,12 @@ def _names_of(
 ) -> tuple[NDArray[np.int64], Sequence[str]]:
     """Return the numbers of graded rows' names, and the distinct names of a file."""
     if result.kind == "grades":
+        start = "a table of items is given, but the graded rows have"
         if result.items is not None:
-            raise FileError(
-                path,
-                "a table of items is given, but the graded rows have features "
-                "themselves; leave --items out.",
-            )
+            raise FileError(path, f"{start} features themselves; leave --items out.")
         if result.names is None:
-            raise FileError(
-                path,
-                "a table of items is given, but the graded rows have no names to look "
-                "up in it. Name their column with --item.",
-            )
+            missing = "no names to look up in it. Name their column with --item."
+            raise FileError(path, f"{start} {missing}")
         return factorize(result.names)
     holder = result.pairs if result.orders is None else result.orders
     assert holder is not None and holder.names is not None
@@ -393,10 +385,9 @@ def _read_items(
     features = build_features(chosen, columns, said, whole=True)
     columns.refuse_broken()
     if features is None:
-        raise FileError(
-            path,
+        raise table.error(
             f"{item} names the items, but no other column can be used as a feature: "
-            "expected numbers, or few different words.",
+            "expected numbers, or few different words."
         )
     sentences.append(
         f"{path.name} has {plural(features.n_items, 'item')}, named by {item}, with "
@@ -435,10 +426,8 @@ def _without_numbering(
 ) -> list[str]:
     """Leave out columns that only number the rows: they say nothing of an item."""
     others = [column for column in table.columns if column != item]
-    if wanted is not None and wanted.names is not None:
-        return others
     likely = {*find_columns("name", others), *(c for c in others if c == "column 1")}
-    if not likely:
+    if not likely or (wanted is not None and wanted.names is not None):
         return others
     columns = table.read(numbers=sorted(likely))
     numbering = {c for c in likely if _is_numbering(columns.numbers[c])}
@@ -471,11 +460,10 @@ def _refuse_unlisted(path: Path, missing: list[str], place: dict[str, int]) -> N
 
 def _describe_unseen(names: list[str], compared: Sequence[str]) -> list[str]:
     known = set(compared)
-    unseen = [name for name in names if name not in known]
-    if not unseen:
-        return []
+    unseen = [shorten(name) for name in names if name not in known]
     is_ = "is" if len(unseen) == 1 else "are"
-    return [
+    sentence = (
         f"{plural(len(unseen), 'item')} of the table {is_} in no comparison and can be "
-        f"rated by features alone: {first_of([*map(shorten, unseen)])}."
-    ]
+        f"rated by features alone: {first_of(unseen)}."
+    )
+    return [sentence] if unseen else []

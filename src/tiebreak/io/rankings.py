@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
 from tiebreak.data.validation import check_weights
 from tiebreak.io.formats import FileFormat, text_lines
-from tiebreak.io.result import FileError, ReadResult, WriteError, plural, shorten
+from tiebreak.io.result import Error, FileError, ReadResult, WriteError, plural, shorten
 from tiebreak.io.table import writing
 
 PREFLIB_ENDINGS = (".soc", ".soi", ".toc", ".toi")
@@ -34,119 +35,108 @@ _FULL_LIST = re.compile(r"(?:\{[^{}]+\}|[^,{}]+)(?:,(?:\{[^{}]+\}|[^,{}]+))*")
 
 def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
     """Read a PrefLib file of strict or tied, complete or incomplete orders."""
+    error = partial(FileError, path)
     names: dict[int, str] = {}
     header: dict[str, str] = {}
     lists: list[tuple[int, int, list[list[int]]]] = []
     for number, line in text_lines(path, detected.gzipped):
         if found := _NAME.match(line):
             if int(found[1]) in names:
-                raise FileError(
-                    path,
-                    f"line {number} names alternative {int(found[1])} a second time.",
+                raise error(
+                    f"line {number} names alternative {int(found[1])} a second time."
                 )
             names[int(found[1])] = found[2]
         elif found := _HEADER.match(line):
             header[found[1].upper()] = found[2]
         elif line and not line.startswith("#"):
-            lists.append((number, *_read_list(path, number, line)))
+            lists.append((number, *_read_list(error, number, line)))
     counted = {
         "NUMBER ALTERNATIVES": len(names),
         "NUMBER VOTERS": sum(count for _, count, _ in lists),
         "NUMBER UNIQUE ORDERS": len(lists),
     }
-    _check_header(path, header, names, counted)
+    _check_header(error, header, names, counted)
     if not lists:
-        raise FileError(path, "the file has no lists.")
+        raise error("the file has no lists.")
     kind = header.get("DATA TYPE", "").strip().lower()
     place = {alternative: row for row, alternative in enumerate(names)}
     sequences = []
     for number, _, blocks in lists:
         listed = [entry for block in blocks for entry in block]
-        _check_entries(path, number, listed, place)
-        _check_kind(path, number, kind, blocks, len(names))
+        _check_entries(error, number, listed, place)
+        _check_kind(error, number, kind, blocks, len(names))
         sequences.append([[place[entry] for entry in block] for block in blocks])
     weight = np.array([count for _, count, _ in lists], dtype=np.float64)
     orders = Orders(None, sequences, names=as_names(list(names.values())))
     title = f": {header['TITLE']}" if header.get("TITLE") else ""
-    return ReadResult(
-        kind="orders",
-        format="preflib",
-        sentences=[
-            f"PrefLib file{title}.",
-            f"{plural(len(orders), 'different list')} of {plural(len(names), 'item')}, "
-            f"best first, of {plural(int(weight.sum()), 'voter')}; a list weighs as "
-            "many voters as it has.",
-        ],
-        orders=orders,
-        columns={"weight": weight},
-    )
+    sentences = [
+        f"PrefLib file{title}.",
+        f"{plural(len(orders), 'different list')} of {plural(len(names), 'item')}, "
+        f"best first, of {plural(int(weight.sum()), 'voter')}; a list weighs as many "
+        "voters as it has.",
+    ]
+    columns = {"weight": weight}
+    return ReadResult("orders", "preflib", sentences, orders=orders, columns=columns)
 
 
 def _check_header(
-    path: Path, header: dict[str, str], names: dict[int, str], counted: dict[str, int]
+    error: Error, header: dict[str, str], names: dict[int, str], counted: dict[str, int]
 ) -> None:
     kind = header.get("DATA TYPE", "soc").strip().lower()
     if f".{kind}" not in PREFLIB_ENDINGS:
-        raise FileError(
-            path,
+        raise error(
             f"this PrefLib file is of type {kind!r}; only soc, soi, toc, toi hold "
-            "ranked lists.",
+            "ranked lists."
         )
     if not names:
-        raise FileError(path, "there is no line `# ALTERNATIVE NAME 1: ...`.")
+        raise error("there is no line `# ALTERNATIVE NAME 1: ...`.")
     seen: dict[str, int] = {}
     for number, name in names.items():
         if name in seen:
-            raise FileError(
-                path,
-                f"alternatives {seen[name]} and {number} are both called {name!r}.",
+            raise error(
+                f"alternatives {seen[name]} and {number} are both called {name!r}."
             )
         seen[name] = number
     for key, found in counted.items():
         stated = header.get(key, "").strip()
         if stated.isdigit() and int(stated) != found:
-            raise FileError(
-                path,
+            raise error(
                 f"the header says {key} {int(stated):,}, but there are {found:,}; the "
-                "file may be cut short.",
+                "file may be cut short."
             )
 
 
 def _check_kind(
-    path: Path, number: int, kind: str, blocks: list[list[int]], n_items: int
+    error: Error, number: int, kind: str, blocks: list[list[int]], n_items: int
 ) -> None:
     """Refuse a list that the type in the header excludes."""
     if kind.startswith("s") and any(len(block) > 1 for block in blocks):
-        raise FileError(
-            path,
+        raise error(
             f"line {number} has tied items, but the header says DATA TYPE {kind}, "
-            f"which has none; if the ties are meant, write t{kind[1:]} there.",
+            f"which has none; if the ties are meant, write t{kind[1:]} there."
         )
     n_listed = sum(len(block) for block in blocks)
     if kind.endswith("c") and n_listed < n_items:
-        raise FileError(
-            path,
+        raise error(
             f"line {number} ranks {n_listed} of {plural(n_items, 'item')}, but the "
             f"header says DATA TYPE {kind}, which ranks all; if the list is meant to "
-            f"be shorter, write {kind[:2]}i there.",
+            f"be shorter, write {kind[:2]}i there."
         )
 
 
-def _read_list(path: Path, number: int, line: str) -> tuple[int, list[list[int]]]:
+def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int]]]:
     found = _LIST.fullmatch(line)
     if found is None or not _FULL_LIST.fullmatch(found[2].replace(" ", "")):
-        raise FileError(
-            path,
+        raise error(
             f"line {number} is {shorten(line)}; expected the number of voters, a colon "
-            "and a list such as 1,2,{3,4}.",
+            "and a list such as 1,2,{3,4}."
         )
     blocks = []
     for tied, single in _BLOCK.findall(found[2].replace(" ", "")):
         entries = (tied or single).split(",")
         if not all(entry.isdigit() for entry in entries):
-            raise FileError(
-                path,
-                f"line {number} lists {shorten(tied or single)}; expected numbers.",
+            raise error(
+                f"line {number} lists {shorten(tied or single)}; expected numbers."
             )
         blocks.append([int(entry) for entry in entries])
     return int(found[1]), blocks
@@ -158,6 +148,7 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
     The first number of the first line is how many items there are. Every other line
     begins with 0 and the length of its list; items are numbered from 0, best first.
     """
+    error = partial(FileError, path)
     n_items = 0
     sequences: list[list[int]] = []
     for number, line in text_lines(path, detected.gzipped):
@@ -165,53 +156,43 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
         if not fields:
             continue
         if not all(field.isdigit() for field in fields):
-            raise FileError(
-                path, f"line {number} is {shorten(line)}; expected whole numbers."
-            )
+            raise error(f"line {number} is {shorten(line)}; expected whole numbers.")
         values = [int(field) for field in fields]
         if not n_items:
             n_items = values[0]
             if n_items < 2 or n_items > 10_000_000:
-                raise FileError(
-                    path, f"line {number}: {n_items} is no number of items."
-                )
+                raise error(f"line {number}: {n_items} is no number of items.")
             continue
         if len(values) < 3 or len(values) - 2 != values[1]:
-            raise FileError(
-                path,
+            raise error(
                 f"line {number} has {max(0, len(values) - 2)} items, but says "
-                f"{values[1] if len(values) > 1 else 'nothing'}.",
+                f"{values[1] if len(values) > 1 else 'nothing'}."
             )
-        _check_entries(path, number, values[2:], range(n_items))
+        _check_entries(error, number, values[2:], range(n_items))
         sequences.append(values[2:])
     if not sequences:
-        raise FileError(path, "the file has no lists.")
+        raise error("the file has no lists.")
     names = as_names([str(item) for item in range(n_items)])
     orders = Orders(None, sequences, names=names)
-    return ReadResult(
-        kind="orders",
-        format="orders",
-        sentences=[
-            "File of orders: item numbers, best first, one list per line.",
-            f"{plural(len(orders), 'list')} of {plural(n_items, 'item')}, named by "
-            f"their numbers 0 to {n_items - 1}.",
-        ],
-        orders=orders,
-    )
+    sentences = [
+        "File of orders: item numbers, best first, one list per line.",
+        f"{plural(len(orders), 'list')} of {plural(n_items, 'item')}, named by their "
+        f"numbers 0 to {n_items - 1}.",
+    ]
+    return ReadResult("orders", "orders", sentences, orders=orders)
 
 
 def _check_entries(
-    path: Path, number: int, entries: list[int], known: dict[int, int] | range
+    error: Error, number: int, entries: list[int], known: dict[int, int] | range
 ) -> None:
     if len(set(entries)) < len(entries):
         twice = next(entry for entry in entries if entries.count(entry) > 1)
-        raise FileError(path, f"line {number} lists item {twice} more than once.")
+        raise error(f"line {number} lists item {twice} more than once.")
     for entry in entries:
         if entry not in known:
-            raise FileError(
-                path,
+            raise error(
                 f"line {number} lists item {entry}, but there are only "
-                f"{plural(len(known), 'item')}.",
+                f"{plural(len(known), 'item')}."
             )
 
 
@@ -227,12 +208,10 @@ def write_preflib(
     Parameters
     ----------
     path : str or path
-        The file, which is written whole or not at all. Its ending says what it holds:
-        ``.soc`` lists of all items without ties, ``.soi`` of some items without ties,
-        ``.toc`` and ``.toi`` the same with ties.
+        The file, written whole or not at all. It ends with ``.soc`` for lists of all
+        items without ties, ``.soi`` of some, ``.toc`` and ``.toi`` the same with ties.
     orders : Orders
-        The lists; items without names are written by their row numbers. Their features
-        have no place in the file.
+        The lists; items without names are written by their row numbers.
     weight : array-like of shape (n,), optional
         Number of voters of each list, whole numbers of at least 1; 1 each by default.
         Lists that are the same are written once, with all their voters.
@@ -242,8 +221,7 @@ def write_preflib(
     Raises
     ------
     WriteError
-        If the file cannot be written, its ending does not fit the lists, or a name or
-        a weight cannot be written in this format.
+        If the file cannot be written, or its ending, a name or a weight does not fit.
 
     Examples
     --------
@@ -269,11 +247,12 @@ def write_preflib(
     <BLANKLINE>
     """
     path = Path(path)
+    error = partial(WriteError, path)
     if path.suffix.lower() not in PREFLIB_ENDINGS:
-        raise WriteError(path, "the name must end with .soc, .soi, .toc or .toi.")
-    names = _check_names(path, orders)
-    voters = _check_voters(path, weight, len(orders))
-    _check_ending(path, orders)
+        raise error("the name must end with .soc, .soi, .toc or .toi.")
+    names = _check_names(error, orders)
+    voters = _check_voters(error, weight, len(orders))
+    _check_ending(error, path.suffix.lower(), orders)
     lists = _count_lists(orders, voters)
     lines = [
         f"# FILE NAME: {_one_line(path.name)}",
@@ -294,64 +273,58 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _check_names(path: Path, orders: Orders) -> list[str]:
+def _check_names(error: Error, orders: Orders) -> list[str]:
     names = range(orders.n_items) if orders.names is None else orders.names.tolist()
     texts = [str(name) for name in names]
     seen: dict[str, int] = {}
     for row, text in enumerate(texts):
         if not text or text != text.strip() or "\n" in text or "\r" in text:
-            raise WriteError(
-                path,
+            raise error(
                 f"item {row} is called {shorten(repr(text))}, and a PrefLib file holds "
                 "names in lines of their own: expected a name that is not empty, in "
-                "one line, without blanks around it.",
+                "one line, without blanks around it."
             )
         if text in seen:
-            raise WriteError(
-                path,
+            raise error(
                 f"items {seen[text]} and {row} would both be written as "
-                f"{shorten(repr(text))}; rename one of them.",
+                f"{shorten(repr(text))}; rename one of them."
             )
         seen[text] = row
     return texts
 
 
-def _check_voters(path: Path, weight: ArrayLike | None, n: int) -> list[int]:
+def _check_voters(error: Error, weight: ArrayLike | None, n: int) -> list[int]:
     if weight is None:
         return [1] * n
     weights = check_weights(weight, n)
     # Beyond 2^53, a whole number need not be the one that was meant.
     wrong = np.flatnonzero((weights < 1) | (weights % 1 != 0) | (weights > 2.0**53))
     if len(wrong):
-        raise WriteError(
-            path,
+        raise error(
             f"a PrefLib file holds whole numbers of voters, but weight has "
             f"{list_rows(wrong, weights[wrong[:5]])}; round them, and leave out lists "
-            "that nobody gave.",
+            "that nobody gave."
         )
     return [int(value) for value in weights.tolist()]
 
 
-def _check_ending(path: Path, orders: Orders) -> None:
-    ending = path.suffix.lower()
+def _check_ending(error: Error, ending: str, orders: Orders) -> None:
     row = np.repeat(np.arange(len(orders)), orders.lengths)
     tied = (np.diff(row) == 0) & (np.diff(orders.position) == 0)
     short = np.flatnonzero(orders.lengths < orders.n_items)
     kind = ("t" if tied.any() else "s") + "o" + ("i" if len(short) else "c")
     if ending[1] == "s" and tied.any():
         first = int(row[1:][tied][0])
-        raise WriteError(
-            path,
+        raise error(
             f"list {first} has tied items, and {ending} files hold lists without "
-            f"ties; let the name end with .{kind}.",
+            f"ties; let the name end with .{kind}."
         )
     if ending[3] == "c" and len(short):
         length = int(orders.lengths[short[0]])
-        raise WriteError(
-            path,
+        raise error(
             f"list {short[0]} ranks {length} of {orders.n_items} items, and {ending} "
             f"files hold lists of all items; let the name end with "
-            f".{ending[1:3]}i.",
+            f".{ending[1:3]}i."
         )
 
 

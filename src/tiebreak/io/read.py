@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, Sides, find_columns, find_reading
@@ -58,8 +59,7 @@ def read_file(
     options : ReadOptions, optional
         What the user says about it; everything else is detected.
     wanted : Wanted, optional
-        The features that a model was fitted on. Features are then brought to these,
-        and what is missing is an error.
+        The features that a model was fitted on, to which these are brought.
 
     Returns
     -------
@@ -68,11 +68,9 @@ def read_file(
     Raises
     ------
     FileError
-        If the file or a row of it cannot be read; the message names the file and the
-        lines. Nothing is read halfway.
+        If the file or a row of it cannot be read. Nothing is read halfway.
     NeedsAnswer
-        If the file has more than one meaning; the message names the options that
-        choose.
+        If the file has more than one meaning.
     """
     options = ReadOptions() if options is None else options
     path = Path(path)
@@ -151,20 +149,17 @@ def read_unlabeled(
     options : ReadOptions, optional
         What the user says about it. With ``items``, features come from that table.
     wanted : Wanted, optional
-        The features that the model was fitted on. None: it knows items by name, and is
-        asked about pairs.
+        The features that the model was fitted on; None: it knows items by name.
 
     Returns
     -------
     ReadResult
-        Of kind "comparisons" with ``y`` None, or of kind "grades" with ``grades``
-        None. There is one comparison, or one item, for each row of the file.
+        Comparisons with ``y`` None, or grades with ``grades`` None, one for each row.
 
     Raises
     ------
     FileError
-        If the file or a row of it cannot be read, or does not hold what the model
-        needs.
+        If the file or a row of it cannot be read, or lacks what the model needs.
     NeedsAnswer
         If more than two columns can be the two items.
     """
@@ -221,26 +216,20 @@ def _read_sides(roles: Roles, sides: Sides) -> ReadResult:
     for role in ("advantage", "neutral"):
         if (column := roles.find(role, found)) is not None:
             found[role] = column
-    columns = table.read(
-        text=[*names, *(found[role] for role in ("neutral",) if role in found)],
-        numbers=[found[role] for role in ("advantage",) if role in found],
+    neutral, advantage = (
+        [found[r]] if r in found else [] for r in ("neutral", "advantage")
     )
+    columns = table.read(text=[*names, *neutral], numbers=advantage)
     sentences = [f"{sides.left} and {sides.right} are the two items of each row."]
     left, right = read_sides(columns, names, sentences)
     favored = read_advantage(columns, found, sides.family, sentences)
     columns.refuse_broken()
     pairs = Pairs(None, left.array(), right.array())
     sentences += _describe_ignored(table, found, _OUTCOMES)
-    sentences.append(
-        f"{plural(len(pairs), 'pair')} of {plural(pairs.n_items, 'item')}."
-    )
-    return ReadResult(
-        kind="comparisons",
-        format=table.detected.format,
-        sentences=sentences,
-        pairs=pairs,
-        columns=favored,
-    )
+    n_pairs, n_items = plural(len(pairs), "pair"), plural(pairs.n_items, "item")
+    sentences.append(f"{n_pairs} of {n_items}.")
+    form = table.detected.format
+    return ReadResult("comparisons", form, sentences, pairs=pairs, columns=favored)
 
 
 def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
@@ -262,9 +251,8 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
             f"the table of items. Name it with --item. {table.list_columns()}"
         )
     named = "" if item is None else f", named by {item}"
-    within = "; all of them are ranked together"
-    if query is not None:
-        within = f", ranked within its {query}"
+    together = "; all of them are ranked together"
+    within = together if query is None else f", ranked within its {query}"
     sentences = [f"Every row is an item{named}{within}."]
     ignored: list[str] = []
     chosen = FeatureColumns([], [])
@@ -281,15 +269,10 @@ def _read_items(roles: Roles, wanted: Wanted | None) -> ReadResult:
     columns.refuse_broken()
     names = None
     if item is not None:
-        [names] = columns.restore_names(sentences, item)
-    return ReadResult(
-        kind="grades",
-        format=table.detected.format,
-        sentences=sentences + ignored,
-        items=items,
-        query=None if query is None else columns.text[query].array(),
-        names=None if names is None else names.array(),
-    )
+        names = columns.restore_names(sentences, item)[0].array()
+    groups = None if query is None else columns.text[query].array()
+    data: dict[str, Any] = {"items": items, "query": groups, "names": names}
+    return ReadResult("grades", table.detected.format, sentences + ignored, **data)
 
 
 def _describe_ignored(

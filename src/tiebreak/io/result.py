@@ -9,7 +9,7 @@ filled. A file that cannot be read is a `FileError`; one with several meanings i
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from tiebreak.data.items import ItemTable
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 
+Error = Callable[[str], "FileError"]  # makes the error of a file from its reason
 Kind = Literal["comparisons", "grades", "orders"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -45,26 +46,21 @@ class ReadOptions:
     left, right, outcome : str
         Columns of the two items and of who is better.
     winner, loser : str
-        Columns of the better and the worse item. `winner` without `loser` is the
-        outcome column, and may hold the name of the winner.
+        Columns of the better and the worse item; `winner` alone is the outcome column.
     left_score, right_score : str
         Columns of the points of both sides; more is better.
     advantage, neutral : str
-        Column of numbers that say how much the left side is favored, or of true and
-        false where true says that it is not.
+        Column of how much the left side is favored, or of true where it is not.
     rater, period, weight : str
         Columns of who judged, when, and how much a row counts.
     item, grade, query, person : str
-        Columns of graded items, of their grades, of the groups within which grades
-        are compared, and of the people who gave them.
+        Columns of graded items, their grades, their groups, and who gave the grades.
     meaning : {"sign", "score"}
         What a number in the outcome column means, see `tiebreak.Outcome.parse`.
     both_bad : {"tie", "drop"}
         What to do with votes that call both items bad; ties by default.
-    items : str or path
-        Another file, a table with the features of the items.
-    item_column : str
-        The column of that table that holds the names of the items.
+    items, item_column : str or path, str
+        Another file, with the features of the items, and its column of their names.
     """
 
     format: str | None = None
@@ -121,23 +117,17 @@ class ReadResult:
 
     Attributes
     ----------
-    kind : {"comparisons", "grades", "orders"}
-        The kind of data.
-    format : str
-        How the file is written, one of the formats of `ReadOptions`.
-    sentences : list of str
-        What was detected, in plain words.
-    questions : list of str
-        What was assumed, with the option that says otherwise.
+    kind, format : str
+        The kind of data, and how the file is written, see `ReadOptions`.
+    sentences, questions : list of str
+        What was detected, and what was assumed, with the option that says otherwise.
     pairs, y : Pairs, ndarray of int8 of shape (n,)
-        Comparisons, with features if the user named a table of items, and their
-        outcomes; y is None in a file that was read without them.
+        Comparisons, with features if there is a table of items, and their outcomes;
+        y is None in a file that was read without them.
     sided : bool
-        Whether the file says which item of a comparison is on the left. False where
-        comparisons were made of scores: their sides mean nothing.
+        Whether sides mean something; not where comparisons were made of scores.
     columns : dict of str to ndarray of shape (n,)
-        ``"advantage"``, ``"rater"``, ``"period"`` and ``"weight"`` of every
-        comparison, or ``"weight"`` of every list, where the file has them.
+        ``"advantage"``, ``"rater"``, ``"period"`` and ``"weight"``, where there are.
     tags : dict of str to ndarray of int8 of shape (n,)
         Other columns of the file that hold only 0 and 1.
     items : ItemTable or None
@@ -147,7 +137,7 @@ class ReadResult:
     query, names : ndarray of shape (n,) or None
         Groups and names of the graded rows.
     orders : Orders
-        Lists, best first, with features if the user named a table of items.
+        Lists, best first, with features if there is a table of items.
     """
 
     kind: Kind

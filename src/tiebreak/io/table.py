@@ -520,8 +520,7 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame) -> None:
     Parameters
     ----------
     path : str or path
-        The file: CSV if it ends with ``.csv``, tab separated with ``.tsv``, Parquet
-        with ``.parquet``.
+        A ``.csv``, ``.tsv`` or ``.parquet`` file.
     frame : polars.DataFrame
         The table. In CSV and TSV, text that a spreadsheet would run as a formula gets
         an apostrophe in front.

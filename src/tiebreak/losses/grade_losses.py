@@ -98,10 +98,8 @@ class GradeSquaredHinge:
         return value, tree.scatter(pull)
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v.
-
-        (Hv)_i = 2 c w_i Σ_j w_j (v_i - v_j) over the partners j of i.
-        """
+        """Give the Hessian at the last expanded point times v."""
+        # (Hv)_i = 2 c w_i Σ_j w_j (v_i - v_j) over the partners j of i.
         tree = self.tree
         t = tree.center(tree.gather(v))
         out = self._degree * t
@@ -160,10 +158,8 @@ class GradeExponential:
         return value, tree.scatter((against_better - against_worse) * tree.scale)
 
     def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v.
-
-        (Hv)_i = Σ_j e_ij (v_i - v_j), with e_ij the loss of the pair of i and j.
-        """
+        """Give the Hessian at the last expanded point times v."""
+        # (Hv)_i = Σ_j e_ij (v_i - v_j), with e_ij the loss of the pair of i and j.
         tree = self.tree
         t = tree.center(tree.gather(v))
         against_worse, against_better = self._sums(t)

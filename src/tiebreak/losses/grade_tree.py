@@ -61,10 +61,8 @@ def plant_nodes(
     first: NDArray[np.int64],
     starts: NDArray[np.int64],
 ) -> None:
-    """Write the nodes of every group, a node before those within it.
-
-    A range of slots is cut at the change of grade nearest to its middle.
-    """
+    """Write the nodes of every group, a node before those within it."""
+    # A range of slots is cut at the change of grade nearest to its middle.
     for group in range(len(starts) - 1):
         own = cuts[first[group] : first[group + 1]]
         stack[0, 0], stack[0, 1], stack[0, 2] = starts[group], starts[group + 1], 0
@@ -92,10 +90,8 @@ def sort_groups(
     last: int,
     spare: Ints,
 ) -> None:
-    """Sort the slots of each group by utility, in place.
-
-    A merge sort from short sorted runs, fast where `order` is nearly sorted already.
-    """
+    """Sort the slots of each group by utility, in place."""
+    # A merge sort from short sorted runs, fast where `order` is nearly sorted already.
     for group in range(first, last):
         lo, hi = starts[group], starts[group + 1]
         run = 8
@@ -196,17 +192,10 @@ def add_partner_sums(
 
 @njit(cache=True, nogil=True)
 def add_partner_rows(
-    nodes: Ints,
-    order: Ints,
-    bound: Ints,
-    X: Floats,
-    spare: Floats,
-    out: Floats,
+    nodes: Ints, order: Ints, bound: Ints, X: Floats, spare: Floats, out: Floats
 ) -> None:
-    """Add to the row of every item the sum of the rows of its partners, in place.
-
-    It is ``add_partner_sums`` for many columns at once, of all nodes.
-    """
+    """Add to the row of every item the sum of the rows of its partners, in place."""
+    # It is ``add_partner_sums`` for many columns at once, of all nodes.
     q = X.shape[1]
     for t in range(len(nodes)):
         lo, mid, hi, level = nodes[t, 0], nodes[t, 1], nodes[t, 2], nodes[t, 3]
@@ -401,10 +390,8 @@ class GradeTree:
         return u[self.rows]
 
     def center(self, s: Floats) -> Floats:
-        """Take off the mean of each group, in place.
-
-        Only differences count, and sums of numbers near zero lose fewer digits.
-        """
+        """Take off the mean of each group, in place."""
+        # Only differences count, and sums of numbers near zero lose fewer digits.
         if len(s):
             sizes = np.diff(self.starts)
             mean = np.add.reduceat(s, self.starts[:-1]) / sizes

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metrics of predicted comparisons: error rate and ROC for three outcomes.
+"""Metrics of predicted comparisons: error rate, ROC for three outcomes, probabilities.
 
 Boundary conventions: an outcome is −1 (left is better), 0 (tie) or +1 (right is
 better), the sign of utility(right) − utility(left). At threshold τ a pair is called
-different when |difference| > τ and a tie when |difference| ≤ τ, so a difference of
-exactly 0 is a tie at every threshold.
+different when |difference| > τ, so a difference of exactly 0 is always a tie.
 
-Scores of predicted probabilities for left, tie and right.
-
-All three are proper: the true probabilities minimize their expectation. Each is a
-weighted mean over pairs, lower is better. The columns are left, tie, right, the
-order of the outcomes −1, 0, +1 and of ``classes_``.
+The three scores of probabilities (columns left, tie, right) are proper: the true
+probabilities minimize their expectation. Each is a weighted mean over pairs.
 """
 
 from __future__ import annotations
@@ -42,10 +38,8 @@ def comparison_error(
 
     Parameters
     ----------
-    outcome : array-like of shape (n,)
-        What happened: −1 left, 0 tie, +1 right.
-    predicted : array-like of shape (n,)
-        What was predicted, in the same code.
+    outcome, predicted : array-like of shape (n,)
+        What happened, and what was predicted: −1 left, 0 tie, +1 right.
     sample_weight : array-like of shape (n,), default=None
         Weight of each pair.
 
@@ -79,9 +73,8 @@ def comparison_roc_curve(
         FPR(τ) = Σ_{yᵢ=0} wᵢ [|dᵢ| > τ] / Σ_{yᵢ=0} wᵢ,
         TPR(τ) = Σ_{yᵢ≠0} wᵢ [yᵢ dᵢ > τ] / Σ_{yᵢ≠0} wᵢ.
 
-    A false positive is a tie called different; a true positive is a non-tie called
-    with the right sign. Wrong signs keep the curve below TPR = 1, and ties with a
-    difference of exactly 0 keep it left of FPR = 1. O(n log n).
+    A true positive is a non-tie called with the right sign. Wrong signs keep the curve
+    below TPR = 1, and ties with a difference of exactly 0 left of FPR = 1. O(n log n).
 
     Parameters
     ----------
@@ -94,13 +87,9 @@ def comparison_roc_curve(
 
     Returns
     -------
-    fpr, tpr : ndarray of shape (m + 1,)
-        Both start at 0 and never fall; m is the number of distinct positive
-        ``|dᵢ|``. Pairs of equal ``|dᵢ|`` move together.
-    thresholds : ndarray of shape (m + 1,)
-        Decreasing from infinity to 0; the point belongs to calling a pair
-        different when ``|dᵢ|`` > threshold. When every difference is 0
-        (m = 0) only infinity is left.
+    fpr, tpr, thresholds : ndarray of shape (m + 1,)
+        The first two start at 0 and never fall; thresholds decrease from infinity to 0.
+        m is the number of distinct positive ``|dᵢ|``, which move together.
 
     Raises
     ------
@@ -149,17 +138,13 @@ def comparison_auc(
     """Area under the ROC curve for three outcomes.
 
     The trapezoid rule on :func:`comparison_roc_curve`, from threshold infinity to
-    0. Unlike the area for two classes it can be below ½ for a useful ranker, because
-    a wrong sign is never a true positive, and because the curve is not extended
-    beyond threshold 0: a perfect ranker whose ties have a difference of exactly 0
-    scores 0. O(n log n).
+    0. It can be below ½ for a useful ranker: a wrong sign is never a true positive, and
+    a perfect ranker whose ties have a difference of exactly 0 scores 0. O(n log n).
 
     Parameters
     ----------
-    outcome : array-like of shape (n,)
-        What happened: −1 left, 0 tie, +1 right.
-    difference : array-like of shape (n,)
-        utility(right) − utility(left), as from ``decision_function``.
+    outcome, difference : array-like of shape (n,)
+        As in :func:`comparison_roc_curve`.
     close : bool, default=False
         If True, continue the curve horizontally from its end to FPR = 1 and add
         that area; the perfect ranker above then scores 1.
@@ -170,11 +155,6 @@ def comparison_auc(
     -------
     area : float
         Between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If there is no tie, or nothing but ties, of positive weight.
 
     Examples
     --------
@@ -257,12 +237,8 @@ def comparison_brier(
 
     Parameters
     ----------
-    outcome : array-like of shape (n,)
-        What happened: −1 left, 0 tie, +1 right.
-    proba : array-like of shape (n, 3)
-        Probabilities of left, tie, right; rows sum to 1 within 1e-6.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each pair.
+    outcome, proba, sample_weight
+        As in :func:`comparison_log_loss`.
 
     Returns
     -------
@@ -294,12 +270,8 @@ def ranked_probability_score(
 
     Parameters
     ----------
-    outcome : array-like of shape (n,)
-        What happened: −1 left, 0 tie, +1 right.
-    proba : array-like of shape (n, 3)
-        Probabilities of left, tie, right; rows sum to 1 within 1e-6.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each pair.
+    outcome, proba, sample_weight
+        As in :func:`comparison_log_loss`.
 
     Returns
     -------
@@ -320,13 +292,10 @@ def ranked_probability_score(
 def _check(
     outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mask of what happened, the probabilities and the weights.
-
-    Pairs of weight 0 are left out, because 0 times an infinite loss is no number.
-    """
+    """Return what happened (a mask), probabilities and weights, of weights above 0."""
     truth = outcome_vector(outcome, "outcome")
     rows = probability_rows(proba, len(truth))
     weight = row_weights(sample_weight, len(truth))
     happened = truth[:, np.newaxis] == np.array([-1, 0, 1])
-    counts = weight > 0
+    counts = weight > 0  # 0 times an infinite loss is no number
     return happened[counts], rows[counts], weight[counts]

@@ -1,24 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metrics of utilities against grades, over the pairs inside groups.
+"""Metrics of utilities against grades inside groups, and rank correlations.
 
-Boundary conventions: only rows of one group and of different grades form a pair;
-two utilities are tied if and only if they compare equal. A tied pair counts as
-swapped in :func:`swapped_pairs` and as half in :func:`disagreement`. Both pool the
-pairs of all groups, so a group counts in proportion to its pairs.
-
-Metrics that look at the top of each group: precision at k and NDCG.
-
-Boundary conventions: rows of equal utility are in random order, and the value is
-the expectation over it, computed exactly. Each metric is a mean over groups, every
-group counting once whatever its size.
-
-Rank correlation of two vectors, whole or inside groups.
-
-Boundary conventions: tied values are tied if and only if they compare equal.
-Kendall's τ-b corrects for ties on both sides; Spearman's ρ gives tied values their
-mean rank. Neither exists for a constant vector, which is an error, never a NaN.
-With groups the value is the mean over the groups where it exists; how many do not
-is said in a warning.
+Boundary conventions: values are tied if and only if they compare equal. Only rows of
+one group and of different grades form a pair. A tied pair counts as swapped in
+:func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
+groups. Precision at k and NDCG are means over groups, and expectations over a random
+order of rows of equal utility, computed exactly. Kendall's τ-b corrects for ties,
+Spearman's ρ gives tied values their mean rank; neither exists for a constant vector,
+which is an error, or a warning for some of many groups.
 """
 
 from __future__ import annotations
@@ -79,11 +68,6 @@ def swapped_pairs(
     fraction : float
         Between 0 (every pair in order) and 1.
 
-    Raises
-    ------
-    ValueError
-        If no group has two rows of different grades and positive weight.
-
     Examples
     --------
     >>> from tiebreak.metrics import swapped_pairs
@@ -114,24 +98,13 @@ def disagreement(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        Grades; any numbers, higher is better.
-    utility : array-like of shape (n,)
-        Predicted utilities, higher is better.
-    qid : array-like of shape (n,), default=None
-        Group of each row, of any type and in any order. None: one group.
-    sample_weight : array-like of shape (n,), default=None
-        Row weights w; a pair weighs wᵢ wⱼ.
+    y, utility, qid, sample_weight : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
 
     Returns
     -------
     fraction : float
         Between 0 (every pair in order) and 1 (every pair reversed).
-
-    Raises
-    ------
-    ValueError
-        If no group has two rows of different grades and positive weight.
 
     Examples
     --------
@@ -183,19 +156,16 @@ def ndcg(
 
         DCG = Σ_{p=1…k} g(y₍ₚ₎) / log₂(p + 1),    NDCG = DCG / DCG of the best order,
 
-    with y₍ₚ₎ the grade at position p by falling utility. Rows of equal
-    utility share the mean of their gains, which is the expected DCG under random
-    tie-breaking, as in ``sklearn.metrics.ndcg_score``. A group of one row scores
-    1 if its gain is positive. O(n log n).
+    with y₍ₚ₎ the grade at position p by falling utility. Rows of equal utility share
+    the mean of their gains, as in ``sklearn.metrics.ndcg_score``. A group of one row
+    scores 1 if its gain is positive. O(n log n).
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Grades, not negative, higher is better.
-    utility : array-like of shape (n,)
-        Predicted utilities, higher is better.
-    qid : array-like of shape (n,), default=None
-        Group of each row, of any type and in any order. None: one group.
+        Grades, not negative (and up to 1000 with ``gain="exp"``), higher is better.
+    utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
     k : int, default=None
         Count only the first k positions. None: all.
     gain : {"exp", "linear"}, default="exp"
@@ -208,12 +178,6 @@ def ndcg(
     -------
     value : float
         Between 0 and 1; a mean over groups.
-
-    Raises
-    ------
-    ValueError
-        If a grade is negative, or above 1000 with ``gain="exp"``, or if
-        ``empty="skip"`` leaves no group.
 
     Examples
     --------
@@ -288,27 +252,20 @@ def top_k_precision(
 ) -> float:
     """Share of the true top k found among the predicted top k.
 
-    In a group of m rows, with κ = min(k, m), the predicted top is
-    the κ rows of highest utility and a true top is any set of κ rows such that no
-    row outside it has a higher grade. The value of the group is ::
+    In a group of m rows, with κ = min(k, m), the predicted top is the κ rows of highest
+    utility and a true top is any set of κ rows such that no row outside it has a higher
+    grade. The value of the group is ::
 
         E max_T |T ∩ P| / κ,
 
-    the expectation over random tie-breaking among equal utilities in the
-    predicted top P, the maximum over the true tops T. So when several grades tie
-    at the border of the true top, finding any of them counts, but only as many as
-    have room there: rows above the border are never replaced by rows at it.
-    Utilities equal to the grades score 1. A group of k rows or fewer always scores
-    1. The result is the mean over groups. O(n log n).
+    the expectation over random tie-breaking among equal utilities in the predicted top
+    P, the maximum over the true tops T: when grades tie at the border of the true top,
+    finding any of them counts, as many as have room there. O(n log n).
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        Grades; any numbers, higher is better.
-    utility : array-like of shape (n,)
-        Predicted utilities, higher is better.
-    qid : array-like of shape (n,), default=None
-        Group of each row, of any type and in any order. None: one group.
+    y, utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
     k : int, default=3
         Size of the top; groups with fewer rows use their size.
 
@@ -337,16 +294,11 @@ def top_k_precision(
     n_block = _count(group, drawn_from)
     share = n_draws / n_block
 
-    above = _count(group, true_above & sure) + share * _count(
-        group, true_above & drawn_from
-    )
-    at_border = _expected_capped_draws(
-        fixed=_count(group, true_border & sure),
-        n_marked=_count(group, true_border & drawn_from),
-        n_block=n_block,
-        n_draws=n_draws,
-        cap=room,
-    )
+    chosen = _count(group, true_above & drawn_from)
+    above = _count(group, true_above & sure) + share * chosen
+    fixed = _count(group, true_border & sure)
+    marked = _count(group, true_border & drawn_from)
+    at_border = _expected_capped_draws(fixed, marked, n_block, n_draws, room)
     return float(np.mean((above + at_border) / depth))
 
 
@@ -372,11 +324,7 @@ def _expected_capped_draws(
     n_draws: NDArray[np.int64],
     cap: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return E min(fixed + H, cap) for hypergeometric H, element by element.
-
-    H is the number of marked rows among ``n_draws`` drawn without replacement from
-    a block of ``n_block`` rows of which ``n_marked`` are marked.
-    """
+    """Return E min(fixed + H, cap), H the marked rows of ``n_draws`` in ``n_block``."""
     expected = fixed + n_draws * n_marked / n_block
     most = np.minimum(n_marked, n_draws)
     over = np.flatnonzero(fixed + most > cap)
@@ -417,13 +365,8 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     Raises
     ------
     ValueError
-        If ``a`` or ``b`` is constant, or with ``qid`` in every group.
-
-    Warns
-    -----
-    UserWarning
-        If some groups have a constant ``a`` or ``b`` (a group of one row has
-        both); they are left out of the mean, and counted in the message.
+        If ``a`` or ``b`` is constant, or with ``qid`` in every group. Where it is in
+        some groups, a warning says so and they are left out of the mean.
 
     Examples
     --------
@@ -457,26 +400,13 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
 
     Parameters
     ----------
-    a, b : array-like of shape (n,)
-        Two scores of the same rows; the value is symmetric in them.
-    qid : array-like of shape (n,), default=None
-        Group of each row, of any type and in any order. None: one vector.
+    a, b, qid : array-like of shape (n,)
+        As in :func:`kendall_tau_b`.
 
     Returns
     -------
     rho : float
         Between −1 and 1.
-
-    Raises
-    ------
-    ValueError
-        If ``a`` or ``b`` is constant, or with ``qid`` in every group.
-
-    Warns
-    -----
-    UserWarning
-        If some groups have a constant ``a`` or ``b`` (a group of one row has
-        both); they are left out of the mean, and counted in the message.
 
     Examples
     --------

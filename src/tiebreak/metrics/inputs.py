@@ -106,13 +106,11 @@ def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
         raise ValueError(f"proba must hold real numbers; got dtype {rows.dtype}.")
     rows = rows.astype(np.float64)
     total = rows.sum(axis=1)
+    off = np.abs(total - 1) > PROBABILITY_TOLERANCE
     problems = (
         (~np.isfinite(rows).all(axis=1), "be finite"),
         ((rows < 0).any(axis=1), "not be negative"),
-        (
-            np.abs(total - 1) > PROBABILITY_TOLERANCE,
-            f"sum to 1 within {PROBABILITY_TOLERANCE:g}",
-        ),
+        (off, f"sum to 1 within {PROBABILITY_TOLERANCE:g}"),
     )
     for is_wrong, rule in problems:
         wrong = np.flatnonzero(is_wrong)

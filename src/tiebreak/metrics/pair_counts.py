@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Weigh the concordant, tied and discordant pairs of every group.
 
-A pair is two rows of one group with different grades. It is *concordant* when the
-row of the higher grade has the higher utility, *discordant* when it has the
-lower, and *tied* when the two utilities are equal. A pair weighs the product of
-the weights of its rows.
+A pair is two rows of one group with different grades; *concordant* when the row of the
+higher grade has the higher utility, *discordant* when it has the lower, *tied* when the
+utilities are equal. It weighs the product of the weights of its rows.
 
-The rows of a group enter a binary tree over the ranks of its utilities in
-ascending order of grade. A row looks up the weight below, at and above its own
-utility before the rows of its own grade enter, so that equal grades never meet.
-Each entry and each look-up climbs from a leaf to the root, which makes
-O(n log n) in all. Nothing is ever subtracted: a count that should be 0 is 0.
+The rows of a group enter a binary tree over the ranks of its utilities in ascending
+order of grade. A row looks up the weight below, at and above its own utility before the
+rows of its own grade enter; each climbs from a leaf to the root, O(n log n) in all.
+Nothing is ever subtracted: a count that should be 0 is 0.
 
-Sort rows inside their groups and find the runs of equal values.
-
-A *run* is a maximal set of rows of one group with one value. All metrics on
-groups are sums over sorted runs, so these few functions are where ties are
-decided: two values are tied if and only if they compare equal.
+A *run* is a maximal set of rows of one group with one value: two values are tied if
+and only if they compare equal.
 """
 
 from __future__ import annotations
@@ -35,9 +30,8 @@ def sort_into_runs(
     order = np.lexsort((values, group))
     sorted_group, sorted_values = group[order], values[order]
     starts = np.ones(len(order), dtype=bool)
-    starts[1:] = (sorted_group[1:] != sorted_group[:-1]) | (
-        sorted_values[1:] != sorted_values[:-1]
-    )
+    starts[1:] = sorted_group[1:] != sorted_group[:-1]
+    starts[1:] |= sorted_values[1:] != sorted_values[:-1]
     return order, np.cumsum(starts) - 1
 
 

@@ -1,19 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scorers by name, one for each metric.
-
-Greater is better everywhere, so the scorers of losses return them negated.
-
-How a metric becomes a scikit-learn scorer: ``scorer(estimator, X, y)``.
+"""The scorers by name, one for each metric: ``scorer(estimator, X, y)``.
 
 A scorer asks a fitted estimator for what its metric needs and returns a number of
 which greater is better, so losses come negated. It works as ``scoring`` of
-``GridSearchCV`` and ``cross_val_score`` and takes part in metadata routing.
-
-Two kinds exist. A :class:`PairScorer` takes pairs with outcomes −1, 0, +1. A
-:class:`GradeScorer` takes items with grades, requests ``qid`` by default, and never
-compares rows of different groups silently: when the estimator was fitted with
-groups and no ``qid`` arrives, it raises. ``sklearn.metrics.make_scorer`` offers
-neither of these checks, which is why the classes are ours.
+``GridSearchCV`` and takes part in metadata routing. A :class:`PairScorer` takes pairs
+with outcomes; a :class:`GradeScorer` takes items with grades, requests ``qid`` by
+default, and raises when the estimator was fitted with groups and no ``qid`` arrives.
 """
 
 from __future__ import annotations
@@ -135,12 +127,6 @@ class Scorer(ABC):
         -------
         score : float
             The metric, negated if it is a loss.
-
-        Raises
-        ------
-        ValueError
-            If the estimator was fitted with groups and a :class:`GradeScorer` gets no
-            ``qid``.
         """
         y_true, response, given = self._ask(estimator, X, y, self._given(metadata))
         return self.from_response(y_true, response, **given)
@@ -247,14 +233,8 @@ class PairScorer(Scorer):
 
     Parameters
     ----------
-    name : str
-        Name of the scorer in :func:`~tiebreak.metrics.get_scorer`.
-    metric : callable
-        ``metric(outcome, response, **options)``, which returns a float.
-    greater_is_better : bool
-        Whether the metric is a score; if not, the scorer returns it negated.
-    response_method : str
-        ``"predict"``, ``"decision_function"`` or ``"predict_proba"``.
+    name, metric, greater_is_better, response_method
+        As in :class:`Scorer`.
     """
 
     def _ask(
@@ -294,27 +274,20 @@ class GradeScorer(Scorer):
 
     Takes a table of items with grades ``y``, or ``Orders`` without ``y``. Asks the
     estimator for ``utility(X)``, or ``predict(X)`` where there is no ``utility``.
-    Metadata: ``qid``, requested by default, and for metrics over pairs
-    ``sample_weight``, on request.
+    Metadata: ``qid``, requested by default, and ``sample_weight``, on request.
 
     Parameters
     ----------
-    name : str
-        Name of the scorer in :func:`~tiebreak.metrics.get_scorer`.
-    metric : callable
-        ``metric(y, utility, qid=None, **options)``, which returns a float.
-    greater_is_better : bool
-        Whether the metric is a score; if not, the scorer returns it negated.
+    name, metric, greater_is_better
+        As in :class:`Scorer`.
     """
 
     def __init__(
         self, name: str, metric: Callable[..., float], *, greater_is_better: bool
     ) -> None:
+        better = greater_is_better
         super().__init__(
-            name,
-            metric,
-            greater_is_better=greater_is_better,
-            response_method="utility",
+            name, metric, greater_is_better=better, response_method="utility"
         )
         self._requests["qid"] = True
 
@@ -368,55 +341,42 @@ def _inner_estimator(estimator: Any) -> Any:
     return None
 
 
-comparison_error_scorer = PairScorer(
-    "error", comparison_error, greater_is_better=False, response_method="predict"
-)
-comparison_auc_scorer = PairScorer(
-    "auc", comparison_auc, greater_is_better=True, response_method="decision_function"
-)
-comparison_log_loss_scorer = PairScorer(
-    "log_loss",
-    comparison_log_loss,
-    greater_is_better=False,
-    response_method="predict_proba",
-)
-comparison_brier_scorer = PairScorer(
-    "brier", comparison_brier, greater_is_better=False, response_method="predict_proba"
-)
-ranked_probability_score_scorer = PairScorer(
-    "ranked_probability_score",
-    ranked_probability_score,
-    greater_is_better=False,
-    response_method="predict_proba",
-)
-swapped_pairs_scorer = GradeScorer(
-    "swapped_pairs", swapped_pairs, greater_is_better=False
-)
-disagreement_scorer = GradeScorer("disagreement", disagreement, greater_is_better=False)
-kendall_tau_b_scorer = GradeScorer(
-    "kendall_tau_b", kendall_tau_b, greater_is_better=True
-)
-spearman_rho_scorer = GradeScorer("spearman_rho", spearman_rho, greater_is_better=True)
-ndcg_scorer = GradeScorer("ndcg", ndcg, greater_is_better=True)
-top_k_precision_scorer = GradeScorer(
-    "top_k_precision", top_k_precision, greater_is_better=True
-)
-
+_PAIR_METRICS: list[tuple[str, Callable[..., float], bool, str]] = [
+    ("error", comparison_error, False, "predict"),
+    ("auc", comparison_auc, True, "decision_function"),
+    ("log_loss", comparison_log_loss, False, "predict_proba"),
+    ("brier", comparison_brier, False, "predict_proba"),
+    ("ranked_probability_score", ranked_probability_score, False, "predict_proba"),
+]
+_PAIR_SCORERS = [
+    PairScorer(name, metric, greater_is_better=greater, response_method=method)
+    for name, metric, greater, method in _PAIR_METRICS
+]
+(
+    comparison_error_scorer,
+    comparison_auc_scorer,
+    comparison_log_loss_scorer,
+    comparison_brier_scorer,
+    ranked_probability_score_scorer,
+) = _PAIR_SCORERS
+_GRADE_METRICS: list[tuple[Callable[..., float], bool]] = [
+    *((swapped_pairs, False), (disagreement, False), (kendall_tau_b, True)),
+    *((spearman_rho, True), (ndcg, True), (top_k_precision, True)),
+]
+_GRADE_SCORERS = [
+    GradeScorer(metric.__name__, metric, greater_is_better=greater)
+    for metric, greater in _GRADE_METRICS
+]
+(
+    swapped_pairs_scorer,
+    disagreement_scorer,
+    kendall_tau_b_scorer,
+    spearman_rho_scorer,
+    ndcg_scorer,
+    top_k_precision_scorer,
+) = _GRADE_SCORERS
 _SCORERS: dict[str, Scorer] = {
-    scorer.name: scorer
-    for scorer in (
-        comparison_error_scorer,
-        comparison_auc_scorer,
-        comparison_log_loss_scorer,
-        comparison_brier_scorer,
-        ranked_probability_score_scorer,
-        swapped_pairs_scorer,
-        disagreement_scorer,
-        kendall_tau_b_scorer,
-        spearman_rho_scorer,
-        ndcg_scorer,
-        top_k_precision_scorer,
-    )
+    scorer.name: scorer for scorer in (*_PAIR_SCORERS, *_GRADE_SCORERS)
 }
 
 
@@ -426,7 +386,6 @@ def scorer_names() -> list[str]:
     Returns
     -------
     names : list of str
-        Sorted names.
     """
     return sorted(_SCORERS)
 
@@ -441,15 +400,13 @@ def get_scorer(
     name_or_callable : str or callable
         One of :func:`scorer_names`, or any ``scorer(estimator, X, y)``.
     **options
-        Further arguments of the metric, for a name only: ``close=True`` for
-        ``"auc"``, ``k=10, gain="linear"`` for ``"ndcg"``, ``k=5`` for
-        ``"top_k_precision"``.
+        Further arguments of the metric, for a name only, such as ``close=True`` for
+        ``"auc"`` and ``k=10, gain="linear"`` for ``"ndcg"``.
 
     Returns
     -------
     scorer : callable
-        Greater is better: ``"error"`` gives minus the error. For a name it is a
-        fresh copy, whose metadata requests are the caller's own.
+        Greater is better: ``"error"`` gives minus the error. For a name a fresh copy.
 
     Examples
     --------

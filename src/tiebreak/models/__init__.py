@@ -21,24 +21,9 @@ from tiebreak.models.svm.swap_svm import SwapSVM
 from tiebreak.models.threshold_compare import ThresholdCompare
 
 __all__ = [
-    "CoRankingPursuit",
-    "ExpectedRankRegression",
-    "HedgeOrder",
-    "L1Ranker",
-    "LogisticCompare",
-    "MajorityCompare",
-    "MatchingPursuit",
-    "MaxMarginCompare",
-    "OrderSVM",
-    "OrdinalSVM",
-    "PathFit",
-    "RankBoost",
-    "RankRLS",
-    "RankSVM",
-    "RankingPursuit",
-    "SVMCompare",
-    "SwapSVM",
-    "ThresholdCompare",
-    "ThresholdWarning",
+    "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder", "L1Ranker",
+    "LogisticCompare", "MajorityCompare", "MatchingPursuit", "MaxMarginCompare",
+    "OrderSVM", "OrdinalSVM", "PathFit", "RankBoost", "RankRLS", "RankSVM",
+    "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare", "ThresholdWarning",
     "fit_path",
-]
+]  # fmt: skip

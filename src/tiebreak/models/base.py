@@ -8,7 +8,7 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -32,13 +32,12 @@ from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import outcome_vector
 
 OUTCOMES = np.array([-1, 0, 1])
+# What has one entry per row: outcomes, grades, groups or weights; or None.
+Given = ArrayLike | None
 
 
 class ThresholdWarning(UserWarning):
-    """A comparer predicts no tie at all, or nothing else, for lack of a threshold.
-
-    :class:`~tiebreak.ThresholdCompare` is the remedy.
-    """
+    """A comparer predicts no tie, or nothing else; try ThresholdCompare."""
 
 
 def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
@@ -50,11 +49,9 @@ def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
 class UtilityMixin:
     """Predictions, orders and scores of a model that has a utility.
 
-    A subclass implements ``_utility(table)`` for an :class:`~tiebreak.data.ItemTable`;
-    when it was fitted on items without features it has ``items_`` (their names) and
-    ``coef_`` (one utility each) instead. ``threshold_``, where it exists, is the
-    largest difference that is still a tie. What ``fit`` learns from is declared in
-    ``_fits_pairs`` and ``_fits_items``.
+    A subclass implements ``_utility(table)``; fitted on items without features it has
+    ``items_`` (their names) and ``coef_`` (one utility each) instead. ``threshold_``,
+    where it exists, is the largest difference that is still a tie.
     """
 
     items_: np.ndarray
@@ -86,8 +83,7 @@ class UtilityMixin:
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen. For a model fitted on items without features: an
-            array of names.
+            Items, seen or unseen; their names for a model fitted without features.
 
         Returns
         -------
@@ -192,22 +188,21 @@ class UtilityMixin:
         return self.utility(X)
 
     def order(
-        self, X: Any, qid: ArrayLike | None = None
+        self, X: Any, qid: Given = None
     ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
         """Row numbers of items, best first.
 
         Parameters
         ----------
         X : items
-            As in ``utility``.
+            As in ``utility``. Equal utilities keep the order of their rows.
         qid : array-like of shape (n,), optional
             Group of each item; each group is ordered by itself.
 
         Returns
         -------
-        ndarray of int of shape (n,), or a list of such
-            One array without ``qid``; with it one per group, groups in order of first
-            appearance. Equal utilities keep the order of their rows.
+        ndarray of int of shape (n,), or with ``qid`` a list of such
+            One per group, groups in order of first appearance.
         """
         utility = self.utility(X)
         best_first = np.argsort(-utility, kind="stable")
@@ -219,12 +214,7 @@ class UtilityMixin:
         return np.split(ordered, ends)
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> float:
         """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
 
@@ -241,8 +231,7 @@ class UtilityMixin:
 
         Returns
         -------
-        float
-            Between 0 and 1, higher is better.
+        float between 0 and 1, higher is better
         """
         check_is_fitted(self)
         if (partitions := as_partitioned(X)) is not None:
@@ -302,11 +291,53 @@ class UtilityMixin:
             delattr(self, name)
         return self
 
+    def _start_pairs(self, pairs: Pairs) -> None:
+        """Drop what an earlier fit left; keep the features of items, or their names."""
+        self._forget()
+        if pairs.items is not None:
+            remember_features(self, pairs.items)
+        elif pairs.names is not None:
+            self.items_ = pairs.names
+
     def _start_fit(self, table: ItemTable, *, with_qid: bool) -> None:
         """Drop what an earlier fit left; keep the features and whether there is qid."""
         self._forget()
         remember_features(self, table)
         self.fitted_with_qid_ = with_qid
+
+    def _refuse_groups(self, qid: Given) -> None:
+        """Refuse qid with comparisons."""
+        if qid is not None:
+            raise ValueError(
+                "qid groups graded items; comparisons say themselves what is compared. "
+                "Leave qid out."
+            )
+
+    def _check_choices(self, **known: tuple[Any, ...]) -> None:
+        """Refuse parameters that are none of their known values."""
+        for name, values in known.items():
+            if (value := getattr(self, name)) not in values:
+                listed = ", ".join(map(repr, values[:-1]))
+                self._refuse(name, value, f"{listed} or {values[-1]!r}")
+
+    def _check_flags(self, *names: str) -> None:
+        """Refuse parameters that are not True or False."""
+        for name in names:
+            if not isinstance(value := getattr(self, name), bool | np.bool_):
+                self._refuse(name, value, "True or False")
+
+    def _check_whole(self, *names: str, other: str = "") -> None:
+        """Refuse parameters that are not whole numbers of at least 1."""
+        for name in names:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                self._refuse(name, value, f"a whole number of at least 1{other}")
+
+    def _refuse(self, name: str, value: Any, expected: str) -> NoReturn:
+        """Raise the error of a parameter that is not what is expected."""
+        raise ValueError(
+            f"{type(self).__name__} got {name}={value!r}; expected {expected}."
+        )
 
 
 def some_pairs(X: Any) -> Pairs:
@@ -320,7 +351,7 @@ def some_pairs(X: Any) -> Pairs:
 
 
 def read_comparisons(
-    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+    X: Any, y: Given, sample_weight: Given
 ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], NDArray[np.intp]]:
     """Check comparisons; return those of positive weight, and their row numbers."""
     pairs, outcome, weight = check_comparisons(X, y, sample_weight)
@@ -330,9 +361,7 @@ def read_comparisons(
     return pairs, outcome, weight, rows
 
 
-def accuracy(
-    y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
-) -> float:
+def accuracy(y: ArrayLike, predicted: NDArray[Any], sample_weight: Given) -> float:
     """Return the weighted share of outcomes that were predicted."""
     # Unlike in fit, a few rows without a left winner are nothing unusual.
     outcome = outcome_vector(y, "y", len(predicted))
@@ -349,12 +378,16 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
     )
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number, and not True or False."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def check_positive(model: Any, *names: str) -> None:
     """Refuse parameters that are not positive finite numbers."""
     for name in names:
         value = getattr(model, name)
-        good = isinstance(value, Real) and not isinstance(value, bool)
-        if not good or not np.isfinite(value) or value <= 0:
+        if not is_number(value) or not np.isfinite(value) or value <= 0:
             raise ValueError(
                 f"{type(model).__name__} got {name}={value!r}; expected a positive "
                 "finite number."

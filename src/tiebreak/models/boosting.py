@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
@@ -34,14 +33,10 @@ from tiebreak.data import (
 )
 from tiebreak.data.messages import warn_user
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.data.validation import (
-    check_features,
-    pairs_within_groups,
-    remember_features,
-)
+from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
 from tiebreak.metrics import swapped_pairs
-from tiebreak.models.base import UtilityMixin, refuse_only_ties
+from tiebreak.models.base import Given, UtilityMixin, is_number, refuse_only_ties
 from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
 
 Floats = NDArray[np.float64]
@@ -68,8 +63,7 @@ class WeakRanker(NamedTuple):
 class FeatureRankers:
     """The features themselves, scaled to [0, 1] on the training items.
 
-    Items that were not in training may lie outside: values are not clipped, so that a
-    sum of such rankers is linear. A feature without variance is 0 and has no edge.
+    Other items are not clipped, so that a sum of such rankers is linear.
     """
 
     def __init__(self, table: ItemTable) -> None:
@@ -126,11 +120,7 @@ class FeatureRankers:
 
 
 class StumpRankers:
-    """Is a feature above a cut: 1 if so, else 0.
-
-    Cuts lie in the middle between neighboring values of the training items. Every
-    feature is sorted once; all cuts of a feature are then tried in O(N).
-    """
+    """Is a feature above a cut, midway between values of training items: 1, else 0."""
 
     def __init__(self, table: ItemTable) -> None:
         self._X = np.asfortranarray(table.dense())
@@ -179,8 +169,7 @@ def best_step(
 ) -> tuple[int, int, float]:
     """Find the feature, and the place in its order, above which potentials sum to most.
 
-    `step` says where the next item has a larger value; without any the place is -1. A
-    later place must be better by more than `equal`.
+    `step` says where the next item has a larger value; without any the place is -1.
     """
     found, place, edge = 0, -1, 0.0
     for feature in range(len(order)):
@@ -391,17 +380,15 @@ class RankBoost(UtilityMixin, BaseEstimator):
     by Z = Σ D(b, c) exp(-α (h(b) - h(c))):
 
     - ``weak="feature"``: h is a feature scaled to [0, 1] on the training items, and
-      α = ½ ln((1 + r) / (1 - r)), which may be negative. It makes Z ≤ √(1 - r²). This
-      is the third option of Freund et al., and what the survey of Kamishima et al.
-      uses. The utility is linear; use ``PolynomialFeatures`` for more.
+      α = ½ ln((1 + r) / (1 - r)), which may be negative. It makes Z ≤ √(1 - r²), the
+      third option of Freund et al. The utility is linear.
     - ``weak="stump"``: h(x) is 1 if a feature is above a cut, else 0. All cuts between
       neighboring values are tried. α = ½ ln(W₊ / W₋), with W₊ and W₋ the shares of the
       pairs that h puts in order and in reverse; it minimizes Z for this h.
 
-    What the pairs are depends on what it is given: comparisons with a winner; all pairs
-    of different grades within a group, weighing w_i w_j; all pairs of items at
-    different positions of a list. Pairs of graded items and lists are never written
-    down: a round costs O(n) for n rows and O(N p) for N distinct items of p features.
+    The pairs are those of :class:`RankSVM`. Those of graded items and lists are never
+    written down: a round costs O(n) for n rows and O(N p) for N distinct items of p
+    features.
 
     Parameters
     ----------
@@ -423,14 +410,10 @@ class RankBoost(UtilityMixin, BaseEstimator):
 
     Attributes
     ----------
-    features_ : ndarray of int of shape (n_iter,)
-        Feature of each weak ranker.
+    features_, alphas_, edges_ : ndarray of shape (n_iter,)
+        Feature of each weak ranker, its weight α, and its r when it was chosen.
     cuts_ : ndarray of shape (n_iter,)
         Stumps: the cut of each.
-    alphas_ : ndarray of shape (n_iter,)
-        Its weight α.
-    edges_ : ndarray of shape (n_iter,)
-        Its r when it was chosen.
     normalizers_ : ndarray of shape (n_iter,)
         Z of each round. Their product is the loss.
     coef_ : ndarray of shape (n_features,)
@@ -441,21 +424,16 @@ class RankBoost(UtilityMixin, BaseEstimator):
         L(H) after every round, also those that early stopping took back.
     validation_curve_ : ndarray
         With a validation set: its share of swapped pairs after every round.
-    n_iter_ : int
-        Weak rankers kept: all, or those up to the least validation error.
-    n_pairs_ : int
-        Number of pairs that were learned from.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_iter_, n_pairs_ : int
+        Weak rankers kept, up to the least validation error, and pairs learned from.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     Notes
     -----
     The cut of a stump is chosen by \|r\| rather than by Z: r of all cuts of a feature
-    are running sums of the potentials of the items, while Z would need W₊ and W₋ of
-    every cut. Edges that differ by less than 1e-10 count as equal; the first feature
-    wins, and of it the lowest cut.
+    are running sums, while Z would need W₊ and W₋ of every cut. Edges that differ by
+    less than 1e-10 count as equal; the first feature and its lowest cut win.
 
     References
     ----------
@@ -493,42 +471,30 @@ class RankBoost(UtilityMixin, BaseEstimator):
         smoothing: float = 1e-4,
         n_iter_no_change: int = 10,
     ) -> None:
-        self.n_rounds = n_rounds
-        self.weak = weak
-        self.feedback = feedback
-        self.smoothing = smoothing
-        self.n_iter_no_change = n_iter_no_change
+        self.n_rounds, self.weak, self.feedback = n_rounds, weak, feedback
+        self.smoothing, self.n_iter_no_change = smoothing, n_iter_no_change
 
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
-        y : array-like of shape (n,), optional
-            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, or of items: a pair of items weighs w_i w_j.
-            Weights of Orders are those of the lists.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``.
         validation : (X, y) or (X, y, qid), optional
-            Data held out, of any of these shapes; y is None for Orders. The model
-            keeps the rounds up to the fewest swapped pairs on them.
+            Data held out; the model keeps the rounds up to the fewest swapped pairs.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         self._check_parameters()
         problem = self._read(X, y, qid, sample_weight)
@@ -555,19 +521,14 @@ class RankBoost(UtilityMixin, BaseEstimator):
         if not is_pairs(X):
             grades, weight = read_grades(self, X, y, qid, sample_weight)
             return BoostingProblem.of_grades(self, grades, weight)
-        if qid is not None:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
+        self._refuse_groups(qid)
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         if pairs.items is None:
             raise TypeError(
                 "RankBoost needs features of the items; these Pairs have none "
                 "(items=None). Try BradleyTerry, which knows items by name."
             )
-        self._forget()
-        remember_features(self, pairs.table)
+        self._start_pairs(pairs)
         return BoostingProblem.of_comparisons(self, pairs, outcome, weight)
 
     def _unpack(
@@ -610,7 +571,7 @@ class RankBoost(UtilityMixin, BaseEstimator):
         Yields
         ------
         ndarray of shape (n,)
-            ``n_iter_`` of them; the last is ``utility(X)``, but for rounding.
+            The last of ``n_iter_`` is ``utility(X)``, but for rounding.
         """
         check_is_fitted(self)
         if is_pairs(X):
@@ -651,25 +612,7 @@ class RankBoost(UtilityMixin, BaseEstimator):
         return hasattr(self, "alphas_")
 
     def _check_parameters(self) -> None:
-        known = {"weak": ("feature", "stump"), "feedback": ("lists", "majority")}
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                raise ValueError(
-                    f"RankBoost got {name}={value!r}; expected {values[0]!r} or "
-                    f"{values[1]!r}."
-                )
-        for name in ("n_rounds", "n_iter_no_change"):
-            value = getattr(self, name)
-            whole = isinstance(value, Integral) and not isinstance(value, bool)
-            if not whole or value < 1:
-                raise ValueError(
-                    f"RankBoost got {name}={value!r}; expected a whole number of at "
-                    "least 1."
-                )
-        value = self.smoothing
-        good = isinstance(value, Real) and not isinstance(value, bool)
-        if not good or not 0 < value < 0.5:
-            raise ValueError(
-                f"RankBoost got smoothing={value!r}; expected a number above 0 and "
-                "below 0.5."
-            )
+        self._check_choices(weak=("feature", "stump"), feedback=("lists", "majority"))
+        self._check_whole("n_rounds", "n_iter_no_change")
+        if not is_number(self.smoothing) or not 0 < self.smoothing < 0.5:
+            self._refuse("smoothing", self.smoothing, "a number above 0 and below 0.5")

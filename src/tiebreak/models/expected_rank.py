@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression
@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import ItemTable, is_pairs
 from tiebreak.losses import GradeTree
-from tiebreak.models.base import UtilityMixin
+from tiebreak.models.base import Given, UtilityMixin
 from tiebreak.models.graded_problem import plant_tree, read_grades
 
 Floats = NDArray[np.float64]
@@ -39,23 +39,17 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
     Parameters
     ----------
     regressor : scikit-learn regressor, optional
-        Any regressor, or a Pipeline that ends in one. None: ``LinearRegression()``,
-        least squares on the features as they are. The survey of Kamishima et al. uses
-        least squares on polynomial terms,
-        ``make_pipeline(PolynomialFeatures(2), LinearRegression())``. That is not the
-        default because the number of terms grows with the square of the features.
+        Any regressor, or a Pipeline that ends in one. None: ``LinearRegression()``.
+        The survey of Kamishima et al. uses least squares on polynomial terms, as below.
 
     Attributes
     ----------
     regressor_ : regressor
         The fitted clone. It sees plain arrays (or CSR arrays) without column names.
     coef_ : ndarray of shape (n_features,)
-        Weights of the features in the utility, where the regressor is linear in them
-        and has a ``coef_`` itself.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+        Weights of the features in the utility, where the regressor has a ``coef_``.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     Notes
     -----
@@ -90,23 +84,14 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         self.regressor = regressor
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from orders or graded items.
 
         Parameters
         ----------
-        X : items or Orders
-            Items with grades y, or orders without.
-        y : array-like of shape (n,), optional
-            Grades of items, higher is better; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; each is one list.
+        X, y, qid
+            As in ``RankSVM.fit``, without comparisons; each group is one list.
         sample_weight : array-like of shape (n,), optional
             Weights of items, or of the lists of Orders. The regressor must take
             weights, unless all positive ones are equal.
@@ -114,7 +99,6 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         Returns
         -------
         Self
-            The fitted model.
         """
         regressor = self._make_regressor(X)
         grades, weight = read_grades(self, X, y, qid, sample_weight)

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from tiebreak.data import Grades, Orders, check_grades, check_weights
+from tiebreak.data import Grades, ItemTable, Orders, check_grades, check_weights
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GradeHinge, GradeTree, UtilityLoss
+from tiebreak.models.base import Given
 from tiebreak.models.kernel_utility import (
     KernelFactor,
     KernelUtility,
@@ -34,11 +35,7 @@ Codes = NDArray[np.int64]
 
 
 def read_grades(
-    model: Any,
-    X: Any,
-    y: ArrayLike | None,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    model: Any, X: Any, y: Given, qid: Given, sample_weight: Given
 ) -> tuple[Grades, Floats]:
     """Check graded items or orders for a model that starts to be fitted to them."""
     grades, weight = check_graded(X, y, qid, sample_weight)
@@ -49,10 +46,7 @@ def read_grades(
 
 
 def check_graded(
-    X: Any,
-    y: ArrayLike | None,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
+    X: Any, y: Given, qid: Given, sample_weight: Given
 ) -> tuple[Grades, Floats]:
     """Check graded items or orders; return them and the weights of their rows."""
     if isinstance(X, Orders):
@@ -62,12 +56,7 @@ def check_graded(
     return grades, check_weights(sample_weight, len(grades.y))
 
 
-def check_lists(
-    orders: Orders,
-    y: ArrayLike | None,
-    qid: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-) -> Floats:
+def check_lists(orders: Orders, y: Given, qid: Given, sample_weight: Given) -> Floats:
     """Refuse y and qid with orders; return the weights of lists at their entries."""
     if y is not None or qid is not None:
         raise ValueError(
@@ -81,20 +70,15 @@ def check_lists(
 
 @dataclass(frozen=True, eq=False)
 class GradedProblem:
-    """Training items, their pairs, their design A and the loss of utilities A x.
-
-    ``rows`` are the places of the design's rows in what the user passed. ``items`` and
-    ``factor`` are None for the linear kernel; ``columns`` is, for a precomputed kernel,
-    its column of each row of the factor.
-    """
+    """Training items, their pairs, their design A and the loss of utilities A x."""
 
     A: Any
     tree: GradeTree
     loss: UtilityLoss | GradeHinge
-    rows: Codes
-    items: TrainingItems | None = None
+    rows: Codes  # places of the rows of the design in what the user passed
+    items: TrainingItems | None = None  # as the factor, None for the linear kernel
     factor: KernelFactor | None = None
-    columns: Codes | None = None
+    columns: Codes | None = None  # of a precomputed kernel, for each row of the factor
 
     @classmethod
     def read(
@@ -139,6 +123,14 @@ class GradedProblem:
             **design_expansion(solution.x, self.items, self.factor, self.columns),
             **support(self.rows, solution.row_coef),
         }
+
+
+def item_places(grades: Grades, rows: Codes) -> tuple[ItemTable, Codes]:
+    """Give the table of items, and its row of each graded row."""
+    if grades.orders is None:
+        return grades.items, rows
+    # An item of several lists is one row, and one column of a precomputed kernel.
+    return grades.orders.table, grades.orders.flat[rows]
 
 
 def plant_tree(model: Any, grades: Grades, weight: Floats, per_group: str) -> GradeTree:

@@ -11,33 +11,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Orders, as_items, as_pairs, check_grades, is_pairs
+from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics import swapped_pairs
 from tiebreak.metrics.pair_counts import pair_counts
-from tiebreak.models.base import UtilityMixin, accuracy, to_outcomes
+from tiebreak.models.base import (
+    Given,
+    UtilityMixin,
+    accuracy,
+    is_number,
+    some_pairs,
+    to_outcomes,
+)
 from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
 
 Floats = NDArray[np.float64]
 
 
 def voter_losses(values: Floats, tree: GradeTree) -> Floats:
-    """Give the mean loss of each attribute over all pairs.
-
-    The loss of a pair is 1 if the worse item has more of the attribute, ½ if both have
-    as much, else 0. O(n log n) for an attribute of n rows.
-    """
+    """Give the mean loss of each attribute over all pairs, in O(n log n) each."""
     return np.array([_mean_loss(c.sum(axis=0)) for c in _vote_counts(values, tree)])
 
 
@@ -112,10 +114,7 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class SideStatistics:
-    """What naive Bayes knows of both sides of the pairs.
-
-    An item counts as often as it is in a pair.
-    """
+    """What naive Bayes knows of both sides; items count once per pair."""
 
     weight: float  # total weight of the pairs
     means: Floats  # (2, p), over the better items and over the worse ones
@@ -158,12 +157,9 @@ class SideStatistics:
         )
 
     def log_odds(self, values: Floats) -> Floats:
-        """Give the log density of items as better ones minus that as worse ones.
-
-        A side counts one more observation at its mean with the variance of both sides
-        together, so that no variance is zero. Features without any variance are left
-        out.
-        """
+        """Give the log density of items as better ones minus that as worse ones."""
+        # A side counts one more observation at its mean with the variance of both sides
+        # together, so that no variance is zero. Features without any are left out.
         whole = self.whole_variance()
         used = whole > 0.0
         variances = (self.weight * self.variances + whole) / (self.weight + 1.0)
@@ -215,44 +211,35 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     beta : float, default=0.9
         β, between 0 and 1. The smaller, the faster weight moves to the best voters.
     n_rounds : int, default=30
-        Rounds of ``fit``. The losses are the same in every round, so that with ever
-        more rounds a single attribute remains; the number of rounds says when to stop.
+        Rounds of ``fit``; with ever more of them a single attribute remains.
     tol : float, optional
         End before if the loss of the weighted vote changes by less than this.
     preference : {"hedge", "naive_bayes"}, default="hedge"
-        ``"naive_bayes"`` uses the values of the attributes and not only their order:
-        PREF(a, b) is the probability that a is above b when every attribute has a
-        normal distribution over the better items of the pairs, another one over the
-        worse items, and attributes are independent.
+        ``"naive_bayes"``: PREF(a, b) is the probability that a is above b when the
+        attributes are independent and normal, with a mean and variance of their own
+        over the better items of the pairs and over the worse ones.
 
     Attributes
     ----------
     weights_ : ndarray of shape (2, n_features)
         w of the attributes, and of their negations. They sum to one.
     losses_ : ndarray of shape (n_features,)
-        Mean loss of each attribute over the training pairs of the last ``fit``; that of
-        its negation is one minus this.
+        Mean loss of each attribute over the training pairs of the last ``fit``.
     loss_curve_ : ndarray of shape (n_iter,)
-        Loss of the weighted vote before each round; in ``partial_fit`` on the order
-        that comes.
-    side_weight_ : float
-        Naive Bayes: total weight of the pairs seen.
-    side_means_, side_variances_ : ndarray of shape (2, n_features)
-        Naive Bayes: of each attribute over the better and the worse items of pairs.
+        Loss of the weighted vote before each round.
+    side_weight_, side_means_, side_variances_ : float, ndarrays of (2, n_features)
+        Naive Bayes: weight of the pairs seen, and the moments of their two sides.
     n_iter_ : int
         Rounds so far.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     Notes
     -----
     The order is *relative*: which of two items comes first may depend on the other
     items that are ordered with them. So there is no utility, and ``utility`` and
-    ``predict`` of items raise. ``predict`` of comparisons goes by PREF.
-
-    The greedy order of n items takes O(n² p) time.
+    ``predict`` of items raise. ``predict`` of comparisons goes by PREF. The greedy
+    order of n items takes O(n² p) time.
 
     References
     ----------
@@ -288,37 +275,22 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         tol: float | None = None,
         preference: str = "hedge",
     ) -> None:
-        self.beta = beta
-        self.n_rounds = n_rounds
-        self.tol = tol
+        self.beta, self.n_rounds, self.tol = beta, n_rounds, tol
         self.preference = preference
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from orders or graded items, all at once.
 
         Parameters
         ----------
-        X : items or Orders
-            Items with grades y, or orders without.
-        y : array-like of shape (n,), optional
-            Grades of items, higher is better; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of items: a pair weighs w_i w_j. Weights of Orders are those of the
-            lists.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``, without comparisons.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         self._check(X)
         grades, weight = read_grades(self, X, y, qid, sample_weight)
@@ -337,12 +309,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return self
 
     def partial_fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from some more orders, one round for each, as they come.
 
@@ -350,18 +317,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : items or Orders
-            Items with grades y, each group one order; or orders without.
-        y, qid : array-like of shape (n,), optional
-            Grades and groups of items, as in ``fit``.
-        sample_weight : array-like of shape (n,), optional
-            Weights of items: a pair weighs w_i w_j within its order. Weights of
-            Orders are those of the lists; 2 is the same as the list twice.
+        X, y, qid, sample_weight
+            As in ``fit``; each group is one order.
 
         Returns
         -------
         Self
-            The model.
         """
         self._check(X)
         grades, weight = check_graded(X, y, qid, sample_weight)
@@ -428,12 +389,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
             PREF(right, left) - PREF(left, right), from -1 to 1.
         """
         check_is_fitted(self)
-        pairs = as_pairs(X).compact()
-        if len(pairs) == 0:
-            raise ValueError(
-                "There are no comparisons: 0 sample(s) while a minimum of 1 is "
-                "required."
-            )
+        pairs = some_pairs(X).compact()
         check_features(self, pairs.table)
         values = pairs.table.dense()
         if (odds := self._log_odds(values)) is not None:
@@ -448,12 +404,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         Parameters
         ----------
         X : items
-            Whatever they are.
-
-        Raises
-        ------
-        TypeError
-            Always, if the model is fitted.
+            Whatever they are: it always raises a TypeError.
         """
         check_is_fitted(self)
         raise TypeError(
@@ -483,22 +434,18 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return to_outcomes(self.decision_function(X), EQUAL)
 
     def order(
-        self, X: Any, qid: ArrayLike | None = None
+        self, X: Any, qid: Given = None
     ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
         """Row numbers of items best first, ordered as one set.
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen.
-        qid : array-like of shape (n,), optional
-            Group of each item; each group is ordered by itself.
+        X, qid
+            As in ``RankSVM.order``.
 
         Returns
         -------
-        ndarray of int of shape (n,), or a list of such
-            One array without ``qid``; with it one per group, groups in order of first
-            appearance.
+        ndarray of int of shape (n,), or with ``qid`` a list of such
         """
         check_is_fitted(self)
         if is_pairs(X):
@@ -516,30 +463,18 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return [rows[self._order_together(table.take(rows))] for rows in groups]
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> float:
         """Accuracy on comparisons; 1 - swapped-pair fraction of the orders.
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), Orders or items
-            Test data.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons or grades of items; not for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; required when the model was fitted with groups.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+        X, y, qid, sample_weight
+            As in ``RankSVM.score``.
 
         Returns
         -------
-        float
-            Between 0 and 1, higher is better.
+        float between 0 and 1, higher is better
         """
         check_is_fitted(self)
         of_items = not is_pairs(X) and not isinstance(X, Orders)
@@ -594,33 +529,16 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return hasattr(self, "weights_")
 
     def _check(self, X: Any) -> None:
-        beta = self.beta
-        if not _is_number(beta) or not 0 < beta < 1:
-            raise ValueError(
-                f"HedgeOrder got beta={beta!r}; expected a number above 0 and below 1. "
-                "0.9 is usual."
-            )
-        if self.preference not in ("hedge", "naive_bayes"):
-            raise ValueError(
-                f"HedgeOrder got preference={self.preference!r}; expected 'hedge' or "
-                "'naive_bayes'."
-            )
-        n = self.n_rounds
-        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-            raise ValueError(
-                f"HedgeOrder got n_rounds={n!r}; expected a whole number of at least 1."
-            )
-        if self.tol is not None and not (_is_number(self.tol) and self.tol > 0):
-            raise ValueError(
-                f"HedgeOrder got tol={self.tol!r}; expected a positive number or None."
-            )
+        if not is_number(self.beta) or not 0 < self.beta < 1:
+            expected = "a number above 0 and below 1. 0.9 is usual"
+            self._refuse("beta", self.beta, expected)
+        self._check_choices(preference=("hedge", "naive_bayes"))
+        self._check_whole("n_rounds")
+        if self.tol is not None and not (is_number(self.tol) and self.tol > 0):
+            self._refuse("tol", self.tol, "a positive number or None")
         if is_pairs(X):
             raise TypeError(
                 "HedgeOrder learns from orders or graded items; got comparisons. Write "
                 "each as a list of two, Orders(items, [[better, worse], ...]), or try "
                 "RankBoost, which takes comparisons."
             )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)

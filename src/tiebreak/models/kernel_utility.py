@@ -10,7 +10,7 @@ triangular T, so the utility of any item is k(x, items P) a with Tᵀ a = β.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.linalg as la
@@ -39,11 +39,7 @@ MAX_PIVOTS = 4096
 
 
 class KernelUtility(UtilityMixin):
-    """Utility w·x (``coef_``) or Σ item_coef_[j] k(support_items_[j], x).
-
-    Subclasses store the parameters ``kernel``, ``gamma``, ``degree`` and ``coef0``.
-    With a precomputed kernel, ``item_coef_`` has one entry for each column.
-    """
+    """Utility w·x (``coef_``) or Σ item_coef_[j] k(support_items_[j], x)."""
 
     kernel: Any
     gamma: float | str
@@ -52,9 +48,6 @@ class KernelUtility(UtilityMixin):
     gamma_: float
     item_coef_: Vector
     support_items_: Any
-
-    def _keep_expansion(self, items: TrainingItems, a: np.ndarray) -> None:
-        vars(self).update(expansion(items, a))
 
     def _utility_of_table(self, table: ItemTable) -> Vector:
         if not hasattr(self, "coef_"):
@@ -159,9 +152,8 @@ def design_expansion(
     factor: KernelFactor | None,
     columns: Codes | None = None,
 ) -> dict[str, Any]:
-    """Return the attributes of a utility with coefficients x of a design.
+    """Return the attributes of a utility with coefficients x of factor or features.
 
-    The design is the factor of the kernel, or the features themselves without one.
     ``columns`` has the distinct item of each row of the factor, if not its own.
     """
     if items is None or factor is None:
@@ -172,12 +164,22 @@ def design_expansion(
     return expansion(items, a)
 
 
-def factor_kernel(items: TrainingItems, rows: Codes) -> KernelFactor:
-    """Factor the kernel between training items, within ``FACTOR_TOL``.
+def refuse_diagonal(n_pivots: int) -> NoReturn:
+    """Raise the error of a kernel of which so many pivots leave a negative diagonal."""
+    refuse_indefinite(f"what {n_pivots} of them leave of its diagonal is negative")
 
-    ``rows`` are the items that occur, as rows of the Gram matrix; all distinct items
-    when there is a kernel function.
-    """
+
+def refuse_indefinite(why: str) -> NoReturn:
+    """Raise the error of a kernel that is not positive semidefinite."""
+    raise ValueError(
+        f"the kernel between the training items is not positive semidefinite: {why}, "
+        "so there is no norm to penalize. Try another kernel, or for a polynomial one "
+        "coef0 ≥ 0."
+    ) from None
+
+
+def factor_kernel(items: TrainingItems, rows: Codes) -> KernelFactor:
+    """Factor the kernel between items, within ``FACTOR_TOL``; ``rows`` of a matrix."""
     if items.gram is not None:
         return _factor_gram(items.gram[np.ix_(rows, rows)])
     assert items.function is not None and items.table is not None
@@ -191,12 +193,7 @@ def factor_kernel(items: TrainingItems, rows: Codes) -> KernelFactor:
         tol=FACTOR_TOL,
     )
     if factor.indefinite:
-        raise ValueError(
-            "the kernel between the training items is not positive semidefinite: what "
-            f"{len(factor.pivots)} of them leave of its diagonal is negative, so there "
-            "is no norm to penalize. Try another kernel, or for a polynomial one "
-            "coef0 ≥ 0."
-        )
+        refuse_diagonal(len(factor.pivots))
     if not factor.complete:
         raise ValueError(
             f"the kernel between the {kernel.n_items} distinct items needs more than "
@@ -224,9 +221,5 @@ def _factor_gram(gram: Vector) -> KernelFactor:
     rest = np.abs(gram @ probe - values @ (values.T @ probe)).max(initial=0.0)
     if rest > 1e-8 * scale * len(gram):
         lowest = la.eigvalsh(gram, subset_by_index=[0, 0])[0]
-        raise ValueError(
-            "the kernel between the training items is not positive semidefinite: its "
-            f"matrix has the eigenvalue {lowest:.3g}, so there is no norm to penalize. "
-            "Try another kernel, or for a polynomial one coef0 ≥ 0."
-        )
+        refuse_indefinite(f"its matrix has the eigenvalue {lowest:.3g}")
     return KernelFactor(values, order[:r] - 1)

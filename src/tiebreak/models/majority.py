@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, as_pairs, check_comparisons, is_pairs
+from tiebreak.data import ItemTable, check_comparisons, is_pairs
 from tiebreak.data.validation import check_features, remember_features
-from tiebreak.models.base import OUTCOMES, UtilityMixin
+from tiebreak.models.base import OUTCOMES, Given, UtilityMixin, some_pairs
 
 
 class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
@@ -35,10 +35,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Weighted shares of left, tie and right among the training comparisons.
     classes_ : ndarray
         The outcomes -1, 0, 1.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     Examples
     --------
@@ -53,33 +51,19 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     def __init__(self, *, tie: bool = False) -> None:
         self.tie = tie
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
         """Count outcomes.
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y : array-like of shape (n,)
-            Outcomes.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the comparisons.
+        X, y, sample_weight
+            As in ``SVMCompare.fit``.
 
         Returns
         -------
-        MajorityCompare
-            The fitted model.
+        Self
         """
-        if not isinstance(self.tie, bool | np.bool_):
-            raise ValueError(
-                f"MajorityCompare got tie={self.tie!r}; expected True or False."
-            )
+        self._check_flags("tie")
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         self._forget()
         if pairs.items is not None:
@@ -106,12 +90,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        pairs = as_pairs(X)
-        if len(pairs) == 0:
-            raise ValueError(
-                "There are no comparisons: 0 sample(s) while a minimum of 1 is "
-                "required."
-            )
+        pairs = some_pairs(X)
         if pairs.items is not None and hasattr(self, "n_features_in_"):
             check_features(self, pairs.items)
         return np.full(len(pairs), float(self.outcome_))

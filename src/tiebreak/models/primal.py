@@ -32,20 +32,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PrimalSolution:
-    """A solution x, shape (q,), with its objective and relative duality gap.
-
-    ``row_coef``, shape (n,), has x = Aᵀ row_coef within the tolerance; ``bundle`` is
-    what the bundle method goes on from.
-    """
+    """A solution x, shape (q,), with its objective and relative duality gap."""
 
     x: Floats
     value: float
     gap: float
     n_iter: int
     converged: bool
-    row_coef: Floats
+    row_coef: Floats  # (n,): x = Aᵀ row_coef within the tolerance
     method: str
-    bundle: BundleSolution | None = None
+    bundle: BundleSolution | None = None  # what the bundle method goes on from
 
     def fitted(self) -> dict[str, Any]:
         """Return the attributes that every convex model has."""
@@ -82,14 +78,10 @@ def judge_solution(
     model: Any,
     solution: PrimalSolution,
     C: float,
-    learned: bool,
-    largest: Callable[[], float],
+    learned: bool,  # whether any two training items have different utilities
+    largest: Callable[[], float],  # gives the largest entry of the design
 ) -> None:
-    """Refuse a solution that overflows, and warn of one that is not good enough.
-
-    ``learned`` is whether any two training items have different utilities; ``largest``
-    gives the largest entry of the design, for messages.
-    """
+    """Refuse a solution that overflows, and warn of one that is not good enough."""
     if not np.isfinite(solution.gap):
         raise ValueError(
             f"{type(model).__name__}: the objective overflows, so there is no solution "

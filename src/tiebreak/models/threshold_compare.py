@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
 from tiebreak.data.validation import pairs_within_groups
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
+from tiebreak.models.base import OUTCOMES, Given, ThresholdWarning, UtilityMixin
 from tiebreak.models.graded_problem import check_graded, check_lists
 from tiebreak.solvers import best_threshold
 
@@ -61,10 +60,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     ----------
     ranker_ : estimator
         The fitted ranker.
-    threshold_ : float
-        τ.
-    training_error_ : float
-        Weighted share of training comparisons that τ gets wrong.
+    threshold_, training_error_ : float
+        τ, and the weighted share of training comparisons that it gets wrong.
     n_pairs_ : int
         How many comparisons τ was learned from.
     classes_ : ndarray
@@ -98,56 +95,32 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
 
     def __init__(self, ranker: Any, *, max_pairs: int | None = 2_000_000) -> None:
-        self.ranker = ranker
-        self.max_pairs = max_pairs
+        self.ranker, self.max_pairs = ranker, max_pairs
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Fit the ranker, then the threshold.
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            What the ranker fits. Dispatch is by type: Pairs and 3-D arrays are
-            comparisons.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons or grades of items; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared. The
-            ranker gets them if its ``fit`` takes them.
+        X, y, qid
+            As in ``RankSVM.fit``. The ranker gets ``qid`` if its ``fit`` takes it.
         sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists, for the ranker and for the
-            threshold. With scikit-learn's metadata routing the ranker gets them if it
-            requests them.
+            Weights of comparisons, items or lists, for the ranker and the threshold.
+            With scikit-learn's metadata routing the ranker gets them if it asks for it.
 
         Returns
         -------
-        ThresholdCompare
-            The fitted model.
+        Self
         """
-        limit = self.max_pairs
-        whole = isinstance(limit, Integral) and not isinstance(limit, bool)
-        if limit is not None and (not whole or limit < 1):
-            raise ValueError(
-                f"ThresholdCompare got max_pairs={limit!r}; expected a whole number of "
-                "at least 1, or None for all pairs."
-            )
-        if is_pairs(X):
-            return self._fit_pairs(X, y, qid, sample_weight)
-        return self._fit_items(X, y, qid, sample_weight)
+        if self.max_pairs is not None:
+            self._check_whole("max_pairs", other=", or None for all pairs")
+        fit = self._fit_pairs if is_pairs(X) else self._fit_items
+        return fit(X, y, qid, sample_weight)
 
     def _fit_pairs(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
-        if qid is not None:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
+        self._refuse_groups(qid)
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         if not weight.all():
             # Absent for every step of the ranker, also for those that see no weights.
@@ -203,7 +176,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _around(
-        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: Given = None
     ) -> ThresholdCompare:
         """Learn the threshold of a ranker that has been fitted on comparisons."""
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)

@@ -33,8 +33,7 @@ _SYMMETRY_SAMPLE = 64
 class TrainingItems:
     """The n_items distinct items of the training data and the kernel between them.
 
-    ``function`` with ``table``, or ``gram``, is the kernel; none of them when items
-    have no features. ``code`` is the distinct item of every row of the item table.
+    ``code`` is the distinct item of every row. Without features there is no kernel.
     """
 
     table: ItemTable | None

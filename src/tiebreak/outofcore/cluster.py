@@ -78,13 +78,10 @@ class DaskPartitions:
         self._client, self._readers = client, readers
         # It may hold a table of items, which then goes to a worker once.
         [self._build] = self._start([_delay(_same, build)])
-        if keep is None:
-            keep = self._fits()
         self._built: list[Any] | None = None
-        if keep:
-            self._built = self._start(
-                [_delay(_build_partition, self._build, reader) for reader in readers]
-            )
+        if self._fits() if keep is None else keep:
+            tasks = [_delay(_build_partition, self._build, one) for one in readers]
+            self._built = self._start(tasks)
 
     def each(
         self, work: Work, *arguments: Any, own: Sequence[Any] | None = None
@@ -113,15 +110,12 @@ class DaskPartitions:
         # again if that worker is lost.
         shared = [_delay(_same, argument) for argument in arguments]
         last = [()] * len(self._readers) if own is None else [(x,) for x in own]
+        begin: tuple[Any, ...] = (_read_and_work, work, self._build)
         if self._built is not None:
-            return [
-                _delay(_work_on, work, part, *shared, *mine)
-                for part, mine in zip(self._built, last, strict=True)
-            ]
-        return [
-            _delay(_read_and_work, self._build, work, reader, *shared, *mine)
-            for reader, mine in zip(self._readers, last, strict=True)
-        ]
+            begin = (_work_on, work)
+        sources = self._readers if self._built is None else self._built
+        both = zip(sources, last, strict=True)
+        return [_delay(*begin, source, *shared, *mine) for source, mine in both]
 
     def _start(self, tasks: list[Any]) -> list[Any]:
         # All in one message: one for each would take ten times as long.
@@ -140,11 +134,9 @@ class DaskPartitions:
         return results
 
     def _watch(self, started: list[Any]) -> None:
-        """Wait for tasks, but not for workers that have stopped for good.
-
-        A worker whose memory is nearly full takes no more tasks until it has less to
-        hold; where all are like that, nothing happens any more.
-        """
+        """Wait for tasks, but not for workers that have stopped for good."""
+        # A worker whose memory is nearly full takes no more tasks until it has less to
+        # hold; where all are like that, nothing happens any more.
         from distributed import wait
 
         full_since: float | None = None
@@ -199,7 +191,7 @@ def _work_on(work: Work, part: Any, *arguments: Any) -> Any:
         return work(part, *arguments)
 
 
-def _read_and_work(build: Build, work: Work, reader: Any, *arguments: Any) -> Any:
+def _read_and_work(work: Work, build: Build, reader: Any, *arguments: Any) -> Any:
     return _work_on(work, _build_partition(build, reader), *arguments)
 
 

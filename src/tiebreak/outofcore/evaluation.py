@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -135,13 +136,11 @@ def evaluate(
     if isinstance(data, PartitionedPairs):
         build = partial(build, items=data.items, item_names=data.names)
     group = None if data.is_pairs else qid
-    parts = open_partitions(data, build, y=y, qid=group, weight=sample_weight)
-    try:
+    opened = open_partitions(data, build, y=y, qid=group, weight=sample_weight)
+    with closing(opened) as parts:
         if not data.is_pairs:
             check_groups(parts.each(attrgetter("facts")), parts)
         sums, counts = parts.sum(attrgetter("sums", "counts"))
-    finally:
-        parts.close()
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
     if empty:
         raise ValueError(
@@ -164,13 +163,12 @@ class _Scores:
     ) -> None:
         self.sums, self.counts = np.zeros(len(metrics)), np.zeros(len(metrics))
         self.facts, self.group_names = PartitionFacts(0), np.zeros(0)
-        is_pairs = "left" in columns or np.ndim(columns["X"]) == 3
-        if is_pairs:
-            compared = read_comparisons(columns, items, item_names)
-            if compared is not None and len(compared.pairs):
-                self._score_comparisons(model, metrics, compared)
+        if "left" not in columns and np.ndim(columns["X"]) != 3:
+            self._score_grades(model, metrics, columns)
             return
-        self._score_grades(model, metrics, columns)
+        compared = read_comparisons(columns, items, item_names)
+        if compared is not None and len(compared.pairs):
+            self._score_comparisons(model, metrics, compared)
 
     def _score_comparisons(
         self, model: Any, metrics: list[str], compared: Compared
@@ -180,10 +178,8 @@ class _Scores:
         predicted = model.predict(pairs) if asked & {*_OF_PREDICTIONS} else None
         proba = model.predict_proba(pairs) if asked & {*_OF_PROBABILITIES} else None
         for k, name in enumerate(metrics):
-            if name in _OF_PREDICTIONS:
-                value = _OF_PREDICTIONS[name](y, predicted, w)
-            else:
-                value = _OF_PROBABILITIES[name](y, proba, w)
+            answer = predicted if name in _OF_PREDICTIONS else proba
+            value = (_OF_PREDICTIONS | _OF_PROBABILITIES)[name](y, answer, w)
             self.counts[k] = w.sum()
             self.sums[k] = value * w.sum()
 
@@ -217,9 +213,8 @@ class _Scores:
 
 def _count_groups(name: str, y: Floats, group: NDArray[np.int64]) -> int:
     """Return the number of groups that a metric averages over."""
-    if name == "ndcg":  # those without a positive gain are left out
-        return len(np.unique(group[y > 0]))
-    return len(np.unique(group))
+    # Of ndcg those without a positive gain are left out.
+    return len(np.unique(group[y > 0] if name == "ndcg" else group))
 
 
 def sample_rows(
@@ -254,19 +249,14 @@ def sample_rows(
     if not isinstance(data, PartitionedTable) or data.is_pairs:
         raise TypeError(f"Expected items in partitions, got {data!r}.")
     roles = {f"left out {k}": column for k, column in enumerate(leave_out)}
-    parts = open_partitions(data, _Rows, **roles)
-    try:
+    with closing(open_partitions(data, _Rows, **roles)) as parts:
         sizes = parts.each(attrgetter("n_rows"))
         n_all = sum(sizes)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         chosen = np.sort(rng.choice(n_all, min(n_rows, n_all), replace=False))
-        own = split_rows(chosen, sizes)
-        tables = [
-            table for table in parts.each(_Rows.take, own=own) if table is not None
-        ]
-    finally:
-        parts.close()
+        taken = parts.each(_Rows.take, own=split_rows(chosen, sizes))
+        tables = [table for table in taken if table is not None]
     values = np.concatenate([table.dense() for table in tables])
     names = tables[0].feature_names
     return values if names is None else pl.DataFrame(values, schema=list(names))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial, singledispatch
 from operator import attrgetter
@@ -74,10 +75,8 @@ Data = PartitionedTable | PartitionedPairs
 
 @singledispatch
 def fit_model(model: Any, data: Data, **columns: Any) -> dict[str, Any] | None:
-    """Return the fitted attributes of a model, learned where the data are.
-
-    None if the model was fitted here, on comparisons that were added up there.
-    """
+    """Return the fitted attributes of a model, learned where the data are."""
+    # None if the model was fitted here, on comparisons that were added up there.
     raise TypeError(
         f"{type(model).__name__} cannot be fitted on data in partitions; expected "
         "RankSVM, RankRLS, LogisticCompare or BradleyTerry. Try a sample of the rows."
@@ -204,30 +203,21 @@ def fit_named(model: Any, data: Data, y: Any, sample_weight: Any) -> bool:
 def add_up(
     data: Data, **roles: Any
 ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], dict[str, NDArray[Any]]]:
-    """Return pairs, outcomes, weights and other columns; equal comparisons added up.
-
-    One pass: the sum over comparisons is a sum over the few that differ, with weights.
-    """
+    """Return pairs, outcomes, weights and other columns; equal comparisons added up."""
+    # One pass: the sum over comparisons is a sum over the few that differ, with
+    # weights.
     if not isinstance(data, PartitionedPairs):
         raise TypeError(
             "Expected comparisons in partitions: PartitionedPairs(source, left, "
             f"right), with the names of the two columns of items; got {data!r}."
         )
-    parts = open_partitions(data, CountedPartition, **roles)
-    try:
-        summary = summarize(parts)
-        warn_of_comparisons(summary)
+    with closing(open_partitions(data, CountedPartition, **roles)) as parts:
+        warn_of_comparisons(summarize(parts))
         tables = [t for t in parts.each(attrgetter("table")) if t is not None]
-    finally:
-        parts.close()
     added = add_equal(pl.concat(tables, how="vertical_relaxed"))
-    others = {
-        name: added[name].to_numpy()
-        for name in added.columns
-        if name not in ("left", "right", "y", "weight")
-    }
     pairs = Pairs(None, added["left"], added["right"])
-    return pairs, added["y"].to_numpy(), added["weight"].to_numpy(), others
+    others = {c.name: c.to_numpy() for c in added.drop("left", "right").iter_columns()}
+    return pairs, others.pop("y"), others.pop("weight"), others
 
 
 def sample_share(summary: PartitionSummary) -> float:
@@ -238,10 +228,7 @@ def sample_share(summary: PartitionSummary) -> float:
 
 @fit_model.register
 def _fit_logistic(
-    model: LogisticCompare,
-    data: Data,
-    y: Any = None,
-    sample_weight: Any = None,
+    model: LogisticCompare, data: Data, y: Any = None, sample_weight: Any = None
 ) -> dict[str, Any] | None:
     if not data.is_pairs:
         given = data if isinstance(data.source, str) else data.source
@@ -254,24 +241,18 @@ def _fit_logistic(
         return None
     check_linear(model, identity=None)
     build = build_compared(LikelihoodPartition, data, link=model.link)
-    parts = open_partitions(data, build, y=y, weight=sample_weight)
-    try:
+    opened = open_partitions(data, build, y=y, weight=sample_weight)
+    with closing(opened) as parts:
         summary = summarize(parts)
         warn_of_comparisons(summary)
         solution, coef, t = _solve_likelihood(model, parts, summary)
-    finally:
-        parts.close()
     model._warn(bool(summary.totals[1] == summary.totals.sum()), solution)
     model.__dict__.pop("_stream", None)
     return {
-        **summary.features,
-        **model._tie_attributes(t),
-        "coef_": coef,
-        "objective_": solution.value,
-        "gap_": solution.gap,
-        "n_iter_": solution.n_iter,
-        "converged_": solution.converged,
-    }
+        **summary.features, **model._tie_attributes(t), "coef_": coef,
+        "objective_": solution.value, "gap_": solution.gap,
+        "n_iter_": solution.n_iter, "converged_": solution.converged,
+    }  # fmt: skip
 
 
 def _solve_likelihood(
@@ -288,20 +269,14 @@ def _solve_likelihood(
         start, ridge = np.append(start, link.start(share)), np.append(ridge, 0.0)
     taken = parts.each(LikelihoodPartition.take, sample_share(summary))
     sample = SampledLikelihood(taken, model.link)
-    objective = SummedObjective(
-        parts, ridge, sample=sample, share=float(summary.totals.sum()) / sample.total
-    )
+    scale = float(summary.totals.sum()) / sample.total
+    objective = SummedObjective(parts, ridge, sample=sample, share=scale)
     progress = FitProgress(model, summary.facts, start)
     solution = minimize_newton(
-        objective,
-        progress.start,
-        tol=model.tol,
-        max_iter=int(model.max_iter),
-        min_iter=1,
-        dense=False,
-        precondition=objective.preconditioner,
+        objective, progress.start, tol=model.tol, max_iter=int(model.max_iter),
+        min_iter=1, dense=False, precondition=objective.preconditioner,
         watch=progress.watch,
-    )
+    )  # fmt: skip
     t = float(solution.x[-1]) if share else link.start(0.0)
     return solution, solution.x[:q], t
 
@@ -319,11 +294,11 @@ def _fit_squares(
     check_linear(model)
     roles = {"y": y, "weight": sample_weight}
     if data.is_pairs:
-        parts = open_partitions(data, build_compared(ComparedSquares, data), **roles)
+        build = build_compared(ComparedSquares, data)
     else:
         build = partial(GradedSquares, per_group=model.per_group)
-        parts = open_partitions(data, build, qid=qid, **roles)
-    try:
+        roles["qid"] = qid
+    with closing(open_partitions(data, build, **roles)) as parts:
         summary = summarize(parts)
         if summary.first.n_features > LARGEST:
             raise ValueError(
@@ -336,8 +311,6 @@ def _fit_squares(
         else:
             check_groups(summary.facts, parts)
         sums = parts.sum(_sums_of, summary.first.n_features)
-    finally:
-        parts.close()
     H, h, square, size, n_different = sums
     n_groups = summary.sum("n_groups")
     if n_different == 0:
@@ -349,24 +322,17 @@ def _fit_squares(
     warn_single_items(summary.sum("n_idle_groups"), n_groups)
     fit = _solve_squares(H, h, square, size, float(model.alpha))
     assert fit.x is not None
-    fitted = {
-        **summary.features,
-        **fit.fitted(model),
-        "coef_": fit.x,
-        "objective_": fit.value,
-        "n_pairs_": summary.sum("n_pairs"),
-    }
+    fitted = summary.features | fit.fitted(model)
+    fitted |= {"coef_": fit.x, "objective_": fit.value}
+    fitted["n_pairs_"] = summary.sum("n_pairs")
     if not data.is_pairs:
         fitted["fitted_with_qid_"] = qid is not None
     return fitted
 
 
 def _sums_of(part: Any, n_features: int) -> tuple[Any, ...]:
-    if part.sums:
-        sums: tuple[Any, ...] = part.sums
-        return sums
     nothing = np.zeros(n_features)
-    return np.zeros((n_features, n_features)), nothing, 0.0, nothing, 0
+    return part.sums or (np.zeros((n_features, n_features)), nothing, 0.0, nothing, 0)
 
 
 def _solve_squares(
@@ -379,16 +345,9 @@ def _solve_squares(
         solution = RidgeSystem(H, h).solve(alpha)
         x = solution.x
         value = max(square - float(x @ (2.0 * h - H @ x)), 0.0) + alpha * float(x @ x)
-    return LeastSquaresFit(
-        x,
-        np.zeros(0),
-        value,
-        solution.residual / (alpha * value),
-        solution.n_iter,
-        solution.method,
-        solution.n_dropped,
-        not x.any(),
-    )
+    gap, n_iter = solution.residual / (alpha * value), solution.n_iter
+    how = solution.method, solution.n_dropped, not x.any()
+    return LeastSquaresFit(x, np.zeros(0), value, gap, n_iter, *how)
 
 
 @fit_model.register
@@ -404,13 +363,6 @@ def _fit_svm(
     check_linear(model, loss="squared_hinge", pairs_per_item=None)
     if data.is_pairs:
         return _fit_compared(model, data, y, sample_weight)
-    assert isinstance(data, PartitionedTable)
-    return _fit_graded(model, data, y, qid, sample_weight)
-
-
-def _fit_graded(
-    model: RankSVM, data: PartitionedTable, y: Any, qid: Any, sample_weight: Any
-) -> dict[str, Any]:
     build = partial(GradedPartition, per_group=model.per_group)
     parts = open_partitions(data, build, y=y, qid=qid, weight=sample_weight)
     summary = summarize(parts)
@@ -450,32 +402,16 @@ def _solve_hinges(
     sample: PartitionObjective,
     share: float,
 ) -> dict[str, Any]:
-    q = summary.first.n_features
-    objective = SummedObjective(
-        parts, np.ones(q), float(model.C), sample=sample, share=share
-    )
+    q, C = summary.first.n_features, float(model.C)
+    objective = SummedObjective(parts, np.ones(q), C, sample=sample, share=share)
     progress = FitProgress(model, summary.facts, np.zeros(q))
-    try:
-        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
-            found = minimize_smooth(model, objective, progress.start, progress.watch)
-    finally:
-        parts.close()
-    solution = PrimalSolution(
-        found.x,
-        found.value,
-        found.gap,
-        found.n_iter,
-        found.gap <= model.tol,
-        np.zeros(0),
-        "newton",
-    )
-    judge_solution(
-        model,
-        solution,
-        model.C,
-        bool(found.x.any()),
-        lambda: max(parts.each(_largest)),
-    )
+    silent = np.errstate(over="ignore", invalid="ignore")
+    with closing(parts), silent, one_blas_thread():
+        found = minimize_smooth(model, objective, progress.start, progress.watch)
+    gap, learned = found.gap, bool(found.x.any())
+    result = found.x, found.value, gap, found.n_iter, gap <= model.tol
+    solution = PrimalSolution(*result, np.zeros(0), "newton")
+    judge_solution(model, solution, model.C, learned, lambda: max(parts.each(_largest)))
     return {**summary.features, **solution.fitted(), "coef_": found.x}
 
 

@@ -48,7 +48,6 @@ from tiebreak.losses import (
     GradeSquaredHinge,
     GradeTree,
     GroupLaplacian,
-    Laplacian,
     ListedSquaredHinge,
     PairLaplacian,
     UtilityLoss,
@@ -282,28 +281,20 @@ class GradedPartition(LinearPartition):
 
 def graded_facts(grades: Grades, weight: Floats, tree: GradeTree) -> PartitionFacts:
     """Return what is known of a partition of graded items."""
-    positive = weight[weight > 0]
+    items, positive = grades.items, weight[weight > 0]
+    mark = float(grades.y.sum()), float(items.values.sum()), float(weight.sum())
     return PartitionFacts(
-        len(grades.y),
-        grades.items.n_features,
-        grades.items.feature_names,
-        (float(grades.y.sum()), float(grades.items.values.sum()), float(weight.sum())),
-        tree.n_pairs,
-        tree.n_groups,
-        tree.n_idle_groups,
-        tree.total,
-        float(positive.min(initial=np.inf)),
-        float(positive.max(initial=0.0)),
+        len(grades.y), items.n_features, items.feature_names, mark, tree.n_pairs,
+        tree.n_groups, tree.n_idle_groups, tree.total,
+        float(positive.min(initial=np.inf)), float(positive.max(initial=0.0)),
         group_keys(grades.group_names),
-    )
+    )  # fmt: skip
 
 
 def join_samples(samples: list[tuple[Any, ...]], per_group: str) -> GradedPartition:
     """Return one partition of the rows that `GradedPartition.take` gave."""
     filled = [sample for sample in samples if sample]
-    X, y, group, weight = (
-        np.concatenate(column) for column in zip(*filled, strict=True)
-    )
+    X, y, group, weight = map(np.concatenate, zip(*filled, strict=True))
     # Groups are numbered in every partition anew.
     n_groups = [sample[2].max() + 1 for sample in filled]
     first = np.repeat(np.cumsum([0, *n_groups[:-1]]), [len(s[1]) for s in filled])
@@ -329,11 +320,9 @@ def read_comparisons(
     items: ItemTable | None = None,
     names: NDArray[Any] | None = None,
 ) -> Compared | None:
-    """Return the checked comparisons of a partition; None without rows.
-
-    Columns are y, maybe weight, and either X, of shape (n, 2, n_features), or left and
-    right. Outcomes are numbers -1, 0, +1, or words.
-    """
+    """Return the checked comparisons of a partition; None without rows."""
+    # Columns are y, maybe weight, and either X, of shape (n, 2, n_features), or left
+    # and right. Outcomes are numbers -1, 0, +1, or words.
     if columns.get("y") is None:
         check_outcomes(None, 0)
     y = as_column(columns["y"], "y")
@@ -423,9 +412,7 @@ class ListedPartition(ComparedPartition, LinearPartition):
         return _dense(difference), loss.weight[chosen]
 
     def __sizeof__(self) -> int:
-        if self.is_empty:
-            return 1000
-        return n_bytes(self.A) + 64 * len(self.loss.better)
+        return 1000 if self.is_empty else n_bytes(self.A) + 64 * len(self.loss.better)
 
 
 class SampledPairs(LinearPartition):
@@ -452,9 +439,8 @@ class _Likelihood(PartitionObjective):
         link, q = LINKS[self._link], self._design.n_coef
         # Without a variable for it, the tie parameter is that of no ties at all.
         tie = None if len(x) > q else link.start(0.0)
-        self._objective = ComparisonObjective(
-            self._design, link, self._counts, np.zeros(q), tie=tie
-        )
+        given = self._design, link, self._counts, np.zeros(q)
+        self._objective = ComparisonObjective(*given, tie=tie)
         return self._objective.expand(x)
 
     def _hessian_product(self, v: Floats) -> Floats:
@@ -473,13 +459,9 @@ class LikelihoodPartition(ComparedPartition, _Likelihood):
     def _build(self, compared: Compared, link: str = "davidson") -> None:
         pairs = compared.pairs
         table, code = pairs.table.unique()
-        cells = count_comparisons(
-            code[pairs.left],
-            code[pairs.right],
-            compared.outcome,
-            compared.weight,
-            table.n_items,
-        )
+        outcome, weight = compared.outcome, compared.weight
+        left, right = code[pairs.left], code[pairs.right]
+        cells = count_comparisons(left, right, outcome, weight, table.n_items)
         design = FeatureDesign(table.values, cells.left, cells.right)
         self._keep(design, cells.counts, link)
 
@@ -515,23 +497,12 @@ class CountedPartition(ComparedPartition):
     table: pl.DataFrame | None = None
 
     def _build(self, compared: Compared) -> None:
-        pairs = compared.pairs
-        names = np.asarray(pairs.names)
-        added = add_equal(
-            pl.DataFrame(
-                {
-                    "left": pairs.left,
-                    "right": pairs.right,
-                    "y": compared.outcome,
-                    "weight": compared.weight,
-                    **compared.others,
-                }
-            )
-        )
-        self.table = added.with_columns(
-            pl.Series("left", names[added["left"].to_numpy()]),
-            pl.Series("right", names[added["right"].to_numpy()]),
-        )
+        pairs, names = compared.pairs, np.asarray(compared.pairs.names)
+        columns = {"left": pairs.left, "right": pairs.right, "y": compared.outcome}
+        columns |= {"weight": compared.weight, **compared.others}
+        added = add_equal(pl.DataFrame(columns))
+        named = (pl.Series(s, names[added[s].to_numpy()]) for s in ("left", "right"))
+        self.table = added.with_columns(*named)
 
 
 def add_equal(table: pl.DataFrame) -> pl.DataFrame:
@@ -584,7 +555,7 @@ class _Squares:
     sums: tuple[Any, ...] = ()
 
     def _add(
-        self, table: ItemTable, laplacian: Laplacian, target: Floats, count: int
+        self, table: ItemTable, laplacian: Any, target: Floats, count: int
     ) -> None:
         A = table.values
         squares = A.multiply(A) if table.is_sparse else A**2
@@ -629,10 +600,9 @@ class ComparedSquares(ComparedPartition, _Squares):
 
     def _build(self, compared: Compared) -> None:
         pairs = compared.pairs
-        laplacian = PairLaplacian(
-            pairs.left, pairs.right, compared.weight, pairs.n_items
-        )
-        target: Floats = np.sqrt(compared.weight) * compared.outcome.astype(float)
+        weight = compared.weight
+        laplacian = PairLaplacian(pairs.left, pairs.right, weight, pairs.n_items)
+        target: Floats = np.sqrt(weight) * compared.outcome.astype(float)
         self.facts = replace(self.facts, n_pairs=len(pairs))
         count = int(np.count_nonzero(compared.outcome))
         self._add(pairs.table, laplacian, target, count)

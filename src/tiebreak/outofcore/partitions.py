@@ -151,10 +151,8 @@ class Step:
     ----------
     number : int
         Number of steps taken.
-    value : float
-        Value of the objective.
-    gap : float
-        How far it may be above the minimum, as a share of it.
+    value, gap : float
+        Value of the objective, and how far it may be above the minimum, as a share.
     x : ndarray
         The point.
     """
@@ -201,12 +199,10 @@ def running(
     keep : bool, optional
         Whether partitions, once read and checked, stay in memory. Default: as many as
         fit in half of the free memory; on a cluster all of them or none, by the size of
-        the first. With False every pass reads the data again, and only the partitions
-        at work are in memory.
+        the first. With False every pass reads the data again.
     checkpoint : path, optional
-        A file that is written after every step. A fit that was interrupted goes on
-        from there when it is started again with the same data and parameters; a file
-        of another fit is refused.
+        A file that is written after every step. The same fit, started again, goes on
+        from there; a file of another fit is refused.
     tell : callable, optional
         Is called with a :class:`Step` after every step, for progress.
 
@@ -247,10 +243,8 @@ class PartitionFacts:
 
 def group_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a number for each name, the same on every machine; 1 and "1" share one."""
-    digests = [
-        hashlib.blake2b(str(name).encode(), digest_size=8).digest()
-        for name in names.tolist()
-    ]
+    texts = (str(name).encode() for name in names.tolist())
+    digests = (hashlib.blake2b(text, digest_size=8).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
 
@@ -307,8 +301,8 @@ def check_groups(facts: Sequence[PartitionFacts], parts: Partitions) -> None:
         f"{len(straddling)} group(s) lie in more than one partition: group {name!r} is "
         f"in {parts.labels[one]} and in {parts.labels[two]}. Items of a group are "
         "compared with each other, so that a group must lie in one partition, and "
-        "without qid all rows are one group. "
-        "tiebreak.outofcore.repartition(source, folder, qid=...) brings it there."
+        "without qid all rows are one group. tiebreak.outofcore.repartition(source, "
+        "folder, qid=...) brings it there."
     )
 
 
@@ -335,9 +329,8 @@ class FitProgress:
     def watch(self) -> Callable[[Floats, float, float, int], None] | None:
         """What the solver is to call after every step."""
         settings = self._settings
-        if settings.checkpoint is None and settings.tell is None:
-            return None
-        return self._after
+        asked = settings.checkpoint is not None or settings.tell is not None
+        return self._after if asked else None
 
     def _after(self, x: Floats, value: float, gap: float, n_iter: int) -> None:
         number = self._steps_before + n_iter
@@ -370,11 +363,8 @@ class FitProgress:
 def _sign(model: Any, facts: Sequence[PartitionFacts]) -> str:
     """Return a hash of the model, its parameters and the data."""
     # How far to go and when to stop may change between two attempts.
-    parameters = {
-        name: value
-        for name, value in sorted(model.get_params().items())
-        if name not in ("tol", "max_iter")
-    }
+    given, free = sorted(model.get_params().items()), ("tol", "max_iter")
+    parameters = {name: value for name, value in given if name not in free}
     summary = [(fact.n_rows, fact.n_features, fact.mark) for fact in facts]
     text = f"{type(model).__name__} {parameters!r} {summary!r}"
     return hashlib.sha256(text.encode()).hexdigest()

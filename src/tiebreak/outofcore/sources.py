@@ -142,11 +142,9 @@ def dask_readers(
         # One frame: Dask may read columns of different frames in different portions.
         for role, column in others.items():
             _check_partitions(role, column.npartitions, source.npartitions)
-        source = source.assign(
-            **{_reserved(role): column for role, column in others.items()}
-        )
-        named = [(role, _reserved(role)) for role in others]
-        layout = replace(layout, roles=(*layout.roles, *named))
+        named = {role: f"tiebreak {role}" for role in others}
+        source = source.assign(**{named[role]: others[role] for role in others})
+        layout = replace(layout, roles=(*layout.roles, *named.items()))
         others = {}
     blocks = _blocks(source)
     columns: dict[str, list[Any]] = {}
@@ -160,10 +158,6 @@ def dask_readers(
         for k, block in enumerate(blocks)
     ]
     return readers, labels
-
-
-def _reserved(role: str) -> str:
-    return f"tiebreak {role}"
 
 
 def _check_partitions(role: str, n: int, n_wanted: int) -> None:
@@ -244,16 +238,13 @@ class _Partitioned:
         return score_model(model, self, **columns)
 
     def readers(self, **roles: Any) -> tuple[list[Any], list[str]]:
-        """Return what reads each partition, and the labels of the partitions.
-
-        A role is given the name of a column, or a collection of Dask with the same
-        partitions; None: there is none.
-        """
+        """Return what reads each partition, and the labels of the partitions."""
+        # A role is given the name of a column, or a collection of Dask with the same
+        # partitions; None: there is none.
         given = {role: column for role, column in roles.items() if column is not None}
         named = {role: c for role, c in given.items() if isinstance(c, str)}
-        layout = replace(
-            self._layout, roles=(*self._layout.roles, *sorted(named.items()))
-        )
+        known = (*self._layout.roles, *sorted(named.items()))
+        layout = replace(self._layout, roles=known)
         others = {role: c for role, c in given.items() if role not in named}
         for role, column in others.items():
             if not is_dask(column) or not is_dask(self.source):
@@ -307,10 +298,8 @@ class PartitionedTable(_Partitioned):
         return getattr(self.source, "ndim", 2) == 3
 
     def for_model(self, model: Any) -> PartitionedTable:
-        """Return the table with the features that a fitted model knows by name.
-
-        Nothing changes where features were chosen or mapped, or have no names.
-        """
+        """Return the table with the features that a fitted model knows by name."""
+        # Nothing changes where features were chosen or mapped, or have no names.
         known = getattr(model, "feature_names_in_", None)
         is_frame = not hasattr(self.source, "rechunk")
         if known is None or self._layout != Layout() or not is_frame:

@@ -233,10 +233,8 @@ def _check_version(meta: Any) -> None:
 
 
 def foreign_types(schema: Any) -> list[str]:
-    """Name the types in a schema that are not trusted.
-
-    Every list and dict is visited, so nothing that skops would build is overlooked.
-    """
+    """Name the types in a schema that are not trusted."""
+    # Every list and dict is visited, so nothing that skops would build is overlooked.
     foreign: set[str] = set()
     files: set[str] = set()
     pending = [schema]
@@ -257,11 +255,9 @@ def foreign_types(schema: Any) -> list[str]:
 
 
 def _check_reference(loader: str, node: dict[str, Any], files: set[str]) -> None:
-    """Refuse parts that stand for other parts, or that share a file with one.
-
-    Either way a small file could describe a large model: that each part is there once
-    is what makes the size of the file a bound.
-    """
+    """Refuse parts that stand for other parts, or that share a file with one."""
+    # Either way a small file could describe a large model: that each part is there once
+    # is what makes the size of the file a bound.
     if "__id__" in node:
         raise RefusedError(
             "has parts that refer to each other; it was not made by tiebreak.save."

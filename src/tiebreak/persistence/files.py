@@ -109,11 +109,9 @@ def is_ours(model: Any) -> bool:
 
 
 def _portable(value: Any) -> Any:
-    """Copy the estimators, not their arrays, with metadata requests as plain dicts.
-
-    A request (``set_fit_request``) refers back to its estimator, and a file holds a
-    tree.
-    """
+    """Copy the estimators, not their arrays, with metadata requests as plain dicts."""
+    # A request (``set_fit_request``) refers back to its estimator, and a file holds a
+    # tree.
     if isinstance(value, BaseEstimator):
         copied = copy.copy(value)
         vars(copied).update(_portable(vars(value)))
@@ -137,11 +135,9 @@ def _restore_requests(model: Any) -> None:
 
 
 def _tidy(value: Any, files: list[str]) -> Any:
-    """Leave out object numbers and number the files, so that bytes are reproducible.
-
-    ``files`` gets the file of each part, once for every part that has it, so that no
-    part of the new file stands for another and no two share a file.
-    """
+    """Leave out object numbers and number the files, so that bytes are reproducible."""
+    # ``files`` gets the file of each part, once for every part that has it, so that no
+    # part of the new file stands for another and no two share a file.
     if isinstance(value, list):
         return [_tidy(part, files) for part in value]
     if not isinstance(value, dict):
@@ -245,10 +241,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
 
 
 def load(
-    path: str | os.PathLike[str],
-    *,
-    trusted: Iterable[str] = (),
-    max_bytes: int = 2**30,
+    path: str | os.PathLike[str], *, trusted: Iterable[str] = (), max_bytes: int = 2**30
 ) -> Any:
     """Read a model that `save` wrote, without running code from the file.
 

@@ -92,13 +92,9 @@ def as_comparisons(read: ReadResult) -> ComparisonData:
         columns = dict(read.columns)
         if "weight" in columns:
             columns["sample_weight"] = columns.pop("weight")
-        names = read.pairs.names
-        return ComparisonData(
-            read.pairs, read.y, columns, item_names=names, sided=read.sided
-        )
-    if read.kind == "orders":
-        return _of_orders(read)
-    return _of_grades(read)
+        named: Any = {"item_names": read.pairs.names, "sided": read.sided}
+        return ComparisonData(read.pairs, read.y, columns, **named)
+    return _of_orders(read) if read.kind == "orders" else _of_grades(read)
 
 
 def _of_orders(read: ReadResult) -> ComparisonData:
@@ -150,24 +146,14 @@ def _count_made(found: Any, what: str) -> str:
     return f"Every two items within {what} were compared: {len(found.y):,} comparisons."
 
 
-def as_lists(
-    read: ReadResult,
-) -> tuple[Orders, NDArray[np.float64] | None, list[str]]:
-    """Return lists of named items, their weights where known, and notes.
-
-    Each group of graded items is a list, and each comparison a list of two items.
-    """
+def as_lists(read: ReadResult) -> tuple[Orders, NDArray[np.float64] | None, list[str]]:
+    """Return lists of named items, their weights where known, and notes."""
+    # Each group of graded items is a list, and each comparison a list of two items.
     if read.kind == "orders":
         assert read.orders is not None
         return read.orders, read.columns.get("weight"), _not_written(read)
-    if read.kind == "comparisons":
-        return _of_comparisons(read)
-    return _lists_of_grades(read)
-
-
-def _of_comparisons(
-    read: ReadResult,
-) -> tuple[Orders, NDArray[np.float64] | None, list[str]]:
+    if read.kind != "comparisons":
+        return _lists_of_grades(read)
     pairs, y = read.pairs, read.y
     assert pairs is not None and y is not None
     # The better one first: y is the sign of r(right) - r(left).
@@ -191,8 +177,7 @@ def _lists_of_grades(read: ReadResult) -> tuple[Orders, None, list[str]]:
             "The graded rows have no names, and ranked lists are of named items. Name "
             "the column that holds them with --item."
         )
-    column = np.zeros((len(read.names), 1))
-    graded = check_grades(column, read.grades, read.query)
+    graded = check_grades(np.zeros((len(read.names), 1)), read.grades, read.query)
     rows = np.lexsort((-graded.y, graded.group))
     sequences: list[list[list[str]]] = [[] for _ in range(graded.n_groups)]
     last: tuple[int, float] | None = None
@@ -216,6 +201,5 @@ def _not_written(read: ReadResult) -> list[str]:
     compared = [one for one in (read.pairs, read.orders) if one is not None]
     if read.items is not None or any(one.has_features for one in compared):
         named.append("features of the items")
-    if not named:
-        return []
-    return [f"Not written, because the format has no place for it: {', '.join(named)}."]
+    said = f"Not written, because the format has no place for it: {', '.join(named)}."
+    return [said] if named else []

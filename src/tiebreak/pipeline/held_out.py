@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 from tiebreak import BradleyTerry, check_pairs
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.ratings.checks.report import PairsReport
-from tiebreak.selection import (
-    ForwardResult,
-    ItemKFold,
-    evaluate_folds,
-    evaluate_forward,
-)
-from tiebreak.selection.results import fit_names
+from tiebreak.selection import ItemKFold
+from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
+from tiebreak.selection.results import ForwardResult, fit_names
 
 # Held-out quality is an estimate; more rows than this only take longer.
 ENOUGH_ROWS = 300_000
@@ -42,10 +38,8 @@ def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def draw_rows(data: ComparisonData) -> ComparisonData:
-    """Return comparisons drawn at random, if there are more than an estimate needs.
-
-    They are always the same ones, in their order.
-    """
+    """Return comparisons drawn at random, if there are more than an estimate needs."""
+    # They are always the same ones, in their order.
     n = len(data.y)
     return data if n <= ENOUGH_ROWS else take_rows(data, draw_numbers(n))
 
@@ -76,10 +70,8 @@ def by_time(data: ComparisonData) -> bool:
 
 
 def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardResult:
-    """Return how well clones of models predict held-out rows, the same for all.
-
-    These are later ones if there are dates, else folds.
-    """
+    """Return how well clones of models predict held-out rows, the same for all."""
+    # These are later ones if there are dates, else folds.
     data = draw_rows(data)
     pairs, y, columns = data.pairs, data.y, dict(data.columns)
     dated = by_time(data)
@@ -100,11 +92,9 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
             result = evaluate_forward(
                 models, pairs, y, period=place, min_train=0.5, **given
             )
-            ends = (dates[result.by_split[end]] for end in ("first", "last"))
-            first, last = (pl.Series(end) for end in ends)
-            return replace(
-                result, by_split=result.by_split.with_columns(first=first, last=last)
-            )
+            table = result.by_split
+            ends = (pl.Series(end, dates[table[end]]) for end in ("first", "last"))
+            return replace(result, by_split=table.with_columns(*ends))
         # Items with names are compared again and again, so rows can be held out; a
         # graded row is an item of its own.
         if pairs.names is not None:

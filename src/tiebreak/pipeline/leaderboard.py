@@ -22,10 +22,9 @@ from tiebreak.report.data import last_step
 def item_utilities(
     model: Any, items: ItemTable, names: NDArray[Any] | None = None
 ) -> NDArray[np.float64]:
-    """Return the utilities of items with features; higher is better.
-
-    A model that was fitted with ``identity`` adds what it knows of an item by its name.
-    """
+    """Return the utilities of items with features; higher is better."""
+    # A model that was fitted with ``identity`` adds what it knows of an item by its
+    # name.
     X: Any = items
     if isinstance(model, Pipeline):
         for _, step in model.steps[:-1]:
@@ -87,16 +86,10 @@ def board_items(
         pairs.left, pairs.right, data.y, check_weights(weight, len(pairs)), len(names)
     )
     tally = dict(zip(("wins", "ties", "losses"), counts.tally(len(names)), strict=True))
-    nothing = {
-        name: pl.Series([None] * len(names), dtype=kind)
-        for name, kind in (
-            ("lower", pl.Float64),
-            ("upper", pl.Float64),
-            ("rank_best", pl.Int64),
-            ("rank_worst", pl.Int64),
-            ("group", pl.String),
-        )
-    }
+    kinds: dict[str, Any] = dict.fromkeys(("lower", "upper"), pl.Float64())
+    kinds |= dict.fromkeys(("rank_best", "rank_worst"), pl.Int64())
+    kinds |= {"group": pl.String()}
+    nothing = {n: pl.Series([None] * len(names), dtype=k) for n, k in kinds.items()}
     table = pl.DataFrame({"item": names, "rating": rating} | nothing | tally)
     table = table.sort("rating", descending=True, maintain_order=True)
     ranks = table["rating"].rank("min", descending=True).cast(pl.Int64)
@@ -114,22 +107,17 @@ def table_rows(
     query: NDArray[Any] | None,
     grades: NDArray[np.float64] | None,
 ) -> pl.DataFrame:
-    """Return rows with their ranks within queries: query by query, best first.
-
-    ``row`` counts from 1 in the order of the file; columns that are None are left out.
-    """
+    """Return rows with their ranks within queries: query by query, best first."""
+    # ``row`` counts from 1 in the order of the file; columns that are None are left
+    # out.
     n = len(utility)
-    group = np.zeros(n, dtype=np.int64)
-    columns: dict[str, Any] = {"row": np.arange(1, n + 1)}
-    if names is not None:
-        columns["item"] = names
-    if query is not None:
-        columns["query"] = query
-        group = factorize(query)[0]
-    if grades is not None:
-        columns["grade"] = grades
+    group = np.zeros(n, dtype=np.int64) if query is None else factorize(query)[0]
     rank = ranks_within(utility, group)
-    table = pl.DataFrame(columns | {"utility": utility, "rank": rank})
+    columns = {"row": np.arange(1, n + 1), "item": names, "query": query}
+    columns |= {"grade": grades, "utility": utility, "rank": rank}
+    table = pl.DataFrame(
+        {k: column for k, column in columns.items() if column is not None}
+    )
     return table[np.lexsort((rank, group))]
 
 

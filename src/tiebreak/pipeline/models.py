@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,9 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tiebreak import (
-    BradleyTerry,
-    Elo,
-    Glicko,
-    Glicko2,
-    LogisticCompare,
-    OnItems,
-    RankSVM,
-    ThresholdCompare,
-    tune,
-)
-from tiebreak.data import Pairs
+from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, tune
+from tiebreak.data import OnItems, Pairs
+from tiebreak.models import LogisticCompare, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, take_rows
 from tiebreak.ratings.checks.report import PairsReport
@@ -80,7 +72,7 @@ only ties cost anything.
 """
 
 BY_BOTH: dict[str, Callable[[], Any]] = {
-    "logistic-names": lambda: _scaled(LogisticCompare(identity=_IDENTITY)),
+    "logistic-names": lambda: _scaled(LogisticCompare(identity=_IDENTITY))
 }
 """Models of items that have features and names, and learn from both."""
 
@@ -97,10 +89,9 @@ class Choice:
 def models_for(
     data: ComparisonData, *, by_name_too: bool = False
 ) -> dict[str, Callable[[], Any]]:
-    """Return the models that can learn from comparisons, the default one first.
-
-    ``by_name_too``: also those that use names only, where items have features as well.
-    """
+    """Return the models that can learn from comparisons, the default one first."""
+    # ``by_name_too``: also those that use names only, where items have features as
+    # well.
     if not data.pairs.has_features:
         if data.partitioned is None:
             return BY_NAME
@@ -165,17 +156,12 @@ def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
             "file; equal results of many files are added up, which suits "
             f"{' and '.join(models)}. {choices}"
         )
-    if not data.pairs.has_features:
-        other = asked in BY_FEATURE or asked in BY_BOTH
-        return f"The items have only names.{_for_others(asked, other)} {choices}"
-    if data.pairs.names is not None and asked in BY_NAME:
+    featured = data.pairs.has_features
+    if featured and data.pairs.names is not None and asked in BY_NAME:
         return f"{asked!r} looks at names only; leave --items out for it. {choices}"
-    other = asked in BY_NAME or asked in BY_BOTH
-    return f"The items have features.{_for_others(asked, other)} {choices}"
-
-
-def _for_others(asked: str, elsewhere: bool) -> str:
-    return f" {asked!r} is for others." if elsewhere else ""
+    others = (BY_NAME if featured else BY_FEATURE) | BY_BOTH
+    also = f" {asked!r} is for others." if asked in others else ""
+    return f"The items have {'features' if featured else 'only names'}.{also} {choices}"
 
 
 def set_alpha(model: Any, alpha: float) -> None:
@@ -253,17 +239,11 @@ def tune_model(
     checkpoint: Path | None = None,
     progress: bool = False,
 ) -> Tuned:
-    """Return a model with the settings that predict held-out results best.
-
-    ``checkpoint`` keeps scores over an interruption; that of another search is
-    overwritten.
-    """
-    pairs = data.pairs
-    grid = grid_for(
-        name,
-        pairs.shape[2] if pairs.has_features else 1,
-        dated="period" in data.columns,
-    )
+    """Return a model with the settings that predict held-out results best."""
+    # ``checkpoint`` keeps scores over an interruption; that of another search is
+    # overwritten.
+    n_features = data.pairs.shape[2] if data.pairs.has_features else 1
+    grid = grid_for(name, n_features, dated="period" in data.columns)
     plan = _plan(data)
     rows, last, step = plan.data.pairs, model, ""
     if isinstance(model, Pipeline):
@@ -273,22 +253,19 @@ def tune_model(
     path = "ranker__" if hasattr(last, "ranker") else ""
     y = plan.data.y
     columns = columns_for(last, plan.data.columns)
-    options: dict[str, Any] = {
-        "cv": plan.folds,
-        "scoring": _scoring(last, y, plan.folds),
-        "sample_weight": columns.pop("sample_weight", None),
-        "columns": columns,
-        "progress": progress,
-        "checkpoint": checkpoint,
-        "refit": False,
-    }
+    weight = columns.pop("sample_weight", None)
     search = {f"{path}{key}": values for key, values in grid.items()}
+    choose = partial(
+        tune, last, rows, y, search, cv=plan.folds, columns=columns, refit=False,
+        scoring=_scoring(last, y, plan.folds), sample_weight=weight, progress=progress,
+        checkpoint=checkpoint,
+    )  # fmt: skip
     try:
-        found = tune(last, rows, y, search, **options)
+        found = choose()
     except OtherSearchError:
         assert checkpoint is not None
         checkpoint.unlink()
-        found = tune(last, rows, y, search, **options)
+        found = choose()
     chosen = {f"{step}{key}": value for key, value in found.best_params.items()}
     found = _plain_names(found, path)
     notes = [_say_choice(found, plan.how), *_say_edges(found, grid), plan.honest]
@@ -375,11 +352,8 @@ def _plain_names(found: TuneResult, path: str) -> TuneResult:
     if not path:
         return found
     plain = {key: key.removeprefix(path) for key in found.best_params}
-    return replace(
-        found,
-        table=found.table.rename(plain),
-        best_params={plain[key]: value for key, value in found.best_params.items()},
-    )
+    best = {plain[key]: value for key, value in found.best_params.items()}
+    return replace(found, table=found.table.rename(plain), best_params=best)
 
 
 def _say_choice(found: TuneResult, how: str) -> str:
@@ -399,11 +373,10 @@ def _words(params: dict[str, Any]) -> str:
 
 
 def _say_edges(found: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
-    ends = {
-        key: value
-        for key, value in found.best_params.items()
-        if value in (min(grid[key]), max(grid[key])) and value != 0
-    }
-    if not ends:
-        return []
-    return [f"No value beyond {_words(ends)} was tried; the best may lie there."]
+    best, edges = (
+        found.best_params,
+        {k: {min(v), max(v)} - {0} for k, v in grid.items()},
+    )
+    ends = {key: value for key, value in best.items() if value in edges[key]}
+    said = f"No value beyond {_words(ends)} was tried; the best may lie there."
+    return [said] if ends else []

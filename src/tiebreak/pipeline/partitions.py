@@ -192,10 +192,8 @@ def _read_head(path: Path) -> _Head:
             n_rows = int(frame.select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).partition("\n")[0]
-        raise FileError(
-            path,
-            f"the {kind} file is damaged or cut short ({reason}); get it again, whole.",
-        ) from None
+        what = f"the {kind} file is damaged or cut short ({reason})"
+        raise FileError(path, f"{what}; get it again, whole.") from None
     return _Head(kind, columns, n_rows)
 
 
@@ -270,11 +268,8 @@ class FileReader:
             self.report(self.path)
         path = Path(self.path)
         if not path.exists():
-            raise FileError(
-                path,
-                "a worker cannot see this file; every worker must see it under this "
-                "name.",
-            )
+            what = "a worker cannot see this file; every worker must see it under this"
+            raise FileError(path, f"{what} name.")
         read = read_file(path, self.reading, wanted=self.wanted)
         if read.kind != self.shape:
             raise _not_in_partitions(path)
@@ -301,11 +296,9 @@ class PartitionedFiles(PartitionedTable):
 
 
 def join_sentences(files: Sequence[str], said: Sequence[Sequence[str]]) -> list[str]:
-    """Return what was said of every file, once.
-
-    Of sentences that differ between files it is the first one of a kind, with its file
-    and how many other files have a similar one.
-    """
+    """Return what was said of every file, once."""
+    # Of sentences that differ between files it is the first one of a kind, with its
+    # file and how many other files have a similar one.
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, sentences in enumerate(said):
         for sentence in sentences:
@@ -338,12 +331,8 @@ def gather_comparisons(
         drawn, complete = _draw(opened, [fact.n_rows for fact in facts])
     counted = add_equal(pl.concat(tables, how="vertical_relaxed"))
     said = [_of_all(fact.sentences, counted) for fact in facts]
-    sentences = [
-        *many.sentences,
-        *join_sentences(many.files, said),
-        *notes,
-        _count(counted, facts),
-    ]
+    sentences = [*many.sentences, *join_sentences(many.files, said), *notes]
+    sentences.append(_count(counted, facts))
     questions = list(dict.fromkeys(q for fact in facts for q in fact.questions))
     weighted = any("weight" in fact.kinds for fact in facts)
     read = _as_read(counted, sentences, questions)
@@ -508,21 +497,16 @@ def _draw(opened: Partitions, n_rows: Sequence[int]) -> tuple[pl.DataFrame, bool
 
 
 def _as_read(
-    table: pl.DataFrame,
-    sentences: Sequence[str] = (),
-    questions: Sequence[str] = (),
+    table: pl.DataFrame, sentences: Sequence[str] = (), questions: Sequence[str] = ()
 ) -> ReadResult:
     """Return a table of comparisons as a file with these rows is read."""
     others = [c for c in table.columns if c not in ("left", "right", "y")]
+    columns = {name: table[name].to_numpy() for name in others}
+    pairs, y = Pairs(None, table["left"], table["right"]), table["y"].to_numpy()
     return ReadResult(
-        kind="comparisons",
-        format="parquet",
-        sentences=list(sentences),
-        questions=list(questions),
-        pairs=Pairs(None, table["left"], table["right"]),
-        y=table["y"].to_numpy(),
-        columns={name: table[name].to_numpy() for name in others},
-    )
+        kind="comparisons", format="parquet", sentences=list(sentences),
+        questions=list(questions), pairs=pairs, y=y, columns=columns,
+    )  # fmt: skip
 
 
 def _count(table: pl.DataFrame, facts: Sequence[_Facts]) -> str:
@@ -555,22 +539,15 @@ class GradedFiles:
         """Return some queries, whole; all if they are few."""
         share = min(1.0, _SAMPLE_ROWS / sum(self.n_rows))
         kept: list[Any] = _each_file(self.files, self.reader, _take_queries, share)
-        tables = [read.items for read in kept]
-        values = np.concatenate([table.dense() for table in tables])
-        names = tables[0].feature_names
-        query = None
+        values = np.concatenate([read.items.dense() for read in kept])
+        items = ItemTable(as_items(values).values, kept[0].items.feature_names)
+        grades = np.concatenate([read.grades for read in kept])
+        query = names = None
         if self.grouped:
             query = np.concatenate([np.asarray(read.query) for read in kept])
-        items = None
         if all(read.names is not None for read in kept):
-            items = np.concatenate([np.asarray(read.names) for read in kept])
-        joined = replace(
-            kept[0],
-            items=ItemTable(as_items(values).values, names),
-            grades=np.concatenate([read.grades for read in kept]),
-            query=query,
-            names=items,
-        )
+            names = np.concatenate([np.asarray(read.names) for read in kept])
+        joined = replace(kept[0], items=items, grades=grades, query=query, names=names)
         return as_comparisons(joined)
 
     def ranks(self, model: Any) -> Iterator[pl.DataFrame]:
@@ -628,11 +605,10 @@ def look_at_grades(
     if any(look.features != features for look in looks):
         features = _shared_features(many.files, looks)
         reader = replace(reader, wanted=Wanted(len(features), features))
+        again = _each_file(many.files, reader, _look_at)
         looks = [
             replace(look, sentences=first.sentences, questions=first.questions)
-            for first, look in zip(
-                looks, _each_file(many.files, reader, _look_at), strict=True
-            )
+            for first, look in zip(looks, again, strict=True)
         ]
     if len(many.files) > 1 and not looks[0].grouped:
         raise FileError(
@@ -650,15 +626,9 @@ def look_at_grades(
         f"{plural(len(looks[0].mean), 'feature')}.",
         *dict.fromkeys(question for look in looks for question in look.questions),
     ]
-    return GradedFiles(
-        many.files,
-        reader,
-        tuple(look.n_rows for look in looks),
-        n_groups,
-        looks[0].grouped,
-        _make_scaler(looks, features),
-        detected,
-    )
+    counts, scaler = tuple(look.n_rows for look in looks), _make_scaler(looks, features)
+    grouped = looks[0].grouped
+    return GradedFiles(many.files, reader, counts, n_groups, grouped, scaler, detected)
 
 
 def _look_at(part: _GradedRows) -> _Look:
@@ -672,21 +642,11 @@ def _look_at(part: _GradedRows) -> _Look:
     n_groups = 1 if read.query is None else len(np.unique(np.asarray(read.query)))
     # The first says how the file is written, and the one that counts its rows comes
     # before what a table of items adds.
-    said = [
-        sentence
-        for sentence in read.sentences[1:]
-        if not sentence.startswith(f"{plural(len(X), 'graded row')} in ")
-    ]
-    return _Look(
-        len(X),
-        n_groups,
-        read.query is not None,
-        read.items.feature_names,
-        mean,
-        spread,
-        said,
-        read.questions,
-    )
+    counted = f"{plural(len(X), 'graded row')} in "
+    said = [one for one in read.sentences[1:] if not one.startswith(counted)]
+    grouped, names = read.query is not None, read.items.feature_names
+    asked = read.questions
+    return _Look(len(X), n_groups, grouped, names, mean, spread, said, asked)
 
 
 def _shared_features(files: Sequence[str], looks: Sequence[_Look]) -> tuple[str, ...]:
@@ -695,10 +655,8 @@ def _shared_features(files: Sequence[str], looks: Sequence[_Look]) -> tuple[str,
     if any(names is None for names in found):
         sizes = [len(look.mean) for look in looks]
         other = next(k for k, size in enumerate(sizes) if size != sizes[0])
-        raise FileError(
-            Path(files[other]),
-            f"{sizes[other]:,} features, but {sizes[0]:,} in {files[0]}.",
-        )
+        what = f"{sizes[other]:,} features, but {sizes[0]:,} in {files[0]}."
+        raise FileError(Path(files[other]), what)
     columns = [_by_column(names or ()) for names in found]
     every = dict.fromkeys(column for one in columns for column in one)
     shared: list[str] = []
@@ -717,10 +675,8 @@ def _shared_features(files: Sequence[str], looks: Sequence[_Look]) -> tuple[str,
             why = "numbers in some files and words in others"
             if len(plain) == 1:
                 why = f"more than {MOST_WORDS} different words: {first_of(words, 3)}"
-            raise FileError(
-                Path(files[0]),
-                f"{shorten(column)} holds {why}, over all files; leave the column out.",
-            )
+            what = f"{shorten(column)} holds {why}, over all files"
+            raise FileError(Path(files[0]), f"{what}; leave the column out.")
         shared += [f"{column}={word}" for word in words] or [column]
     return tuple(shared)
 
@@ -771,13 +727,10 @@ def _take_queries(part: _GradedRows, share: float) -> ReadResult:
     order = np.random.default_rng(0).permutation(len(sizes))
     enough = int(np.searchsorted(np.cumsum(sizes[order]), share * n)) + 1
     rows = np.flatnonzero(np.isin(code, order[:enough]))
-    return replace(
-        read,
-        items=read.items.take(rows),
-        grades=read.grades[rows],
-        query=None if read.query is None else np.asarray(read.query)[rows],
-        names=None if read.names is None else np.asarray(read.names)[rows],
-    )
+    query = None if read.query is None else np.asarray(read.query)[rows]
+    names = None if read.names is None else np.asarray(read.names)[rows]
+    items, grades = read.items.take(rows), read.grades[rows]
+    return replace(read, items=items, grades=grades, query=query, names=names)
 
 
 def _rank_rows(part: _GradedRows, model: Any) -> pl.DataFrame:

@@ -18,15 +18,9 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tiebreak import (
-    BradleyTerry,
-    Leaderboard,
-    OnItems,
-    RankRLS,
-    RankSVM,
-    ThresholdCompare,
-)
+from tiebreak import BradleyTerry, Leaderboard, OnItems
 from tiebreak.data.columns import factorize
+from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import check_data, columns_for, predict_held_out
 from tiebreak.pipeline.leaderboard import (
@@ -79,11 +73,10 @@ def rank(
     tuner: Callable[[Choice], Tuned] | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> RankAnswer:
-    """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate.
-
-    Intervals have a confidence of ``level``, from standard errors or from ``bootstrap``
-    resamples. ``tuner`` chooses settings; ``progress`` is called before each step.
-    """
+    """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
+    # Intervals have a confidence of ``level``, from standard errors or from
+    # ``bootstrap`` resamples. ``tuner`` chooses settings; ``progress`` is called before
+    # each step.
     tuned = checks = board = utility = items = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -155,11 +148,9 @@ def rank_grades(
     alpha: float | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> tuple[RankAnswer, ComparisonData]:
-    """Return the answer of a linear model that is fitted where the files are.
-
-    Its table of items, and the comparisons that are returned next to it, are those of
-    the queries on which quality was measured.
-    """
+    """Return the answer of a linear model that is fitted where the files are."""
+    # Its table of items, and the comparisons that are returned next to it, are those of
+    # the queries on which quality was measured.
     choice = _choose(model, alpha)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

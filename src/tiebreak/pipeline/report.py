@@ -26,6 +26,11 @@ _CONSIDERED = 3 * _DRAWN  # the best, of which those with enough results are dra
 _PAIRS_IN_PLANE = 60  # more would hide each other
 _CLEAR_GAIN = 0.05
 _NO_ITEMS = pl.DataFrame({"item": [], "rating": []})
+_LEVEL_CURVES = (
+    "Left: comparisons of two items, by their two features; an arrow points to the "
+    "better item, a line joins a tie. Right: what was learned from them. Items on the "
+    "same curve are equally good; the darker, the better."
+)
 
 
 def summary(answer: RankAnswer, data: ComparisonData) -> list[str]:
@@ -102,10 +107,8 @@ def _who_is_best(table: pl.DataFrame, level: float) -> str:
         return f"{name} is best, and no other item can be, {confident}."
     rivals = len(table.filter(pl.col("rank_best") == 1))
     if rivals > 1:
-        return (
-            f"{name} is ahead, but {rivals} of {len(table)} items could be best, "
-            f"{confident}."
-        )
+        some = f"{rivals} of {len(table)} items"
+        return f"{name} is ahead, but {some} could be best, {confident}."
     return f"{name} is ahead, and its rank is between 1 and {best['rank_worst']}."
 
 
@@ -136,34 +139,18 @@ def report_data(
     quality = None
     if answer.quality is not None:
         quality = QualityData.from_forward(answer.quality, answer.choice.name)
-    return ReportData(
-        title=title,
-        leaderboard=_NO_ITEMS if table is None else table,
-        summary=said,
-        level=0.95 if board is None else board.level,
-        matrix=matrix,
-        quality=quality,
-        weights=answer.weights,
-        pictures=draw_plane(model, data),
-        history=history,
-        history_note=note,
-        tuning=answer.tuning,
-        tuning_notes=answer.tuning_notes,
-        recognized=[*detected, f"Model: {answer.choice.name}, {answer.choice.reason}"],
-        checks=answer.checks,
-        warnings=answer.warnings,
-        compare=compare,
-        command=command,
-        versions=_versions(),
-        date=date,
-    )
-
-
-def _versions() -> dict[str, str]:
-    found = {"tiebreak": __version__, "Python": platform.python_version()}
+    versions = {"tiebreak": __version__, "Python": platform.python_version()}
     for name in ("numpy", "scipy", "scikit-learn", "numba", "polars"):
-        found[name] = version(name)
-    return found
+        versions[name] = version(name)
+    return ReportData(
+        title=title, leaderboard=_NO_ITEMS if table is None else table, summary=said,
+        level=0.95 if board is None else board.level, matrix=matrix, quality=quality,
+        weights=answer.weights, pictures=draw_plane(model, data), history=history,
+        history_note=note, tuning=answer.tuning, tuning_notes=answer.tuning_notes,
+        recognized=[*detected, f"Model: {answer.choice.name}, {answer.choice.reason}"],
+        checks=answer.checks, warnings=answer.warnings, compare=compare,
+        command=command, versions=versions, date=date,
+    )  # fmt: skip
 
 
 def ratings_over_time(
@@ -177,22 +164,13 @@ def ratings_over_time(
             return None, ""
         unit = RatingScale().unit
         place = np.flatnonzero(model.items_ == best[0])[0]
-        given = {
-            name: data.columns[name]
-            for name in ("advantage", "sample_weight")
-            if name in data.columns
-        }
+        zero = table["rating"][0] - unit * model.strength_[place]
+        of_rows = [n for n in ("advantage", "sample_weight") if n in data.columns]
+        given = {name: data.columns[name] for name in of_rows}
         found = rate_spans(
-            model,
-            data.pairs,
-            data.y,
-            period,
-            best.to_list(),
-            top=_DRAWN,
-            unit=unit,
-            zero=table["rating"][0] - unit * model.strength_[place],
-            **given,
-        )
+            model, data.pairs, data.y, period, best.to_list(), top=_DRAWN, unit=unit,
+            zero=zero, **given,
+        )  # fmt: skip
         return (None, "") if found is None else (found.table, found.note)
     if not hasattr(model, "history_"):
         return None, ""
@@ -221,19 +199,7 @@ def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
     )
     with figure_settings():
         figure = draw_level_curves(
-            {"what was learned": learned},
-            pairs,
-            data.y,
-            resolution=81,
-            most_pairs=_PAIRS_IN_PLANE,
-            title="what was compared",
-        )
-    return [
-        Picture(
-            "Level curves",
-            "Left: comparisons of two items, by their two features; an arrow points to "
-            "the better item, a line joins a tie. Right: what was learned from them. "
-            "Items on the same curve are equally good; the darker, the better.",
-            figure,
-        )
-    ]
+            {"what was learned": learned}, pairs, data.y, resolution=81,
+            most_pairs=_PAIRS_IN_PLANE, title="what was compared",
+        )  # fmt: skip
+    return [Picture("Level curves", _LEVEL_CURVES, figure)]

@@ -31,16 +31,15 @@ class SavedModel:
     @property
     def last(self) -> Any:
         """The model itself, which is the last step of a pipeline."""
-        return last_step(self.model)
+        model = self.model
+        return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
     @cached_property
     def wanted(self) -> Wanted | None:
         """The features it was fitted on; None if it knows items by name."""
-        count = getattr(self.model, "n_features_in_", None)
-        if count is None:
+        if (count := getattr(self.model, "n_features_in_", None)) is None:
             return None
-        names = getattr(self.model, "feature_names_in_", None)
-        if names is None:
+        if (names := getattr(self.model, "feature_names_in_", None)) is None:
             return Wanted(int(count))
         return Wanted(int(count), tuple(map(str, plain_values(np.asarray(names)))))
 
@@ -93,10 +92,9 @@ class SavedModel:
 
     def check_names(self, names: NDArray[Any]) -> list[str]:
         """Refuse unseen items, each named once, if it must know them; return notes."""
-        if self.known is None:
-            return []
-        new = [name for name in plain_values(names) if name not in self.known]
-        if not new:
+        known = self.known
+        new = [n for n in plain_values(names) if known is not None and n not in known]
+        if known is None or not new:
             return []
         shown = first_of([*map(shorten, new)], 50)
         count = plural(len(new), "item")
@@ -106,7 +104,7 @@ class SavedModel:
             return [f"{count} new to the model, rated as newcomers: {shown}."]
         raise ValueError(
             f"The model has not seen {count}: {shown}. It knows "
-            f"{plural(len(self.known), 'item')} by name and can say nothing of others."
+            f"{plural(len(known), 'item')} by name and can say nothing of others."
         )
 
     def options(self, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -116,10 +114,8 @@ class SavedModel:
         return {}
 
     def ask(self, question: Callable[[Any], Any]) -> Any:
-        """Return what the model answers; an error is a fault of the file.
-
-        Whatever could be wrong with what it is asked about was checked before.
-        """
+        """Return what the model answers; an error is a fault of the file."""
+        # Whatever could be wrong with what it is asked about was checked before.
         try:
             return question(self.model)
         except MemoryError:
@@ -133,11 +129,6 @@ class SavedModel:
             ) from error
 
 
-def last_step(model: Any) -> Any:
-    """Return the last step of a pipeline, or the model itself."""
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
-
-
 def load_model(path: Path) -> SavedModel:
     """Return the model of a file."""
     try:
@@ -148,9 +139,8 @@ def load_model(path: Path) -> SavedModel:
         raise FileError(path, f"{reason}.") from None
     except ValueError as error:
         raise FileError(path, str(error).removeprefix(f"{path} ")) from None
-    if not hasattr(last_step(model), "predict"):
-        raise FileError(
-            path,
-            f"this holds {type(last_step(model)).__name__}, which predicts nothing.",
-        )
-    return SavedModel(path, model)
+    saved = SavedModel(path, model)
+    if not hasattr(saved.last, "predict"):
+        what = f"this holds {type(saved.last).__name__}, which predicts nothing."
+        raise FileError(path, what)
+    return saved

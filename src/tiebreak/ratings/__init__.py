@@ -10,13 +10,6 @@ from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
 
 __all__ = [
-    "BradleyTerry",
-    "Elo",
-    "GameFeatures",
-    "Glicko",
-    "Glicko2",
-    "Leaderboard",
-    "PlackettLuce",
-    "check_pairs",
-    "game_features",
-]
+    "BradleyTerry", "Elo", "GameFeatures", "Glicko", "Glicko2", "Leaderboard",
+    "PlackettLuce", "check_pairs", "game_features",
+]  # fmt: skip

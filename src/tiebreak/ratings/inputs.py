@@ -96,8 +96,7 @@ def check_row_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.float64
     """Check a finite number per row, or one number for all rows."""
     if isinstance(values, Real):
         values = np.full(n_rows, float(values))
-    instead = ", or one number for all"
-    column = check_row_column(values, name, n_rows, instead=instead)
+    column = check_row_column(values, name, n_rows, instead=", or one number for all")
     if column.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must hold numbers, got {column.dtype} values, for example "
@@ -170,6 +169,5 @@ def favor_of_left(
 
 def check_rater(rater: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:
     """Check who compared, one rater per row, and number them."""
-    if rater is None:
-        return None
-    return factorize(check_row_column(rater, "rater", n_rows))[0]
+    column = None if rater is None else check_row_column(rater, "rater", n_rows)
+    return None if column is None else factorize(column)[0]

@@ -55,19 +55,14 @@ class Leaderboard:
         Confidence of the intervals.
     interval : {"sandwich", "cluster", "model", "bootstrap"}, optional
         Where the intervals of BradleyTerry come from; PlackettLuce has ``"sandwich"``
-        and ``"model"``. None: ``"cluster"`` if it was fitted with raters, else
-        ``"sandwich"``.
+        and ``"model"``. None: ``"cluster"`` if there are raters, else ``"sandwich"``.
     n_resamples : int, default=1000
         Resamples of the bootstrap.
-    scale : float, default=400.0
-        The difference of ratings at which the odds of winning are `base` to one, ties
-        left aside. Ratings of Elo and Glicko are shown as they are.
-    base : float, default=10.0
-        The odds at a difference of `scale`. Elo's scale is 400 and 10; strengths
-        themselves are ``scale=1, base=math.e``.
+    scale, base : float, default=400.0 and 10.0
+        At a difference of `scale` the odds of winning are `base` to one, ties left
+        aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
     reference : item name, optional
-        The item whose rating is `anchor`, without uncertainty. None: the mean of all
-        items is.
+        The item whose rating is `anchor`, without uncertainty. None: the mean of all.
     anchor : float, default=1500.0
         Rating of the reference.
     random_state : int or None, default=0
@@ -80,12 +75,9 @@ class Leaderboard:
         ``upper`` (interval of the rating), ``rank_best`` and ``rank_worst`` (interval
         of the rank), ``group`` (letters; items that share one cannot be told apart),
         ``wins``, ``ties``, ``losses``. What a model cannot say is null: Elo has no
-        intervals, PlackettLuce counts no wins, and strengths have no intervals with
-        more than 10,000 items.
-    model : object
-        The fitted model.
-    level : float
-        Confidence of the intervals.
+        intervals, PlackettLuce no wins, more than 10,000 strengths no intervals.
+    model, level : object, float
+        As given.
     categories : dict of str to Leaderboard
         Leaderboards of parts of the results, when :meth:`from_results` got `by`.
 
@@ -128,12 +120,9 @@ class Leaderboard:
                 "model.order(X) and model.utility(X) instead."
             )
         uncertain = Uncertain(level, interval, n_resamples, random_state)
-        columns = model_columns(
-            model, uncertain, RatingScale(scale, base, reference, anchor)
-        )
-        table = pl.DataFrame(columns).sort(
-            "rating", descending=True, maintain_order=True
-        )
+        shown = RatingScale(scale, base, reference, anchor)
+        table = pl.DataFrame(model_columns(model, uncertain, shown))
+        table = table.sort("rating", descending=True, maintain_order=True)
         ranks = table["rating"].rank("min", descending=True).cast(pl.Int64)
         self.table = table.insert_column(0, ranks.alias("rank"))
         self.model, self.level, self.categories = model, level, {}
@@ -154,21 +143,17 @@ class Leaderboard:
 
         Parameters
         ----------
-        X : Pairs
-            Comparisons of items by name.
-        y : array-like of shape (n,)
-            Outcomes -1, 0, +1.
+        X, y
+            Comparisons of items by name (Pairs), and outcomes -1, 0, +1.
         model : estimator, optional
             Fitted on a copy of it; :class:`~tiebreak.BradleyTerry` by default.
         by : array-like of shape (n,), or DataFrame or dict of columns of 0 and 1
-            Categories. A column of labels cuts the rows into parts; columns of 0 and
-            1, one per category, may overlap. Every category gets a leaderboard of its
-            own, next to that of all rows.
+            Categories, each with a leaderboard of its own next to that of all rows: a
+            column of labels, or columns of 0 and 1, one per category, that may overlap.
         sample_weight : array-like of shape (n,), optional
             Weights.
         columns : dict, optional
-            Row-aligned arguments of the model's ``fit``, by name: ``advantage``,
-            ``context``, ``rater``, ``period``.
+            Row-aligned arguments of the model's ``fit``, by name, such as ``rater``.
         **options
             Parameters of the leaderboard, such as `level` and `reference`.
 
@@ -202,9 +187,8 @@ class Leaderboard:
         letters = self.table["group"]
         if letters.is_null().any():
             return []
-        rows = zip(self.table["item"], letters, strict=True)
         found: dict[str, list[Any]] = {}
-        for item, of_item in rows:
+        for item, of_item in zip(self.table["item"], letters, strict=True):
             for letter in of_item.split(" "):
                 found.setdefault(letter, []).append(item)
         return list(found.values())
@@ -219,12 +203,11 @@ class Leaderboard:
             ``"all"``.
         """
         boards = {"all": self} | self.categories
-        return pl.concat(
-            [
-                board.table.select(pl.lit(name).alias("category"), pl.all())
-                for name, board in boards.items()
-            ]
-        )
+        tables = [
+            board.table.select(pl.lit(name).alias("category"), pl.all())
+            for name, board in boards.items()
+        ]
+        return pl.concat(tables)
 
     def matrix(self, top: int = 30) -> ResultsMatrix:
         """Results between the best items.
@@ -260,9 +243,8 @@ class Leaderboard:
         positive_integer(n_pairs, "n_pairs")
         self._need_counts("The choice of pairs to compare next")
         model = self.model
-        found = choose_next_pairs(
-            model.strength_, model.covariance("model"), model.information, n_pairs
-        )
+        covariance, strength = model.covariance("model"), model.strength_
+        found = choose_next_pairs(strength, covariance, model.information, n_pairs)
         left, right = model.items_[found.left], model.items_[found.right]
         return pl.DataFrame({"left": left, "right": right, "gain": found.gain})
 
@@ -305,10 +287,8 @@ class RatingScale:
             value = getattr(self, name)
             number = isinstance(value, Real) and not isinstance(value, bool)
             if not number or not math.isfinite(value) or not good(value):
-                raise ValueError(
-                    f"{name} of a leaderboard must be a {expected} number; got "
-                    f"{value!r}."
-                )
+                must = f"{name} of a leaderboard must be a {expected} number"
+                raise ValueError(f"{must}; got {value!r}.")
 
     @property
     def unit(self) -> float:
@@ -331,11 +311,8 @@ class RatingScale:
         self, strength: NDArray[np.float64], place: int | None
     ) -> NDArray[np.float64]:
         """Give ratings of strengths; the last axis is of items."""
-        zero = (
-            strength.mean(axis=-1, keepdims=True)
-            if place is None
-            else strength[..., [place]]
-        )
+        mean = strength.mean(axis=-1, keepdims=True)
+        zero = mean if place is None else strength[..., [place]]
         return self.anchor + self.unit * (strength - zero)
 
 
@@ -363,11 +340,9 @@ def model_columns(
     model: Any, uncertain: Uncertain, scale: RatingScale
 ) -> dict[str, Any]:
     """Give the columns of a leaderboard, items in the model's order."""
-    n = len(model.items_)
-    nothing = [None] * n
-    columns: dict[str, Any] = dict.fromkeys(
-        ("lower", "upper", "rank_best", "rank_worst", "group"), nothing
-    )
+    nothing = [None] * len(model.items_)
+    empty = ("lower", "upper", "rank_best", "rank_worst", "group")
+    columns: dict[str, Any] = dict.fromkeys(empty, nothing)
     if hasattr(model, "strength_"):
         rating = _strengths(model, uncertain, scale, columns)
     else:
@@ -378,10 +353,9 @@ def model_columns(
             half = norm.ppf(0.5 + 0.5 * level) * deviation
             columns["lower"], columns["upper"] = rating - half, rating + half
             columns |= _ranks_and_groups(rating, deviation**2, level)
-    tally = {
-        name: getattr(model, f"{name}_", nothing) for name in ("wins", "ties", "losses")
-    }
-    return {"item": model.items_, "rating": rating} | columns | tally
+    for name in ("wins", "ties", "losses"):
+        columns[name] = getattr(model, f"{name}_", nothing)
+    return {"item": model.items_, "rating": rating} | columns
 
 
 def _strengths(
@@ -409,9 +383,7 @@ def _strengths(
             )
         drawn = model.bootstrap(uncertain.n_resamples, uncertain.random_state)
         covariance = np.cov(drawn, rowvar=False)
-        columns["lower"], columns["upper"] = np.quantile(
-            scale.apply(drawn, place), tails, axis=0
-        )
+        ends = np.quantile(scale.apply(drawn, place), tails, axis=0)
     else:
         covariance = model.covariance(uncertain.interval)
         relative = covariance
@@ -419,7 +391,8 @@ def _strengths(
             row = covariance[place]
             relative = covariance - row[:, None] - row[None, :] + row[place]
         error = scale.unit * np.sqrt(np.maximum(np.diag(relative), 0.0))
-        columns["lower"], columns["upper"] = rating + np.outer(norm.ppf(tails), error)
+        ends = rating + np.outer(norm.ppf(tails), error)
+    columns["lower"], columns["upper"] = ends
     columns |= _ranks_and_groups(model.strength_, covariance, level)
     return rating
 
@@ -502,10 +475,8 @@ class ResultsMatrix:
     ----------
     items : ndarray of shape (k,)
         Names of the items, in the order of rows and columns.
-    wins : ndarray of shape (k, k)
-        ``wins[i, j]``: how often i beat j, as summed weights.
-    ties : ndarray of shape (k, k)
-        How often they tied; symmetric.
+    wins, ties : ndarray of shape (k, k)
+        ``wins[i, j]``: how often i beat j, as summed weights; how often they tied.
     """
 
     items: NDArray[Any]
@@ -550,15 +521,9 @@ class ResultsMatrix:
             Columns item, opponent, wins, ties, losses.
         """
         i, j = np.nonzero(self.games)
-        return pl.DataFrame(
-            {
-                "item": self.items[i],
-                "opponent": self.items[j],
-                "wins": self.wins[i, j],
-                "ties": self.ties[i, j],
-                "losses": self.wins[j, i],
-            }
-        )
+        names = {"item": self.items[i], "opponent": self.items[j]}
+        results = {"wins": self.wins[i, j], "ties": self.ties[i, j]}
+        return pl.DataFrame(names | results | {"losses": self.wins[j, i]})
 
 
 class NextPairs(NamedTuple):
@@ -577,10 +542,9 @@ def choose_next_pairs(
 ) -> NextPairs:
     """Choose comparisons greedily by expected information.
 
-    One more comparison of i and j adds h to the Hessian in the direction of their
-    difference d, where h = E[(∂ ln P/∂d)²] is its Fisher information (largest between
-    equals, smaller the likelier a tie). With v the present variance of d, the expected
-    gain is ½ ln(1 + h v). Each pair is chosen as if those before it had been compared.
+    One more comparison of i and j adds h = E[(∂ ln P/∂d)²], its Fisher information, to
+    the Hessian in the direction of their difference d, whose variance is v: it gains
+    ½ ln(1 + h v). Each pair is chosen as if those before it had been compared.
     """
     n = len(strength)
     upper = np.triu_indices(n, 1)
@@ -643,11 +607,8 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
     ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
     for row in best.iter_rows(named=True):
         # Text, not markup: a name such as "[red]" must appear as it is.
-        cells: list[Text | str] = [
-            str(row["rank"]),
-            Text(_name(row["item"])),
-            f"{row['rating']:z.{digits}f}",
-        ]
+        rating = f"{row['rating']:z.{digits}f}"
+        cells: list[Text | str] = [str(row["rank"]), Text(_name(row["item"])), rating]
         if sure:
             lower, upper = row["lower"], row["upper"]
             cells.append(f"{lower:z.{digits}f} … {upper:z.{digits}f}")
@@ -672,9 +633,7 @@ def rating_digits(board: pl.DataFrame) -> int:
     if not len(finite):
         return 0
     span = float(finite.max()) - float(finite.min())  # type: ignore[arg-type]
-    if span == 0.0:
-        return 0
-    return 0 if span >= 50 else 1 if span >= 10 else 2 if span >= 1 else 3
+    return 0 if span >= 50 or span == 0.0 else 1 + (span < 10) + (span < 1)
 
 
 def as_text(board: pl.DataFrame, level: float) -> str:
@@ -715,6 +674,4 @@ def _bar(row: dict[str, Any], low: float, high: float) -> str:
 def short_group(group: str) -> str:
     """Shorten a long run of letters to its first and last."""
     letters = group.split(" ")
-    if len(group) <= _LONGEST_GROUP:
-        return group
-    return f"{letters[0]}…{letters[-1]}"
+    return group if len(group) <= _LONGEST_GROUP else f"{letters[0]}…{letters[-1]}"

@@ -29,24 +29,11 @@ if TYPE_CHECKING:
     from tiebreak.report.level_curves import draw_level_curves
 
 __all__ = [
-    "CalibrationDisplay",
-    "CompareData",
-    "ComparisonROCDisplay",
-    "HistoryDisplay",
-    "L1PathDisplay",
-    "LeaderboardDisplay",
-    "Picture",
-    "QualityData",
-    "ReportData",
-    "ResultsMatrixDisplay",
-    "SpanRatings",
-    "TuningDisplay",
-    "WeightsDisplay",
-    "draw_level_curves",
-    "rate_spans",
-    "render_report",
-    "write_report",
-]
+    "CalibrationDisplay", "CompareData", "ComparisonROCDisplay", "HistoryDisplay",
+    "L1PathDisplay", "LeaderboardDisplay", "Picture", "QualityData", "ReportData",
+    "ResultsMatrixDisplay", "SpanRatings", "TuningDisplay", "WeightsDisplay",
+    "draw_level_curves", "rate_spans", "render_report", "write_report",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 
 Link = Literal["davidson", "cumulative", "threshold"]
 _LINKS = ("davidson", "cumulative", "threshold")
-_LINK_OF: dict[str | None, Link] = {
-    "davidson": "davidson",
-    "rao-kupper": "cumulative",
-    None: "davidson",
-}
+_LINK_OF: dict[str | None, Link] = {"rao-kupper": "cumulative"}
+_LINK_OF |= {"davidson": "davidson", None: "davidson"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +45,8 @@ class CompareData:
 
     Attributes
     ----------
-    names : sequence of shape (n,)
-        Names of the items, best first.
-    strengths : ndarray of shape (n,)
-        Their strengths.
+    names, strengths : sequence and ndarray of shape (n,)
+        Names of the items, best first, and their strengths.
     link : {"davidson", "cumulative", "threshold"}
         How a difference becomes a prediction.
     tie : float
@@ -59,7 +54,6 @@ class CompareData:
     advantage : float or None
         What playing at home (or first, or with white) adds to left, if it is known.
     doubts : ndarray of shape (n,) or None
-        How little each strength is known, for models whose predictions depend on it:
         3 (D ln 10 / (400 π))² for the deviation D of Glicko's systems, whose
         g(√(D²left + D²right)) the divisor is the inverse of.
     """
@@ -96,8 +90,7 @@ class CompareData:
         Returns
         -------
         CompareData or None
-            None if it is another model; see `from_utilities` for those that learn
-            from features.
+            None if it is another model; see `from_utilities`.
         """
         doubts = None
         if isinstance(model, BradleyTerry):
@@ -131,10 +124,8 @@ class CompareData:
             Fitted on items with features: one with ``predict_proba``, ``link`` and
             ``tie_`` such as :class:`~tiebreak.LogisticCompare`, or one with
             ``threshold_``; or a Pipeline that ends in one.
-        names : ndarray of shape (n,)
-            Names of the items.
-        utility : ndarray of shape (n,)
-            Their utilities.
+        names, utility : ndarray of shape (n,)
+            Names of the items, and their utilities.
 
         Returns
         -------
@@ -166,19 +157,14 @@ class QualityData:
     rows : sequence of dict
         One per model: ``model`` and numbers by name (``accuracy``, ``log_loss``,
         ``brier``, ``rps``, ``error``, ...); None where a model has none.
-    model : str
-        The model of the report, among the rows.
-    baseline : str or None
-        The trivial one to compare with, among the rows.
+    model, baseline : str
+        The model of the report and the trivial one (or None), among the rows.
     note : str
         How the results were held out, in words.
-    outcome : ndarray of shape (m,) or None
-        What happened in the held-out rows.
-    proba : ndarray of shape (m, 3) or None
-        Probabilities that the model gave.
+    outcome, proba : ndarray of shape (m,) and (m, 3), or None
+        What happened in the held-out rows, and probabilities that the model gave.
     difference : ndarray of shape (m,) or None
-        Differences that the model predicted, right minus left. None: P(right) -
-        P(left), which gives the same order as long as the tie parameter is the same.
+        Differences that the model predicted, right minus left; else P(right) - P(left).
     weight : ndarray of shape (m,) or None
         Weights of the held-out rows.
     """
@@ -208,15 +194,9 @@ class QualityData:
         QualityData
         """
         names = ["model", "accuracy", "log_loss", "brier", "rps"]
-        return cls(
-            result.table.select(names).to_dicts(),
-            model,
-            "shares",
-            " ".join(result.heading()),
-            result.outcome,
-            result.proba.get(model),
-            weight=result.weight,
-        )
+        rows, note = result.table.select(names).to_dicts(), " ".join(result.heading())
+        happened = result.outcome, result.proba.get(model)
+        return cls(rows, model, "shares", note, *happened, weight=result.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,10 +205,8 @@ class Picture:
 
     Attributes
     ----------
-    title : str
-        Its heading.
-    description : str
-        What it shows, for those who cannot see it.
+    title, description : str
+        Its heading, and what it shows, for those who cannot see it.
     figure : matplotlib Figure
         Made without pyplot.
     """
@@ -263,15 +241,11 @@ class ReportData:
         Features and their weights.
     pictures : sequence of Picture
         Figures about what matters.
-    history : polars.DataFrame or None
-        Columns ``time`` (or ``period``, ``row``), ``item``, ``rating``; the first 8
-        items of the leaderboard are drawn, or 5 if their lines have many points.
-    history_note : str
-        What a point of the history is, in words.
-    tuning : TuneResult or None
-        How settings of the model were chosen.
-    tuning_notes : sequence of str
-        What else is to be said of the choice.
+    history, history_note : polars.DataFrame or None, str
+        Columns ``time`` (or ``period``, ``row``), ``item``, ``rating``, of which the
+        first 5 to 8 items of the leaderboard are drawn; what a point is, in words.
+    tuning, tuning_notes : TuneResult or None, sequence of str
+        How settings of the model were chosen, and what else is to be said of it.
     recognized : sequence of str
         What the data hold and how they were read, in words.
     checks : PairsReport, dict or None
@@ -280,12 +254,8 @@ class ReportData:
         What else to distrust.
     compare : CompareData or None
         For "compare any two".
-    command : str
-        What to type to get this report again.
-    versions : mapping of str to str
-        Programs and their versions.
-    date : str
-        When the report was made, as it shall be written.
+    command, versions, date : str, mapping of str to str, str
+        What to type to get this report again, programs and their versions, and when.
     """
 
     title: str
@@ -356,12 +326,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Picture):
         return {"title": value.title, "description": value.description}
     if isinstance(value, TuneResult):
-        return {
-            "scoring": value.scoring,
-            "best_params": plain(value.best_params),
-            "best_score": plain(value.best_score),
-            "table": plain(value.table),
-        }
+        best = {"best_params": value.best_params, "best_score": value.best_score}
+        return plain({"scoring": value.scoring, **best, "table": value.table})
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, pl.DataFrame):
@@ -420,9 +386,8 @@ def rate_spans(
     """Rate items by the results of one span of time after the other.
 
     Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
-    rows; a period is never divided. Each span is fitted by itself, with a penalty of at
-    least 0.1, which keeps strengths finite. Strengths θ of a span s are known up to a
-    constant only, so they are moved to where the items that it rests on lie over all
+    rows. Each span is fitted by itself, with a penalty of at least 0.1. Its strengths θ
+    are known up to a constant only, so they are moved to where its items lie over all
     the time: with n_j results of item j in the span, a rating is ::
 
         zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
@@ -431,10 +396,8 @@ def rate_spans(
     ----------
     model : BradleyTerry
         Fitted on all rows.
-    pairs : Pairs
-        The rows.
-    y : ndarray of shape (n,)
-        Their outcomes.
+    pairs, y : Pairs, ndarray of shape (n,)
+        The rows, and their outcomes.
     period : ndarray of numbers or dates of shape (n,)
         When they took place, in any order.
     items : list
@@ -470,13 +433,12 @@ def rate_spans(
     dense = np.flatnonzero(np.isfinite(ratings).sum(axis=0) >= _FEW_POINTS)[:top]
     if not len(dense):
         return None
-    table = pl.DataFrame(
-        {
-            "time": np.tile(np.array(middles), len(dense)),
-            "item": [items[place] for place in dense for _ in range(count)],
-            "rating": zero + unit * ratings[:, dense].T.ravel(),
-        }
-    ).with_columns(pl.col("rating").fill_nan(None))
+    cells = {
+        "time": np.tile(np.array(middles), len(dense)),
+        "item": [items[place] for place in dense for _ in range(count)],
+        "rating": zero + unit * ratings[:, dense].T.ravel(),
+    }
+    table = pl.DataFrame(cells).with_columns(pl.col("rating").fill_nan(None))
     note = (
         f"The results were cut by time into {count} spans of about "
         f"{round(len(y) / count):,} results. Each point is the rating that the results "
@@ -508,7 +470,6 @@ def _ratings(
     results = fresh.wins_ + fresh.ties_ + fresh.losses_
     shift = np.average(overall - fresh.strength_, weights=results)
     known = results >= _FEW_RESULTS
-    found = dict(
-        zip(fresh.items_[known].tolist(), fresh.strength_[known] + shift, strict=True)
-    )
+    strengths = fresh.strength_[known] + shift
+    found = dict(zip(fresh.items_[known].tolist(), strengths, strict=True))
     return np.array([found.get(item, np.nan) for item in items])

@@ -20,7 +20,15 @@ from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.metrics.inputs import outcome_vector, positive_integer, row_weights
 from tiebreak.ratings.checks.report import count_text
 from tiebreak.ratings.leaderboard import ResultsMatrix
-from tiebreak.report.figures import BLUE, GREY, INK, ORANGE, Display, new_axes
+from tiebreak.report.figures import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    Display,
+    new_axes,
+    tidy_axes,
+)
 from tiebreak.report.markup import isolate, shorten
 
 if TYPE_CHECKING:
@@ -48,10 +56,8 @@ class LeaderboardDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
 
     Examples
     --------
@@ -100,35 +106,19 @@ class LeaderboardDisplay(Display):
         ends: dict[str, Any] = {"lower": None, "upper": None}
         if not best["lower"].is_null().all():
             ends = {name: best[name].cast(pl.Float64).to_numpy() for name in ends}
-        return cls(
-            best["item"].to_list(),
-            best["rating"].to_numpy(),
-            **ends,
-            level=board.level if ends["lower"] is not None else None,
-        )
+        names, rating = best["item"].to_list(), best["rating"].to_numpy()
+        level = None if ends["lower"] is None else board.level
+        return cls(names, rating, **ends, level=level)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        LeaderboardDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         n = len(self.item)
         axes = new_axes(ax, 6.4, 1.0 + 0.24 * n)
         place = np.arange(n)
         if self.lower is not None and self.upper is not None:
             axes.hlines(place, self.lower, self.upper, color=GREY, linewidth=2.0)
         axes.plot(self.rating, place, "o", color=BLUE, markersize=5)
-        axes.set_yticks(
-            place, [shorten(name, _LONGEST_BOARD_NAME) for name in self.item]
-        )
+        names = [shorten(name, _LONGEST_BOARD_NAME) for name in self.item]
+        axes.set_yticks(place, names)
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.set_ylim(n - 0.5, -0.5)
@@ -136,7 +126,7 @@ class LeaderboardDisplay(Display):
         axes.set_xlabel(f"rating{sure}")
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
-        return self._finish(axes, "top", "right", "left", grid="x")
+        return tidy_axes(axes, "top", "right", "left", grid="x")
 
 
 _TIMES = ("time", "period", "row")
@@ -167,10 +157,8 @@ class HistoryDisplay(Display):
     ----------
     items : list
         What is drawn.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
 
     Examples
     --------
@@ -202,19 +190,7 @@ class HistoryDisplay(Display):
             items = best["item"].to_list()
         self.items = list(items)[:top]
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        HistoryDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         axes = new_axes(ax, 7.2, 4.2)
         time, is_date = _numbers(self.history["time"])
         frame = self.history.with_columns(pl.Series("time", time))
@@ -224,16 +200,9 @@ class HistoryDisplay(Display):
             color, dashes = _LINE_STYLES[place % len(_LINE_STYLES)]
             x, y = line["time"].to_numpy(), line["rating"].to_numpy()
             # Few points are marked: one between two gaps would not be seen.
-            marker = "o" if len(y) <= _FEW else None
-            axes.plot(
-                x,
-                y,
-                color=color,
-                linestyle=dashes,
-                linewidth=1.5,
-                marker=marker,
-                markersize=4,
-            )
+            style: dict[str, Any] = {"marker": "o" if len(y) <= _FEW else None}
+            style |= {"linestyle": dashes, "linewidth": 1.5, "markersize": 4}
+            axes.plot(x, y, color=color, **style)
             rated = np.flatnonzero(np.isfinite(y))
             if len(rated):
                 ends.append((x[rated[-1]], y[rated[-1]], item, color))
@@ -245,9 +214,8 @@ class HistoryDisplay(Display):
             axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         elif self.history["time"].dtype == pl.String:
             names = self.history["time"].unique(maintain_order=True).to_list()
-            shown = np.unique(
-                np.linspace(0, len(names) - 1, min(len(names), 7)).round()
-            )
+            places = np.linspace(0, len(names) - 1, min(len(names), 7))
+            shown = np.unique(places.round())
             labels = [shorten(names[int(i)], 12) for i in shown]
             for label in axes.set_xticks(shown, labels):
                 label.label1.set_parse_math(False)
@@ -255,7 +223,7 @@ class HistoryDisplay(Display):
             axes.set_xlabel({"row": "number of the result"}.get(self.time_name, "time"))
         axes.set_ylabel("rating")
         _name_ends(axes, ends)
-        return self._finish(axes, "top", "right")
+        return tidy_axes(axes, "top", "right")
 
 
 def _numbers(time: pl.Series) -> tuple[NDArray[np.float64], bool]:
@@ -291,6 +259,8 @@ def _name_ends(axes: Axes, ends: list[tuple[float, float, Any, str]]) -> None:
         place[i] = min(place[i], place[i - 1] - gap)
     sink = max(0.0, low - min(place, default=low))
     for (time, rating, item, color), height in zip(ends, place, strict=True):
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.7}
+        line |= {"relpos": (0.0, 0.5), "shrinkA": 0.0, "shrinkB": 2.0}
         axes.annotate(
             shorten(item, _LONGEST_HISTORY_NAME),
             xy=(time, rating),
@@ -299,14 +269,7 @@ def _name_ends(axes: Axes, ends: list[tuple[float, float, Any, str]]) -> None:
             va="center",
             fontsize=9,
             color=color,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": color,
-                "linewidth": 0.7,
-                "relpos": (0.0, 0.5),
-                "shrinkA": 0.0,
-                "shrinkB": 2.0,
-            },
+            arrowprops=line,
             parse_math=False,
             annotation_clip=False,
         )
@@ -324,8 +287,7 @@ class ResultsMatrixDisplay(Display):
 
     A cell shows the share in percent, a tie counting half; the line at its foot is as
     long as the share of ties. Two who never met have no cell. Up to twelve items,
-    cells also say how often row won, tied and lost, if the numbers are short enough. So
-    nothing depends on color.
+    cells also say how often row won, tied and lost, if the numbers are short enough.
 
     Parameters
     ----------
@@ -334,10 +296,8 @@ class ResultsMatrixDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
     hovers_ : dict of str to str
         For every cell, by its ``gid`` in the figure, the results in words.
 
@@ -362,10 +322,8 @@ class ResultsMatrixDisplay(Display):
 
         Parameters
         ----------
-        board : Leaderboard
-            Where from.
-        top : int, default=30
-            How many items.
+        board, top
+            As in :meth:`LeaderboardDisplay.from_leaderboard`.
 
         Returns
         -------
@@ -374,19 +332,7 @@ class ResultsMatrixDisplay(Display):
         positive_integer(top, "top")
         return cls(board.matrix(top))
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        ResultsMatrixDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         n = len(self.matrix.items)
         side = max(4.0, min(10.0, 1.8 + (0.62 if n <= _WITH_COUNTS else 0.28) * n))
         axes = new_axes(ax, side, side)
@@ -400,7 +346,7 @@ class ResultsMatrixDisplay(Display):
         for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
             label.set_parse_math(False)
         self._add_cells(axes)
-        return self._finish(axes, *axes.spines, grid=None)
+        return tidy_axes(axes, *axes.spines, grid=None)
 
     def _add_cells(self, axes: Axes) -> None:
         from matplotlib.colors import LinearSegmentedColormap
@@ -420,21 +366,12 @@ class ResultsMatrixDisplay(Display):
             counts = (matrix.wins[i, j], matrix.ties[i, j], matrix.wins[j, i])
             won, tied, lost = map(count_text, counts)
             gid = f"cell-{i}-{j}"
-            self.hovers_[gid] = (
-                f"{names[i]} against {names[j]}: {won} won, {tied} tied, {lost} lost"
-            )
-            share = float(points[i, j])
-            cells.append(
-                Cell(
-                    i,
-                    j,
-                    gid,
-                    f"{100 * share:.0f}",
-                    f"{won}-{tied}-{lost}",
-                    tuple(shades[round(20 * share)]),
-                    float(counts[1] / games[i, j]),
-                )
-            )
+            names_of = f"{names[i]} against {names[j]}"
+            self.hovers_[gid] = f"{names_of}: {won} won, {tied} tied, {lost} lost"
+            share, ties = float(points[i, j]), float(counts[1] / games[i, j])
+            text, fine = f"{100 * share:.0f}", f"{won}-{tied}-{lost}"
+            color = tuple(shades[round(20 * share)])
+            cells.append(Cell(i, j, gid, text, fine, color, ties))
         if max((len(cell.fine) for cell in cells), default=0) > _LONGEST_COUNTS:
             cells = [cell._replace(fine="") for cell in cells]
         axes.add_artist(Cells(cells, small=small))
@@ -458,10 +395,8 @@ class ComparisonROCDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
 
     Examples
     --------
@@ -500,12 +435,9 @@ class ComparisonROCDisplay(Display):
         y : array-like of shape (n,)
             What happened: -1 left, 0 tie, +1 right.
         difference : array-like of shape (n,)
-            utility(right) - utility(left), or any number that grows with it and is 0
-            for equals.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
-        name : str, optional
-            What the curve is of.
+            utility(right) - utility(left), or what grows with it and is 0 for equals.
+        sample_weight, name : optional
+            Weights, and what the curve is of.
 
         Returns
         -------
@@ -515,32 +447,15 @@ class ComparisonROCDisplay(Display):
         auc = comparison_auc(y, difference, close=True, sample_weight=sample_weight)
         return cls(fpr, tpr, auc=auc, name=name)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        ComparisonROCDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         axes = new_axes(ax, 4.8, 4.6)
         parts = [] if self.name is None else [shorten(self.name, 32)]
         if self.auc is not None:
             parts.append(f"area {self.auc:.2f}")
         shown = _distinct(self.fpr, self.tpr)
         axes.plot([0, 1], [0, 0.5], color=GREY, linestyle="--", label="coin tosses")
-        axes.plot(
-            self.fpr[shown],
-            self.tpr[shown],
-            color=BLUE,
-            linewidth=2.0,
-            label=", ".join(parts) or "model",
-        )
+        points, label = (self.fpr[shown], self.tpr[shown]), ", ".join(parts) or "model"
+        axes.plot(*points, color=BLUE, linewidth=2.0, label=label)
         if self.fpr[-1] < 1.0:
             ends = [self.fpr[-1], 1.0], [self.tpr[-1], self.tpr[-1]]
             axes.plot(*ends, color=BLUE, linewidth=1.0, linestyle=":")
@@ -551,7 +466,7 @@ class ComparisonROCDisplay(Display):
         axes.set_ylabel("winners that are called right")
         for text in axes.legend(loc="lower right", framealpha=0.0).get_texts():
             text.set_parse_math(False)
-        return self._finish(axes)
+        return tidy_axes(axes)
 
 
 def _distinct(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -583,8 +498,7 @@ class CalibrationDisplay(Display):
 
     For each of left, tie and right the rows are put into bins of equal width by the
     predicted probability; a bin is drawn at the weighted mean of its probabilities and
-    the weighted share of its rows that had the outcome. Bins without rows are left out,
-    and so is an outcome that neither happened nor was ever thought possible.
+    the weighted share of its rows that had the outcome. Bins without rows are left out.
 
     Parameters
     ----------
@@ -593,10 +507,8 @@ class CalibrationDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
 
     Examples
     --------
@@ -635,11 +547,6 @@ class CalibrationDisplay(Display):
         Returns
         -------
         CalibrationDisplay
-
-        Raises
-        ------
-        ValueError
-            If the probabilities are not n rows of three numbers between 0 and 1.
         """
         positive_integer(n_bins, "n_bins")
         truth = outcome_vector(y, "y")
@@ -656,50 +563,30 @@ class CalibrationDisplay(Display):
                 f"proba is {table[bad[0]].tolist()} in row {bad[0]}; expected numbers "
                 "between 0 and 1."
             )
+        outcomes = (("left wins", -1), ("tie", 0), ("right wins", 1))
         return cls(
             [
                 _curve(name, table[:, column], truth == outcome, weight, n_bins)
-                for column, (name, outcome) in enumerate(
-                    (("left wins", -1), ("tie", 0), ("right wins", 1))
-                )
+                for column, (name, outcome) in enumerate(outcomes)
                 if table[:, column].any() or (truth == outcome).any()
             ]
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        CalibrationDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         axes = new_axes(ax, 4.8, 4.6)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="exactly right")
         for curve in self.curves:
             color, marker, line = _OUTCOME_STYLES[curve.outcome]
-            axes.plot(
-                curve.predicted,
-                curve.happened,
-                color=color,
-                marker=marker,
-                linestyle=line,
-                linewidth=1.4,
-                markersize=5,
-                label=curve.outcome,
-            )
+            style: dict[str, Any] = {"color": color, "marker": marker}
+            style |= {"linestyle": line, "linewidth": 1.4, "markersize": 5}
+            axes.plot(curve.predicted, curve.happened, label=curve.outcome, **style)
         axes.set_xlim(-0.02, 1.02)
         axes.set_ylim(-0.02, 1.02)
         axes.set_box_aspect(1)
         axes.set_xlabel("predicted probability")
         axes.set_ylabel("how often it happened")
         axes.legend(loc="best", framealpha=0.0)
-        return self._finish(axes)
+        return tidy_axes(axes)
 
 
 def _curve(

@@ -70,12 +70,15 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
     return Figure(figsize=(width, height), layout="constrained").add_subplot()
 
 
-def tidy_axes(axes: Axes, *hidden: str, grid: Literal["both", "x"] | None) -> None:
+def tidy_axes(
+    axes: Axes, *hidden: str, grid: Literal["both", "x"] | None = "both"
+) -> Axes:
     """Draw a faint grid, and hide some sides of the frame."""
     if grid is not None:
         axes.grid(axis=grid, color=GREY, alpha=0.3, linewidth=0.6)
     for side in hidden:
         axes.spines[side].set_visible(False)
+    return axes
 
 
 class Display:
@@ -84,13 +87,25 @@ class Display:
     ax_: Axes
     figure_: Figure
 
-    def _finish(
-        self, axes: Axes, *hidden: str, grid: Literal["both", "x"] | None = "both"
-    ) -> Self:
-        tidy_axes(axes, *hidden, grid=grid)
-        self.ax_ = axes
-        self.figure_ = axes.get_figure(root=True)  # type: ignore[assignment]
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default on a new figure, made without pyplot.
+
+        Returns
+        -------
+        Self
+        """
+        self.ax_ = self._draw(ax)
+        self.figure_ = self.ax_.get_figure(root=True)  # type: ignore[assignment]
         return self
+
+    def _draw(self, ax: Axes | None) -> Axes:
+        """Draw on axes, or on new ones, and return them."""
+        raise NotImplementedError
 
 
 def figure_svg(

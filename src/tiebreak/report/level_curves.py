@@ -57,13 +57,10 @@ def draw_level_curves(
 
     The first panel shows the pairs: a tie is a segment, any other pair an arrow to the
     better item, over grey level curves of the true utility where it is known. One panel
-    for each model follows, with the level curves of its utility.
-
-    Curves cover the utilities of the items that are drawn, from the lowest to the
-    highest, since a utility means little far from the data and is known up to a
-    constant only. Where a threshold is known (`threshold` for the true utility, a
-    positive ``threshold_`` of a model) neighboring curves are k thresholds apart, with
-    the smallest whole k that needs at most `levels` curves; k is written above the
+    for each model follows, with the level curves of its utility over the range of the
+    items that are drawn. Where a threshold is known (`threshold` for the true utility,
+    a positive ``threshold_`` of a model) neighboring curves are k thresholds apart,
+    with the smallest whole k that needs at most `levels` curves; k is written above the
     panel. Otherwise `levels` evenly spaced curves are drawn.
 
     Parameters
@@ -83,13 +80,10 @@ def draw_level_curves(
     path : path-like, optional
         Where to save the figure; the suffix (``.png``, ``.svg``, ``.pdf``) chooses the
         format. The file appears complete or not at all.
-    levels : int, default=24
-        Most curves in a panel, at least 1.
-    resolution : int, default=121
-        Points of the grid in each direction, at least 2.
+    levels, resolution : int, default=24 and 121
+        Most curves in a panel, at least 1, and points of the grid in each direction.
     most_pairs : int, optional
-        Draw at most so many of the pairs, always the same random ones; curves cover the
-        items of all pairs.
+        Draw at most so many of the pairs, always the same random ones.
     title : str, default="training pairs"
         What stands above the pairs.
 
@@ -97,12 +91,6 @@ def draw_level_curves(
     -------
     matplotlib.figure.Figure
         Made without pyplot, so it needs no display and no closing.
-
-    Raises
-    ------
-    ValueError
-        If the items do not have exactly two features, if `y` does not fit the pairs, or
-        if a utility is not finite or has the wrong shape.
     """
     _check_count(levels, "levels", 1)
     _check_count(resolution, "resolution", 2)
@@ -180,10 +168,9 @@ def _grid(items: np.ndarray, resolution: int) -> tuple[np.ndarray, np.ndarray]:
         extent = np.full(2, extent.max())
     extent = np.where(extent > 0, extent, extent.max())
     center, reach = (low + high) / 2, 0.54 * extent
-    return (
-        np.linspace(center[0] - reach[0], center[0] + reach[0], resolution),
-        np.linspace(center[1] - reach[1], center[1] + reach[1], resolution),
-    )
+    ends = zip(center - reach, center + reach, strict=True)
+    x, y = (np.linspace(start, end, resolution) for start, end in ends)
+    return x, y
 
 
 def _evaluate(function: Utility, points: np.ndarray, who: str) -> np.ndarray:
@@ -232,9 +219,8 @@ def _panels(
 ) -> tuple[Figure, list[Axes]]:
     columns = min(count, _PANELS_PER_ROW)
     rows = math.ceil(count / columns)
-    figure = Figure(
-        figsize=(2.8 * columns + 0.3, 3.5 * rows + 0.4), dpi=150, layout="constrained"
-    )
+    size = 2.8 * columns + 0.3, 3.5 * rows + 0.4
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[count:]:
         unused.remove()
@@ -250,16 +236,9 @@ def _panels(
 
 def _title(axis: Axes, name: str, note: str) -> None:
     axis.set_title(name, fontsize=11, pad=18)
-    axis.annotate(
-        note,
-        xy=(0.5, 1.0),
-        xytext=(0, 5),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        ha="center",
-        fontsize=7.5,
-        color=_FAINT,
-    )
+    places: dict[str, Any] = {"xy": (0.5, 1.0), "xytext": (0, 5), "ha": "center"}
+    places |= {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axis.annotate(note, **places, fontsize=7.5, color=_FAINT)
 
 
 def _draw_pairs(axis: Axes, ends: np.ndarray, outcomes: np.ndarray) -> None:
@@ -273,20 +252,10 @@ def _draw_pairs(axis: Axes, ends: np.ndarray, outcomes: np.ndarray) -> None:
     worse = np.where(right_better, others[:, 0], others[:, 1])
     better = np.where(right_better, others[:, 1], others[:, 0])
     if len(others):
-        axis.quiver(
-            *worse.T,
-            *(better - worse).T,
-            color=_BETTER,
-            angles="xy",
-            scale_units="xy",
-            scale=1,
-            units="inches",
-            width=0.012,
-            headwidth=4.6,
-            headlength=5.4,
-            headaxislength=4.8,
-            zorder=3,
-        )
+        shape: dict[str, Any] = {"headwidth": 4.6, "headlength": 5.4, "zorder": 3}
+        shape |= {"headaxislength": 4.8, "scale": 1, "width": 0.012}
+        shape |= {"angles": "xy", "scale_units": "xy", "units": "inches"}
+        axis.quiver(*worse.T, *(better - worse).T, color=_BETTER, **shape)
 
 
 def _draw_curves(
@@ -315,29 +284,17 @@ def _draw_curves(
 
 
 def _legend(figure: Figure, *, filled: bool) -> None:
+    arrow: dict[str, Any] = {"marker": ">", "markersize": 5, "markevery": [1]}
     handles: list[Artist] = [
         Line2D([], [], color=_TIE, linewidth=1.3, label="tie"),
-        Line2D(
-            [],
-            [],
-            color=_BETTER,
-            marker=">",
-            markersize=5,
-            markevery=[1],
-            label="arrow to the better item",
-        ),
+        Line2D([], [], color=_BETTER, label="arrow to the better item", **arrow),
     ]
     if filled:
         dark = Patch(facecolor=_FILL(1.0), edgecolor=_LINE)
         dark.set_label("darker: higher utility")
         handles.append(dark)
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=len(handles),
-        frameon=False,
-        fontsize=8,
-    )
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
+    figure.legend(handles=handles, **place, frameon=False, fontsize=8)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

@@ -99,15 +99,11 @@ def render_report(data: ReportData) -> str:
         element("li", element("a", escape(heading), href=f"#{name}"))
         for name, heading, _ in sections[1:]
     )
-    written = [
-        element(
-            "section",
-            element("h2", escape(heading), id=f"{name}-heading") + content,
-            id=name,
-            aria_labelledby=f"{name}-heading",
-        )
-        for name, heading, content in sections
-    ]
+    written = []
+    for name, heading, content in sections:
+        label = f"{name}-heading"
+        inner = element("h2", escape(heading), id=label) + content
+        written.append(element("section", inner, id=name, aria_labelledby=label))
     # Behind the summary: the first screen is for the answer.
     written.insert(1, element("nav", element("ul", links), aria_label="Sections"))
     title = isolate(data.title, 120)
@@ -186,14 +182,12 @@ def _leaderboard(data: ReportData) -> str:
     n = len(data.leaderboard)
     if not n:
         return ""
-    search = element(
-        "div",
+    field = (
         element("label", "Search items", for_="search")
         + '<input id="search" type="search" autocomplete="off" spellcheck="false">'
-        + element("output", "", id="found", for_="search", aria_live="polite"),
-        class_="search",
-        hidden=True,
+        + element("output", "", id="found", for_="search", aria_live="polite")
     )
+    search = element("div", field, class_="search", hidden=True)
     notes = ["Higher ratings are better. Press a heading to sort by it."]
     board = data.leaderboard
     if any(value is not None for value in column(board, "lower")):
@@ -206,11 +200,8 @@ def _leaderboard(data: ReportData) -> str:
     if n > MOST_ROWS:
         notes.append(f"The first {MOST_ROWS:,} of {n:,} items are shown.")
     table = leaderboard_table(board, data.level)
-    return (
-        paragraph(" ".join(notes))
-        + search
-        + scrolling(table, "Leaderboard, can be scrolled", "tall")
-    )
+    table = scrolling(table, "Leaderboard, can be scrolled", "tall")
+    return paragraph(" ".join(notes)) + search + table
 
 
 def _matrix(data: ReportData) -> str:
@@ -241,15 +232,11 @@ def _quality(data: ReportData) -> str:
             for key in names
         )
         mine = "mine" if name == quality.model else None
-        rows.append(
-            element("tr", element("th", label, scope="row") + cells, class_=mine)
-        )
-    table = element(
-        "table",
-        element("thead", element("tr", element("th", "Model", scope="col") + heads))
-        + element("tbody", "".join(rows)),
-        class_="plain",
-    )
+        cells = element("th", label, scope="row") + cells
+        rows.append(element("tr", cells, class_=mine))
+    head = element("tr", element("th", "Model", scope="col") + heads)
+    body = element("thead", head) + element("tbody", "".join(rows))
+    table = element("table", body, class_="plain")
     directions = (
         "More right outcomes are better; of every other number, less is better."
     )
@@ -313,9 +300,8 @@ def _checks(data: ReportData) -> str:
             element("li", element("span", escape(text), dir="auto"))
             for text in data.recognized
         )
-        parts.append(
-            element("h3", "What was read, and what was done") + element("ul", said)
-        )
+        heading = element("h3", "What was read, and what was done")
+        parts.append(heading + element("ul", said))
     if facts is not None:
         terms = "".join(
             element("div", element("dt", escape(term)) + element("dd", escape(text)))
@@ -325,16 +311,11 @@ def _checks(data: ReportData) -> str:
     order = list(_LEVELS)
     entries.sort(key=lambda entry: order.index(entry[0]))
     if entries:
-        listed = "".join(
-            element(
-                "li",
-                element("strong", _LEVELS[level])
-                + " "
-                + element("span", escape(message), dir="auto"),
-                class_=level,
-            )
-            for level, message in entries
-        )
+        listed = ""
+        for level, message in entries:
+            said = element("span", escape(message), dir="auto")
+            line = f"{element('strong', _LEVELS[level])} {said}"
+            listed += element("li", line, class_=level)
         parts.append(element("ul", listed, class_="findings"))
     elif facts is not None:
         parts.append(paragraph("Nothing stands in the way of a rating."))
@@ -355,9 +336,8 @@ def _fact_texts(facts: dict[str, Any]) -> list[tuple[str, str]]:
             texts.append((label, f"{count_text(facts[name])} ({share})"))
     if facts.get("n_pairs") is not None and facts.get("n_items", 0) > 1:
         possible = facts["n_items"] * (facts["n_items"] - 1) // 2
-        texts.append(
-            ("Different pairs", f"{facts['n_pairs']:,} of {possible:,} possible")
-        )
+        pairs = f"{facts['n_pairs']:,} of {possible:,} possible"
+        texts.append(("Different pairs", pairs))
     return texts
 
 
@@ -378,26 +358,19 @@ def _reproduce(data: ReportData) -> str:
 
 def first_screen(data: ReportData) -> str:
     """Write the summary, for readers who know nothing of the method."""
-    cards = []
+    cards = [_matters(data), _goodness(data)]
     if len(data.leaderboard):
-        cards += [_best(data), _certainty(data)]
-    else:
-        cards += [_matters(data), _goodness(data)]
+        cards = [_best(data), _certainty(data)]
     cards.append(_distrust(data))
     sentences = "".join(paragraph(sentence) for sentence in data.summary)
-    return element("div", "".join(cards), class_="cards") + element(
-        "div", sentences, class_="words"
-    )
+    words = element("div", sentences, class_="words")
+    return element("div", "".join(cards), class_="cards") + words
 
 
 def _card(label: str, value: str, text: str, class_: str = "") -> str:
-    return element(
-        "div",
-        element("h3", escape(label))
-        + element("p", value, class_="value")
-        + element("p", text),
-        class_=f"card {class_}".strip(),
-    )
+    head = element("h3", escape(label)) + element("p", value, class_="value")
+    class_ = f"card {class_}".strip()
+    return element("div", head + element("p", text), class_=class_)
 
 
 def column(board: pl.DataFrame, name: str) -> list[Any]:
@@ -438,11 +411,8 @@ def _certainty(data: ReportData) -> str:
     worst = column(board, "rank_worst")[0]
     label = "How sure is that?"
     if worst is None:
-        return _card(
-            label,
-            "Not known",
-            "This method gives no margin of error. Small differences may be chance.",
-        )
+        text = "This method gives no margin of error. Small differences may be chance."
+        return _card(label, "Not known", text)
     sure = f"With {100 * data.level:g} % confidence"
     if worst == 1:
         text = f"{sure}, no other item is better."
@@ -480,10 +450,8 @@ def _goodness(data: ReportData) -> str:
         return ""
     text = "This is how often it named the right outcome of results it had not seen."
     if base.get("accuracy") is not None:
-        text += (
-            " Always naming the most common outcome is right in "
-            f"{percent(base['accuracy'])}."
-        )
+        share = percent(base["accuracy"])
+        text += f" Always naming the most common outcome is right in {share}."
     loss, trivial = mine.get("log_loss"), base.get("log_loss")
     if loss is not None and trivial is not None:
         how = "better" if loss < trivial else "no better"
@@ -539,9 +507,7 @@ def leaderboard_table(board: pl.DataFrame, level: float) -> str:
     """Write the table."""
     digits = rating_digits(board)
     shown = board.head(MOST_ROWS)
-    missing = [
-        pl.lit(None).alias(name) for name in _COLUMNS if name not in board.columns
-    ]
+    missing = [pl.lit(None).alias(name) for name in _COLUMNS if name not in board]
     shown = shown.with_columns(missing)
     sure = shown["lower"].is_not_null().any()
     ranked = shown["rank_best"].is_not_null().any()
@@ -570,26 +536,17 @@ def leaderboard_table(board: pl.DataFrame, level: float) -> str:
         if counted:
             cells += [_count(row[name]) for name in ("wins", "ties", "losses")]
         rows.append(element("tr", "".join(cells)))
-    return element(
-        "table",
-        element("thead", element("tr", "".join(heads)))
-        + element("tbody", "".join(rows)),
-        id="board",
-    )
+    head = element("thead", element("tr", "".join(heads)))
+    return element("table", head + element("tbody", "".join(rows)), id="board")
 
 
 def _head(
     text: str, kind: str, order: str | None = None, class_: str | None = None
 ) -> str:
     button = element("button", escape(text), type="button")
-    return element(
-        "th",
-        button,
-        scope="col",
-        data_kind=kind,
-        aria_sort=order or "none",
-        class_=" ".join(filter(None, (kind, class_))),
-    )
+    names = {"data_kind": kind, "aria_sort": order or "none"}
+    class_ = " ".join(filter(None, (kind, class_)))
+    return element("th", button, scope="col", **names, class_=class_)
 
 
 def _value(value: float | None) -> str | None:
@@ -698,14 +655,11 @@ def compare_section(compare: CompareData | None) -> str:
     live = element("p", "", id="verdict", class_="lead", aria_live="polite")
     table = element("div", "", id="chances")
     form = element("div", fields, class_="versus") + '<datalist id="names"></datalist>'
-    data_block = element(
-        "script", as_json(content), type="application/json", id="strengths"
-    )
+    kind = "application/json"
+    data_block = element("script", as_json(content), type=kind, id="strengths")
     inner = element("div", form + live + bar + table, id="comparer", hidden=True)
-    fallback = element(
-        "noscript", paragraph("Comparing two items needs JavaScript in the browser.")
-    )
-    return notes + inner + fallback + data_block
+    fallback = paragraph("Comparing two items needs JavaScript in the browser.")
+    return notes + inner + element("noscript", fallback) + data_block
 
 
 def _rounded(values: NDArray[np.float64], count: int) -> list[float]:

@@ -44,7 +44,7 @@ _PALE, _FULL = "#f4f4f2", "#7db7de"
 _LONGEST_SETTING = 14
 
 
-class TuningDisplay:
+class TuningDisplay(Display):
     """Scores over two settings as a table of cells, or over one as a curve.
 
     With more than two settings the first two that vary are drawn, each cell with the
@@ -59,14 +59,10 @@ class TuningDisplay:
     ----------
     settings : list of str
         The settings that vary, without the names of pipeline steps.
-    metric : str
-        What the numbers are, in words.
-    less_is_better : bool
-        Whether the best number is the smallest.
-    ax_ : matplotlib Axes
+    metric, less_is_better : str, bool
+        What the numbers are, in words, and whether the best is the smallest.
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
     hovers_ : dict of str to str
         For every cell, by its ``gid`` in the figure, the settings and the number.
 
@@ -86,13 +82,9 @@ class TuningDisplay:
         self.result = result
         self._columns = varying_parameters(result.table)
         self.settings = [name.rpartition("__")[2] for name in self._columns]
-        known = result.scoring in scorer_names()
-        self.metric = _TUNING_WORDS.get(
-            result.scoring, result.scoring.replace("_", " ")
-        )
-        self.less_is_better = known and not getattr(
-            get_scorer(result.scoring), "greater_is_better", True
-        )
+        scoring = result.scoring
+        self.metric = _TUNING_WORDS.get(scoring, scoring.replace("_", " "))
+        self.less_is_better = _is_loss(scoring)
         self.hovers_: dict[str, str] = {}
 
     def number(self, score: float) -> str:
@@ -130,19 +122,7 @@ class TuningDisplay:
             if name in self._columns or not self._columns
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        TuningDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         size = 6.4, 3.2
         if len(self._columns) >= 2:
             across, down = (
@@ -161,9 +141,7 @@ class TuningDisplay:
         )
         for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
             label.set_parse_math(False)
-        self.ax_: Axes = axes
-        self.figure_: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
-        return self
+        return axes
 
     def _paint(
         self, axes: Axes, scores: np.ndarray, xs: list[Any], ys: list[Any]
@@ -185,17 +163,22 @@ class TuningDisplay:
             # Twenty-one shades: nobody can distinguish more.
             color = tuple(shade(round(20 * level) / 20))
             cells.append(Cell(i, j, gid, text, "", color))
-            self.hovers_[gid] = (
-                f"{self.settings[0]} = {_label(xs[j])}, "
-                f"{self.settings[1]} = {_label(ys[i])}: {text}"
-            )
+            settings = zip(self.settings[:2], (xs[j], ys[i]), strict=True)
+            written = ", ".join(f"{name} = {_label(value)}" for name, value in settings)
+            self.hovers_[gid] = f"{written}: {text}"
         axes.add_artist(Cells(cells, small=True))
 
 
+def _is_loss(scoring: str | None) -> bool:
+    """Whether less is better of a known score."""
+    if scoring not in scorer_names():
+        return False
+    return not getattr(get_scorer(str(scoring)), "greater_is_better", True)
+
+
 def _label(value: Any) -> str:
-    return (
-        f"{value:.3g}" if isinstance(value, float) else shorten(value, _LONGEST_SETTING)
-    )
+    is_float = isinstance(value, float)
+    return f"{value:.3g}" if is_float else shorten(value, _LONGEST_SETTING)
 
 
 _LONGEST_PATH_NAME = 18
@@ -230,10 +213,8 @@ class L1PathDisplay:
     ----------
     features : list of int
         The named features, strongest first.
-    ax_ : matplotlib Axes
-        Where the weights were drawn.
-    score_ax_ : matplotlib Axes or None
-        Where the scores were drawn; None without scores.
+    ax_, score_ax_ : matplotlib Axes
+        Where the weights and the scores were drawn; None without scores.
     figure_ : matplotlib Figure
         The figure they belong to.
 
@@ -274,10 +255,8 @@ class L1PathDisplay:
                 f"scores has shape {self.scores.shape}; expected a row for each of the "
                 f"{len(self.alphas)} alphas."
             )
-        p = self.coefs.shape[1]
-        self.names = (
-            [f"feature {j}" for j in range(p)] if names is None else list(names)
-        )
+        numbers = range(self.coefs.shape[1])
+        self.names = [f"feature {j}" for j in numbers] if names is None else list(names)
         self.scoring = scoring
         largest = np.abs(self.coefs).max(axis=0)
         ranked = np.argsort(-largest, kind="stable")
@@ -299,14 +278,9 @@ class L1PathDisplay:
         L1PathDisplay
         """
         kept = path.alphas > 0
-        return cls(
-            path.alphas[kept],
-            path.coefs[kept],
-            None if path.scores is None else path.scores[kept],
-            path.feature_names,
-            scoring=path.scoring,
-            top=top,
-        )
+        scores = None if path.scores is None else path.scores[kept]
+        numbers = path.alphas[kept], path.coefs[kept], scores, path.feature_names
+        return cls(*numbers, scoring=path.scoring, top=top)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, top: int = 10) -> Self:
@@ -325,14 +299,10 @@ class L1PathDisplay:
         """
         check_is_fitted(estimator)
         kept = estimator.alphas_ > 0
-        return cls(
-            estimator.alphas_[kept],
-            estimator.coef_path_[kept],
-            estimator.scores_[kept],
-            getattr(estimator, "feature_names_in_", None),
-            scoring=estimator.scoring_,
-            top=top,
-        )
+        names = getattr(estimator, "feature_names_in_", None)
+        alphas, coefs = estimator.alphas_[kept], estimator.coef_path_[kept]
+        numbers = alphas, coefs, estimator.scores_[kept], names
+        return cls(*numbers, scoring=estimator.scoring_, top=top)
 
     def plot(self, axes: Sequence[Axes] | None = None) -> Self:
         """Draw.
@@ -346,7 +316,6 @@ class L1PathDisplay:
         Returns
         -------
         L1PathDisplay
-            Itself.
         """
         from tiebreak.report.artists import write_plain_ticks
 
@@ -397,29 +366,26 @@ class L1PathDisplay:
         ax.axhline(0.0, color=INK, linewidth=0.8)
         ax.set_ylabel("weight")
         if self.features:
-            legend = ax.legend(
-                loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9
-            )
+            side: dict[str, Any] = {
+                "loc": "center left",
+                "bbox_to_anchor": (1.01, 0.5),
+            }
+            legend = ax.legend(**side, frameon=False, fontsize=9)
             for text in legend.get_texts():
                 text.set_parse_math(False)
 
     def _plot_scores(self, ax: Axes) -> None:
         assert self.scores is not None
-        known = self.scoring in scorer_names()
-        less = known and not getattr(
-            get_scorer(str(self.scoring)), "greater_is_better", True
-        )
+        less = _is_loss(self.scoring)
         mean = self.scores.mean(axis=1)
         best = int(np.argmax(np.where(np.isnan(mean), -np.inf, mean)))
         shown = -self.scores if less else self.scores
         middle, spread = shown.mean(axis=1), shown.std(axis=1)
-        ax.fill_between(
-            self.alphas, middle - spread, middle + spread, color=BLUE, alpha=0.15, lw=0
-        )
+        ends = middle - spread, middle + spread
+        ax.fill_between(self.alphas, *ends, color=BLUE, alpha=0.15, lw=0)
         ax.plot(self.alphas, middle, color=BLUE, linewidth=1.5)
-        ax.plot(
-            self.alphas[best], middle[best], "o", ms=10, mfc="none", mec=ORANGE, mew=2.0
-        )
+        point = self.alphas[best], middle[best]
+        ax.plot(*point, "o", ms=10, mfc="none", mec=ORANGE, mew=2.0)
         for one in (self.ax_, ax):
             one.axvline(self.alphas[best], color=ORANGE, linewidth=1.0, linestyle=":")
         word = str(self.scoring or "score")
@@ -443,10 +409,8 @@ class WeightsDisplay(Display):
     ----------
     weights : list of (str, float)
         What is drawn, largest absolute value first.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         What was drawn on.
-    figure_ : matplotlib Figure
-        The figure it belongs to.
 
     Examples
     --------
@@ -460,32 +424,19 @@ class WeightsDisplay(Display):
         largest = sorted(weights, key=lambda pair: -abs(pair[1]))
         self.weights = [(name, float(weight)) for name, weight in largest][:top]
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
-
-        Returns
-        -------
-        WeightsDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes | None) -> Axes:
         n = len(self.weights)
         axes = new_axes(ax, 5.4, 0.8 + 0.26 * n)
         place, size = np.arange(n), np.array([weight for _, weight in self.weights])
         colors = [BLUE if weight >= 0 else ORANGE for weight in size]
         axes.barh(place, size, color=colors, height=0.66)
         axes.axvline(0.0, color=INK, linewidth=0.8)
-        axes.set_yticks(
-            place, [shorten(name, _LONGEST_WEIGHT_NAME) for name, _ in self.weights]
-        )
+        names = [shorten(name, _LONGEST_WEIGHT_NAME) for name, _ in self.weights]
+        axes.set_yticks(place, names)
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
         axes.set_ylim(n - 0.5, -0.5)
         axes.set_xlabel("weight")
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
-        return self._finish(axes, "top", "right", "left", grid="x")
+        return tidy_axes(axes, "top", "right", "left", grid="x")

@@ -8,17 +8,7 @@ from tiebreak.selection.splitters import ItemKFold, PeriodSplit, QueryKFold, Rat
 from tiebreak.selection.tune import tune
 
 __all__ = [
-    "ForwardDifference",
-    "ForwardResult",
-    "ItemKFold",
-    "L1Path",
-    "L1RankerCV",
-    "PeriodSplit",
-    "QueryKFold",
-    "RaterKFold",
-    "TuneResult",
-    "evaluate_folds",
-    "evaluate_forward",
-    "l1_path",
-    "tune",
-]
+    "ForwardDifference", "ForwardResult", "ItemKFold", "L1Path", "L1RankerCV",
+    "PeriodSplit", "QueryKFold", "RaterKFold", "TuneResult", "evaluate_folds",
+    "evaluate_forward", "l1_path", "tune",
+]  # fmt: skip

@@ -107,15 +107,15 @@ def _predict_block(
     predicted: dict[str, NDArray[Any]] = {}
     proba: dict[str, NDArray[np.float64]] = {}
     for name, model in fitted.items():
+        gives_proba = hasattr(model, "predict_proba")
         if len(kept) == 0:
             # Nothing to predict, which models refuse to do.
             predicted[name] = np.empty(0, dtype=np.int8)
-            if hasattr(model, "predict_proba"):
-                proba[name] = np.empty((0, 3))
+            proba |= {name: np.empty((0, 3))} if gives_proba else {}
             continue
         try:
             predicted[name] = np.asarray(data.predict(model.predict, name, kept))
-            if hasattr(model, "predict_proba"):
+            if gives_proba:
                 chances = data.predict(model.predict_proba, name, kept)
                 proba[name] = np.asarray(chances)
         except Exception as error:
@@ -171,15 +171,10 @@ def collect(
             "features, or give more rows to train on: min_train."
         )
     names = list(blocks[0].predicted)
-    predicted = {
-        name: np.concatenate([block.predicted[name] for block in blocks])
-        for name in names
-    }
-    proba = {
-        name: np.concatenate([block.proba[name] for block in blocks])
-        for name in names
-        if name in blocks[0].proba
-    }
+    predicted, proba = (
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        for parts in ([b.predicted for b in blocks], [b.proba for b in blocks])
+    )
     outcome, weight = data.outcome[row], data.weight[row]
     n_unseen = sum(len(block.test) - len(block.kept) for block in blocks)
     table = [
@@ -187,25 +182,15 @@ def collect(
         | score_rows(outcome, weight, predicted[name], proba.get(name))
         for name in names
     ]
-    by_split = [
-        {
-            "split": block.number,
-            "model": name,
-            "first": first,
-            "last": last,
-            "n_train": block.n_train,
-            "n_test": len(block.kept),
-            "n_unseen": len(block.test) - len(block.kept),
-        }
-        | score_rows(
-            data.outcome[block.kept],
-            data.weight[block.kept],
-            block.predicted[name],
-            block.proba.get(name),
-        )
-        for block, (first, last) in zip(blocks, names_of_blocks, strict=True)
-        for name in names
-    ]
+    by_split = []
+    for block, (first, last) in zip(blocks, names_of_blocks, strict=True):
+        counts = {"n_train": block.n_train, "n_test": len(block.kept)}
+        counts["n_unseen"] = len(block.test) - len(block.kept)
+        happened, weights = data.outcome[block.kept], data.weight[block.kept]
+        for name in names:
+            head = {"split": block.number, "model": name, "first": first, "last": last}
+            answers = block.predicted[name], block.proba.get(name)
+            by_split.append(head | counts | score_rows(happened, weights, *answers))
     return ForwardResult(
         table=_frame(table),
         by_split=_frame(by_split),
@@ -270,12 +255,8 @@ def evaluate_folds(
 
     Parameters
     ----------
-    models : estimator or dict of str to estimator
-        Models of comparisons, fitted or not; they are cloned.
-    X : Pairs or array-like of shape (n, 2, n_features)
-        Comparisons.
-    y : array-like of shape (n,)
-        Outcomes: -1 left is better, 0 tie, +1 right is better.
+    models, X, y
+        As in :func:`evaluate_forward`.
     cv : int or splitter, default=5
         Number of folds, or a scikit-learn splitter of the rows, such as
         `ItemKFold` to hold out items.
@@ -283,10 +264,8 @@ def evaluate_folds(
         Rows of the same group stay together, such as those of one query.
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
-    advantage : float, array-like of shape (n,), or dict of str to these, optional
-        Advantage of left, as in :func:`evaluate_forward`.
-    context : array-like or DataFrame of shape (n, q), optional
-        Covariates of the comparisons.
+    advantage, context
+        As in :func:`evaluate_forward`.
     rater : array-like of shape (n,), optional
         Who compared: for ``fit``, and for standard errors of differences.
     sample_weight : array-like of shape (n,), optional
@@ -297,16 +276,8 @@ def evaluate_folds(
     ForwardResult
         As of :func:`evaluate_forward`; ``period`` numbers raters, groups or rows.
     """
-    data = EvaluationData.read(
-        models,
-        X,
-        y,
-        sample_weight,
-        period=None,
-        advantage=advantage,
-        context=context,
-        rater=rater,
-    )
+    given = {"advantage": advantage, "context": context, "rater": rater}
+    data = EvaluationData.read(models, X, y, sample_weight, period=None, **given)
     present = np.flatnonzero(data.weight > 0)
     labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
     splitter = _splitter(cv, len(present), labels, random_state)
@@ -372,13 +343,9 @@ def evaluate_forward(
     y : array-like of shape (n,)
         Outcomes: -1 left is better, 0 tie, +1 right is better.
     period : array-like of shape (n,)
-        When: dates, numbers or text, in any order. Models whose ``fit`` takes periods
-        get it.
-    n_splits : int, default=5
-        Number of blocks to predict.
-    min_train : int or float, optional
-        Rows, or share of the rows, of the first training set, at least; see
-        `PeriodSplit`.
+        When: dates, numbers or text, in any order.
+    n_splits, min_train : int, and int or float, default=5 and None
+        Blocks to predict, and the least to train on, as in `PeriodSplit`.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
         Advantage of left, for ``fit`` and for predicting. Its unit differs: Elo and
         Glicko read rating points, BradleyTerry learns what 1 is worth. A dictionary
@@ -396,17 +363,11 @@ def evaluate_forward(
         Print it; its ``table`` holds a row per model, ``difference(a, b)`` compares two
         with a standard error.
 
-    Raises
-    ------
-    ValueError
-        If a column is given that no model takes, if there are too few periods, or if
-        a model refuses its rows; a note then names the model and the block.
-
     Notes
     -----
     A model gets those of `period`, `advantage`, `context`, `rater` and `sample_weight`
-    that its ``fit`` (``predict``, ``predict_proba``) names among its parameters. One
-    whose ``fit`` takes no weights learns from every row alike.
+    that its ``fit`` (``predict``, ``predict_proba``) names among its parameters; a
+    column that no model takes is refused.
 
     Examples
     --------
@@ -427,16 +388,9 @@ def evaluate_forward(
     │ shares          ┆ 6      ┆ 0.5      │
     └─────────────────┴────────┴──────────┘
     """
-    data = EvaluationData.read(
-        models,
-        X,
-        y,
-        sample_weight,
-        period=as_column(period, "period"),
-        advantage=advantage,
-        context=context,
-        rater=rater,
-    )
+    given = {"advantage": advantage, "context": context, "rater": rater}
+    when = as_column(period, "period")
+    data = EvaluationData.read(models, X, y, sample_weight, period=when, **given)
     periods = order_periods(period, len(data.pairs))
     present = periods.place[data.weight > 0]
     splitter = PeriodSplit(n_splits, min_train=min_train)

@@ -33,16 +33,13 @@ class L1Path:
         Descending.
     coefs : ndarray of shape (n_alphas, n_features)
         Weights, with exact zeros.
-    objectives : ndarray of shape (n_alphas,)
-        α ‖w‖₁ + slacks.
-    gaps : ndarray of shape (n_alphas,)
-        Relative duality gaps.
+    objectives, gaps : ndarray of shape (n_alphas,)
+        α ‖w‖₁ + slacks, and relative duality gaps.
     alpha_max : float
         The smallest alpha that drops every feature.
     scores : ndarray of shape (n_alphas, n_folds) or None
-        Score of every alpha on every fold that was held out, greater is better; NaN
-        for a correlation with utilities that are all equal, because every feature was
-        dropped; None without cross-validation.
+        Score of every alpha on every held-out fold, greater is better; NaN for a
+        correlation where every feature was dropped; None without cross-validation.
     scoring : str or None
         Name of the score.
     feature_names : tuple of str or None
@@ -104,27 +101,19 @@ def l1_path(
 ) -> L1Path:
     """Follow :class:`L1Ranker` from "everything dropped" to small alpha.
 
-    Every solution starts from the one before: what is known of the slacks does not
-    depend on alpha.
+    Every solution starts from the one before.
 
     Parameters
     ----------
-    X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+    X, y
         As in ``L1Ranker.fit``.
-    y : array-like of shape (n,), optional
-        Outcomes of comparisons or grades of items; none for Orders.
     alphas : iterable of float, optional
-        Values of alpha, solved in descending order. By default `n_alphas` from just
-        above the smallest that drops every feature down, evenly spaced in their
-        logarithm.
-    n_alphas : int, default=50
-        How many, without `alphas`.
-    eps : float, default=1e-3
-        Smallest of them, relative to the largest.
-    qid : array-like of shape (n,), optional
-        Groups of graded items.
-    sample_weight : array-like of shape (n,), optional
-        Weights of comparisons, items or lists.
+        Values of alpha, solved in descending order. By default `n_alphas`, evenly
+        spaced in their logarithm, from just above the smallest that drops all features.
+    n_alphas, eps : int and float, default=50 and 1e-3
+        How many, without `alphas`, and the smallest of them, relative to the largest.
+    qid, sample_weight : array-like of shape (n,), optional
+        As in ``L1Ranker.fit``.
     cv : int, splitter, iterable of (train, test) or None, default=5
         Folds on which every alpha is scored; None: no scores. A number of folds never
         splits a group; without groups every fold gets its share of all grades.
@@ -137,7 +126,6 @@ def l1_path(
     Returns
     -------
     L1Path
-        Alphas, weights, objectives, gaps and scores.
 
     Examples
     --------
@@ -151,14 +139,9 @@ def l1_path(
     >>> path.scores.shape, bool(path.mean_scores[-1] > -0.1)
     ((5, 5), True)
     """
-    model = L1Ranker(
-        slack=slack,
-        reduction=reduction,
-        adjacent=adjacent,
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-    )
+    problem: dict[str, Any] = {"slack": slack, "reduction": reduction, "tol": tol}
+    problem |= {"adjacent": adjacent, "max_iter": max_iter, "time_limit": time_limit}
+    model = L1Ranker(**problem)
     rows = {"qid": qid, "sample_weight": sample_weight}
     given = {name: value for name, value in rows.items() if value is not None}
     largest = model.alpha_max(X, y, **given)
@@ -218,9 +201,8 @@ def _scores(
     of_items = not (isinstance(X, Orders) or is_pairs(X))
     X = as_items(X, name="X").values if of_items else X
     n_rows = X.shape[0] if of_items else len(X)
-    extra = row_columns(
-        n_rows, given.get("sample_weight"), given.get("qid"), columns=None
-    )
+    weight, qid = given.get("sample_weight"), given.get("qid")
+    extra = row_columns(n_rows, weight, qid, columns=None)
     whole = isinstance(cv, Integral) and not isinstance(cv, bool)
     if whole and of_items and "qid" not in extra:
         cv = _graded_folds(as_column(y, "y"), int(cv))
@@ -265,39 +247,21 @@ class L1RankerCV(L1Utility, BaseEstimator):
     alphas : array-like of float, optional
         Values to choose from. By default `n_alphas` of them, from the smallest alpha
         that drops every feature down.
-    slack : {"pair", "item", "item-weighted"}, default="pair"
+    slack, reduction, adjacent
         As in :class:`L1Ranker`.
-    reduction : {"threshold", "hull", None}, default="threshold"
-        As in :class:`L1Ranker`.
-    adjacent : bool, default=False
-        As in :class:`L1Ranker`.
-    n_alphas : int, default=50
-        How many, without `alphas`.
-    eps : float, default=1e-3
-        Smallest of them, relative to the largest.
-    cv : int, splitter or iterable of (train, test), default=5
-        Folds; a number never splits a group.
-    scoring : str, callable or None, default=None
-        As in :func:`l1_path`.
-    tol : float, default=1e-6
-        Bound on the relative duality gap.
-    max_iter : int, default=1000
-        Linear programs at most, for each alpha.
-    time_limit : float, optional
-        Seconds for each alpha.
+    n_alphas, eps, cv, scoring
+        As in :func:`l1_path`; `cv` is not None.
+    tol, max_iter, time_limit
+        As in :class:`L1Ranker`, for each alpha.
 
     Attributes
     ----------
-    alpha_ : float
-        The alpha that was chosen.
-    alphas_ : ndarray of shape (n_alphas,)
-        What was tried, descending.
-    scores_ : ndarray of shape (n_alphas, n_folds)
-        Their scores, greater is better.
+    alpha_, alpha_max_ : float
+        The alpha that was chosen, and the smallest that drops every feature.
+    alphas_, scores_ : ndarray of shape (n_alphas,) and (n_alphas, n_folds)
+        What was tried, descending, and the scores, greater is better.
     coef_path_ : ndarray of shape (n_alphas, n_features)
         Their weights on all data.
-    alpha_max_ : float
-        The smallest alpha that drops every feature.
     scoring_ : str
         Name of the score.
     coef_, selected_, objective_, dual_objective_, dual_gradient_, gap_, n_rows_
@@ -365,19 +329,12 @@ class L1RankerCV(L1Utility, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
-        y : array-like of shape (n,), optional
-            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists.
+        X, y, qid, sample_weight
+            As in ``L1Ranker.fit``.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         if self.cv is None:
             raise ValueError(
@@ -386,18 +343,10 @@ class L1RankerCV(L1Utility, BaseEstimator):
             )
         names = ("slack", "reduction", "adjacent", "tol", "max_iter", "time_limit")
         problem: dict[str, Any] = {name: getattr(self, name) for name in names}
+        options = ("n_alphas", "eps", "cv", "scoring")
+        choice: dict[str, Any] = {name: getattr(self, name) for name in options}
         rows: dict[str, Any] = {"qid": qid, "sample_weight": sample_weight}
-        path = l1_path(
-            X,
-            y,
-            self.alphas,
-            n_alphas=self.n_alphas,
-            eps=self.eps,
-            cv=self.cv,
-            scoring=self.scoring,
-            **rows,
-            **problem,
-        )
+        path = l1_path(X, y, self.alphas, **choice, **rows, **problem)
         alpha = float(path.alphas[path.best])
         chosen = L1Ranker(alpha, **problem).fit(X, y, **rows)
         self._forget()

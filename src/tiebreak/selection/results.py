@@ -49,10 +49,9 @@ class ForwardDifference:
 
     Attributes
     ----------
-    mean : float
-        Weighted mean over rows of the first model's metric minus the second's.
-    standard_error : float
-        Of the mean, rows of a period taken together; NaN for a single period.
+    mean, standard_error : float
+        Weighted mean over rows of the first model's metric minus the second's, and its
+        error, rows of a period taken together; NaN for a single period.
     n_periods : int
         How many periods there are.
     """
@@ -74,24 +73,17 @@ class ForwardResult:
     table : polars.DataFrame
         One row per model, and one for the baseline ``"shares"``, which predicts every
         row by the frequencies of left, tie and right in the training rows. ``n_test``
-        rows are evaluated; ``n_unseen`` rows are left out for all models, because they
-        have an item that was not seen before and not every model can do without.
-        ``accuracy`` (more is better) is of what ``predict`` says; ``log_loss``,
-        ``brier`` and ``rps`` (less is better) are of ``predict_proba``, null for models
-        without it.
+        rows are evaluated; ``n_unseen`` rows have an item that not every model can
+        predict and are left out for all. ``accuracy`` (more is better) is of
+        ``predict``; ``log_loss``, ``brier`` and ``rps`` (less is better) are of
+        ``predict_proba``, null for models without it.
     by_split : polars.DataFrame
         The same for every block, with its number ``split``, its ``first`` and ``last``
         period and ``n_train``, the number of rows trained on.
-    row : ndarray of int64 of shape (m,)
-        Row numbers, in order of time.
-    split : ndarray of int64 of shape (m,)
-        The block of each.
-    period : ndarray of int64 of shape (m,)
-        Number of the period of each, in order of time.
-    outcome : ndarray of int8 of shape (m,)
-        What happened.
-    weight : ndarray of float64 of shape (m,)
-        Weights.
+    row, split, period : ndarray of int64 of shape (m,)
+        Row numbers in order of time, and the block and period number of each.
+    outcome, weight : ndarray of int8 and of float64, of shape (m,)
+        What happened, and weights.
     predicted : dict of str to ndarray of shape (m,)
         Outcomes that each model predicted.
     proba : dict of str to ndarray of shape (m, 3)
@@ -172,8 +164,7 @@ class ForwardResult:
         Returns
         -------
         ForwardDifference
-            The mean, its standard error, and the number of periods. Not a number
-            where both models called impossible what happened.
+            Not a number where both models called impossible what happened.
         """
         first, second = self.losses(a, metric), self.losses(b, metric)
         with np.errstate(invalid="ignore"):  # infinite minus infinite
@@ -206,13 +197,12 @@ class ForwardResult:
         return Group(*map(Text, self.heading()), table)
 
     def _cells(self) -> list[list[str]]:
-        return [
-            [
-                str(row["model"]),
-                *("–" if row[name] is None else f"{row[name]:.4f}" for name in METRICS),
-            ]
-            for row in self.table.iter_rows(named=True)
-        ]
+        cells = []
+        for row in self.table.iter_rows(named=True):
+            values = (row[name] for name in METRICS)
+            numbers = ("–" if value is None else f"{value:.4f}" for value in values)
+            cells.append([str(row["model"]), *numbers])
+        return cells
 
     def heading(self) -> list[str]:
         """Say which rows were held out, and how.
@@ -220,7 +210,6 @@ class ForwardResult:
         Returns
         -------
         list of str
-            Sentences.
         """
         blocks = self.by_split.filter(pl.col("model") == self.table["model"][0])
         n_test, n_unseen = self.table["n_test"][0], self.table["n_unseen"][0]
@@ -257,14 +246,12 @@ class TuneResult:
         One row per combination, in grid order: its parameters, ``score`` (the mean over
         splits), ``spread`` (standard deviation over splits), ``place`` (1 is best),
         ``converged``, and ``split_0``, ``split_1``, ….
-    best_params : dict
-        The first of the best combinations in grid order.
-    best_score : float
-        Its score; greater is better.
+    best_params, best_score : dict, float
+        The first of the best combinations in grid order, and its score.
     best_model : estimator or None
         Fitted with ``best_params`` on all training data, unless ``refit=False``.
     scoring : str
-        Name of the metric.
+        Name of the metric; greater is better.
     """
 
     table: pl.DataFrame
@@ -292,20 +279,11 @@ class TuneResult:
         columns: dict[str, Any] = {
             name: _column([params.get(name) for params in candidates]) for name in names
         }
-        columns |= {
-            "score": mean,
-            "spread": scores.std(axis=1),
-            "place": place,
-            "converged": converged.all(axis=1),
-        }
+        columns |= {"score": mean, "spread": scores.std(axis=1), "place": place}
+        columns["converged"] = converged.all(axis=1)
         columns |= {f"split_{k}": scores[:, k] for k in range(scores.shape[1])}
-        return cls(
-            pl.DataFrame(columns),
-            dict(candidates[best]),
-            float(mean[best]),
-            best_model,
-            scoring,
-        )
+        choice, score = dict(candidates[best]), float(mean[best])
+        return cls(pl.DataFrame(columns), choice, score, best_model, scoring)
 
     def __repr__(self) -> str:
         chosen = ", ".join(f"{k}={_short(v)}" for k, v in self.best_params.items())
@@ -343,11 +321,9 @@ class TuneResult:
             ", ".join(f"{n} = {label_value(self.best_params[n])}" for n in some)
             for some in (names[:2], names[2:])
         )
-        axes.set_title(
-            f"Best: {chosen or 'the only combination'}"
-            + (f"\n(each cell: best over the others, here {rest})" if rest else ""),
-            fontsize=11,
-        )
+        others = f"\n(each cell: best over the others, here {rest})" if rest else ""
+        title = f"Best: {chosen or 'the only combination'}{others}"
+        axes.set_title(title, fontsize=11)
         if path is not None:
             target = Path(path)
             with atomic_path(target) as temporary:
@@ -377,13 +353,8 @@ _LINE, _RING, _GRID = "#0072b2", "#d55e00", "#767676"
 def varying_parameters(table: pl.DataFrame) -> list[str]:
     """Name the parameters that have more than one value in the table of a search."""
     fixed = ("score", "spread", "place", "converged")
-    return [
-        name
-        for name in table.columns
-        if name not in fixed
-        and not name.startswith("split_")
-        and table[name].n_unique() > 1
-    ]
+    names = [n for n in table.columns if n not in fixed and not n.startswith("split_")]
+    return [name for name in names if table[name].n_unique() > 1]
 
 
 def grid_values(table: pl.DataFrame, name: str) -> list[Any]:
@@ -492,13 +463,11 @@ def score_rows(
     scores: dict[str, float | None] = dict.fromkeys(METRICS)
     if len(outcome) == 0:
         return scores
-    scores["accuracy"] = 1.0 - comparison_error(
-        outcome, predicted, sample_weight=weight
-    )
+    scores["accuracy"] = 1.0 - comparison_error(outcome, predicted, weight)
     if proba is not None:
-        scores["log_loss"] = comparison_log_loss(outcome, proba, sample_weight=weight)
-        scores["brier"] = comparison_brier(outcome, proba, sample_weight=weight)
-        scores["rps"] = ranked_probability_score(outcome, proba, sample_weight=weight)
+        scores["log_loss"] = comparison_log_loss(outcome, proba, weight)
+        scores["brier"] = comparison_brier(outcome, proba, weight)
+        scores["rps"] = ranked_probability_score(outcome, proba, weight)
     return scores
 
 
@@ -574,9 +543,8 @@ def _keys(method: Any, name: str) -> list[str]:
     pipeline = getattr(method, "__self__", None)
     if name != "sample_weight" or not isinstance(pipeline, Pipeline):
         return []
-    return [
-        f"{step}__{name}" for step, part in pipeline.steps if _takes(part.fit, name)
-    ]
+    steps = pipeline.steps
+    return [f"{step}__{name}" for step, part in steps if _takes(part.fit, name)]
 
 
 def _takes(method: Any, name: str) -> bool:

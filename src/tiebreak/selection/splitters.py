@@ -90,10 +90,9 @@ class _GroupedKFold(_KFold):
         return codes, len(distinct)
 
     def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put each group in the fold that is smallest so far.
+        """Put each group in the fold that is smallest so far, large groups first.
 
-        Largest groups first, which keeps folds nearly equal; or in random order, and
-        then two folds differ by at most the size of the largest group.
+        In random order two folds differ by at most the size of the largest group.
         """
         # Not scikit-learn's GroupKFold: its folds differ where groups are equally
         # large, and shuffled ones balance the number of groups and not that of rows.
@@ -116,17 +115,16 @@ class QueryKFold(_GroupedKFold):
     n_splits : int, default=5
         Number of folds, at least 2.
     shuffle : bool, default=False
-        Whether queries are assigned to folds at random. If not, the largest come
-        first, so that folds have nearly as many rows.
+        Whether queries are assigned to folds at random, or the largest come first, so
+        that folds have nearly as many rows.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
 
     Notes
     -----
     `qid` is requested by default from scikit-learn's metadata routing. Without
-    routing it can come as `groups`, but then only the splitter sees it: the model and
-    its score do not, and would compare rows of different queries. A warning says so
-    unless X holds comparisons.
+    routing it can come as `groups`, but then only the splitter sees it, which a warning
+    says unless X holds comparisons.
 
     Examples
     --------
@@ -157,15 +155,12 @@ class QueryKFold(_GroupedKFold):
             Only its length matters.
         y : object
             Ignored.
-        groups : array-like of shape (n,), optional
-            Taken for `qid` if that is None.
-        qid : array-like of shape (n,)
-            The query of each row, of any type and in any order.
+        groups, qid : array-like of shape (n,)
+            The query of each row, of any type and in any order; either.
 
         Returns
         -------
         iterator of (train, test)
-            Two arrays of row numbers for each fold.
         """
         if qid is None and groups is not None and not is_pairs(X):
             warn_user(
@@ -198,13 +193,8 @@ class RaterKFold(_GroupedKFold):
 
     Parameters
     ----------
-    n_splits : int, default=5
-        Number of folds, at least 2.
-    shuffle : bool, default=False
-        Whether raters are assigned to folds at random. If not, those with most rows
-        come first, so that folds have nearly as many rows.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffling.
+    n_splits, shuffle, random_state
+        As in :class:`QueryKFold`.
 
     Notes
     -----
@@ -240,15 +230,12 @@ class RaterKFold(_GroupedKFold):
             Only its length matters.
         y : object
             Ignored.
-        groups : array-like of shape (n,), optional
-            Taken for `rater` if that is None.
-        rater : array-like of shape (n,)
-            The rater of each row, of any type and in any order.
+        groups, rater : array-like of shape (n,)
+            The rater of each row, of any type and in any order; either.
 
         Returns
         -------
         iterator of (train, test)
-            Two arrays of row numbers for each fold.
         """
         return self._folds(X, rater, groups)
 
@@ -275,8 +262,7 @@ class ItemKFold(_KFold):
     The items that are compared are divided in `n_splits` parts of nearly equal
     number. For each part, the test set holds the comparisons with *both* items in the
     part, and the training set those with *no* item in it. Comparisons between the
-    part and the rest are in neither: they would show a held-out item to the model, or
-    test it on an item it knows.
+    part and the rest are in neither.
 
     Parameters
     ----------
@@ -291,11 +277,8 @@ class ItemKFold(_KFold):
     -----
     If comparisons are of items at random, of n comparisons and k parts a test set
     holds about n / k², a training set about n (1 - 1/k)², and 2 n (k - 1) / k² are in
-    neither; over all folds, one comparison in k is tested. Few parts and many
-    comparisons are needed: n_splits=2 tests half of them.
-
-    Items with identical features count as one item, because who has seen the one
-    has seen the other; so arrays of shape (n, 2, n_features) can be split too.
+    neither: n_splits=2 tests half of them. Items with identical features count as one
+    item, so arrays of shape (n, 2, n_features) can be split too.
 
     Examples
     --------
@@ -422,10 +405,8 @@ class PeriodSplit(BaseCrossValidator):
 
     Notes
     -----
-    Rows need not be in order of time. Row numbers are yielded in that order, rows of
-    the same period as they stand, so that models for which row order is time (Elo,
-    Glicko) can be fitted on what ``X[train]`` gives.
-
+    Row numbers are yielded in order of time, rows of the same period as they stand, so
+    that models for which row order is time (Elo, Glicko) can be fitted on ``X[train]``.
     `period` is requested by default from scikit-learn's metadata routing. Without
     routing, pass it as `groups`.
 
@@ -463,19 +444,15 @@ class PeriodSplit(BaseCrossValidator):
             Only its length matters.
         y : object
             Ignored.
-        groups : array-like of shape (n,), optional
-            Taken for `period` if that is None.
-        period : array-like of shape (n,)
-            When each row took place: dates, numbers or text, in any order.
+        groups, period : array-like of shape (n,)
+            When each row took place: dates, numbers or text, in any order; either.
 
         Yields
         ------
         train, test : ndarray of int
-            In order of time.
         """
-        period = _choose_column(
-            self, "period", period, groups, "when each row took place"
-        )
+        meaning = "when each row took place"
+        period = _choose_column(self, "period", period, groups, meaning)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         place = order_periods(period, n_rows).place
         in_time = np.argsort(place, kind="stable")

@@ -55,8 +55,8 @@ class OtherSearchError(ValueError):
 class CellScore:
     """Score of one combination on one split."""
 
-    candidate: int  # numbers of the combination and of the split
-    split: int  # numbers of the combination and of the split
+    candidate: int  # number of the combination
+    split: int  # number of the split
     score: float  # greater is better
     converged: bool  # whether the fit reached its tolerance
 
@@ -97,8 +97,8 @@ class Checkpoint:
             self.known[cell.candidate, cell.split] = (cell.score, cell.converged)
         if self.path is not None:
             rows = [[*key, *value] for key, value in self.known.items()]
+            text = json.dumps({"search": self.signature, "done": rows})
             with atomic_path(self.path) as temporary:
-                text = json.dumps({"search": self.signature, "done": rows})
                 temporary.write_text(text)
 
     def arrays(self, n_candidates: int, n_splits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -418,14 +418,12 @@ def _score_shared(
     on_test = _differences(path, split.X_test)
     on_train = _differences(path, split.X) if wrapped else None
     weight = np.asarray(split.fit.get("sample_weight", np.ones(len(split.y))))
-    for k, (number, fitted) in enumerate(
-        zip(task.candidates, path.models, strict=True)
-    ):
+    y, weight = np.asarray(split.y), weight.astype(float)
+    numbered = zip(task.candidates, path.models, strict=True)
+    for k, (number, fitted) in enumerate(numbered):
         threshold = getattr(fitted, "threshold_", 0.0)
         if on_train is not None:
-            threshold, _ = best_threshold(
-                on_train[:, k], np.asarray(split.y), weight.astype(float)
-            )
+            threshold, _ = best_threshold(on_train[:, k], y, weight)
         response = on_test[:, k]
         if scorer.response_method == "predict":
             response = to_outcomes(response, threshold)
@@ -476,36 +474,31 @@ def tune(
         Data on which every combination is scored; all of ``X`` is then used to fit.
     cv : int, splitter or iterable of (train, test), default=5
         How to split ``X`` when there is no validation set. With ``qid`` a number means
-        QueryKFold, and folds that divide a group are refused. Orders are split by
-        lists.
+        QueryKFold, and folds that divide a group are refused.
     scoring : str or callable, optional
         A name known to :func:`tiebreak.metrics.get_scorer`, or a callable
-        ``scorer(estimator, X, y)``, which gets ``qid`` and ``sample_weight`` too if
-        it has arguments of these names. Greater is better, so losses are negative. By
-        default ``"error"`` for comparisons, ``"swapped_pairs"`` for graded items and
-        orders.
+        ``scorer(estimator, X, y)``, which gets ``qid`` and ``sample_weight`` too if it
+        takes them. Greater is better. By default ``"error"`` for comparisons,
+        ``"swapped_pairs"`` for graded items and orders.
     sample_weight : array-like of shape (n,), optional
         Weights of the training rows. In cross-validation they also weigh the score,
         where the metric takes weights.
     qid : array-like of shape (n,), optional
         Groups of graded items, for models that take them; handed to the splitter too.
     columns : mapping of str to array-like of n rows, optional
-        What else ``fit`` takes, such as ``period``, ``rater`` or ``advantage``. The
-        scorers of this package hand on what predictions take as well.
+        What else ``fit`` and predictions take, such as ``rater`` or ``advantage``.
     n_jobs : int, optional
         Worker processes; -1 for all cores. Compiled code is compiled before they start.
     progress : bool, optional
         Show a progress bar on the terminal. By default if there is a terminal.
     checkpoint : path, optional
-        A file that keeps finished scores, written atomically. A search that was
-        interrupted continues from it; a file of another search is refused.
+        A file of finished scores, from which an interrupted search continues.
     refit : bool, default=True
         Fit the best combination on all of ``X`` at the end.
 
     Returns
     -------
     TuneResult
-        The table of scores, the choice, and the fitted model.
 
     Examples
     --------
@@ -513,13 +506,9 @@ def tune(
     >>> from tiebreak.datasets import make_norms
     >>> train = make_norms(80, random_state=0)
     >>> valid = make_norms(80, random_state=1)
-    >>> found = tune(
-    ...     SVMCompare(),
-    ...     train.pairs,
-    ...     train.y,
-    ...     {"C": [1, 10, 100], "gamma": [0.1, 1.0]},
-    ...     validation=(valid.pairs, valid.y),
-    ... )
+    >>> grid = {"C": [1, 10, 100], "gamma": [0.1, 1.0]}
+    >>> held_out = valid.pairs, valid.y
+    >>> found = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
     >>> sorted(found.best_params)
     ['C', 'gamma']
     >>> found.table.shape
@@ -533,8 +522,9 @@ def tune(
     extra = row_columns(len(X) if y is None else len(y), sample_weight, qid, columns)
     splits = list(make_splits(model, X, y, validation, cv, extra, scorer))
     tasks = make_tasks(model, candidates, splits)
-    of_file = checkpoint is not None
-    search = _signature(model, candidates, scorer, splits) if of_file else ""
+    search = ""
+    if checkpoint is not None:
+        search = _signature(model, candidates, scorer, splits)
     memory = Checkpoint(checkpoint, search)
     todo = [task for task in tasks if not memory.has(task)]
     if n_jobs not in (None, 1):

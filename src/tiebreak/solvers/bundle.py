@@ -213,11 +213,9 @@ class Bundle:
     def _search(
         self, step: Floats, along: Floats, C: float, onward: bool
     ) -> tuple[bool, list[_Trial]]:
-        """Look for the minimum along a line by values and slopes.
-
-        f is convex, so its slope tells on which side the minimum is, and the tangents
-        on both sides how far down it can be at most.
-        """
+        """Look for the minimum along a line by values and slopes."""
+        # f is convex, so its slope tells on which side the minimum is, and the tangents
+        # on both sides how far down it can be at most.
         start, t = self.best, 1.0
         slope = float((start.x + C * start.a) @ step)
         first = _Trial(0.0, start.value(C), min(slope, 0.0), start.risk, start.g)
@@ -271,12 +269,10 @@ class Bundle:
 
 
 def _between(low: _Trial, high: _Trial) -> tuple[float, float]:
-    """Guess where between two points f is least, and bound how low it is there.
-
-    Where its curvature is even its slope is zero at the secant of the two; where it
-    has one kink that is where the tangents meet. Which of the two it is the values
-    tell: with even curvature they differ by the mean slope.
-    """
+    """Guess where between two points f is least, and bound how low it is there."""
+    # Where its curvature is even its slope is zero at the secant of the two; where it
+    # has one kink that is where the tangents meet. Which of the two it is the values
+    # tell: with even curvature they differ by the mean slope.
     width, curvature = high.t - low.t, high.slope - low.slope
     rise = high.value - low.value
     meet = (width * high.slope - rise) / curvature
@@ -363,11 +359,9 @@ class CuttingPlanes:
         return out
 
     def _shrink(self) -> None:
-        """Make room: drop planes without weight, the longest idle first.
-
-        Where too many have weight the lightest become one plane, which keeps the
-        bound.
-        """
+        """Make room: drop planes without weight, the longest idle first."""
+        # Where too many have weight the lightest become one plane, which keeps the
+        # bound.
         k, mu = len(self), self.weight
         keep = max(2, (3 * self.capacity) // 4)
         # The last plane is that of the latest point, and has had no turn yet.
@@ -486,12 +480,10 @@ class SimplexQP:
         return block >= 0
 
     def _bring_in(self, V: Floats, q: Floats, mu: Floats, j: int) -> bool:
-        """Make a variable free.
-
-        While its difference depends on those of the free ones, the weights move along
-        the direction in which the objective is straight, upwards, until a variable is
-        zero and can go.
-        """
+        """Make a variable free."""
+        # While its difference depends on those of the free ones, the weights move along
+        # the direction in which the objective is straight, upwards, until a variable is
+        # zero and can go.
         L = self._factor
         while self._n_free > 0:
             m = self._n_free
@@ -577,11 +569,9 @@ def solve_upper(L, m, x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def drop_free(L, free, m, p):  # type: ignore[no-untyped-def]
-    """Take the p-th of m free variables, p ≥ 1, out of list and factor, in place.
-
-    Row p - 1 of the factor is its. What is left below that row is triangular but for
-    one entry per row, which rotations of neighboring columns remove.
-    """
+    """Take the p-th of m free variables, p ≥ 1, out of list and factor, in place."""
+    # Row p - 1 of the factor is its. What is left below that row is triangular but for
+    # one entry per row, which rotations of neighboring columns remove.
     for i in range(p, m - 1):
         free[i] = free[i + 1]
         for j in range(i + 1):
@@ -638,11 +628,9 @@ class CurvatureMemory:
         return -v
 
     def _invert(self, v: Floats, factor: float) -> Floats:
-        """Give (I + factor V)⁻¹ v.
-
-        Inside the span of the basis and outside of it separately: what is left of a
-        difference of the two would be rounding where V is large.
-        """
+        """Give (I + factor V)⁻¹ v."""
+        # Inside the span of the basis and outside of it separately: what is left of a
+        # difference of the two would be rounding where V is large.
         inside = self._basis @ v
         inverse = (inside / (1.0 + factor * self._spread)) @ self._basis
         if len(self._basis) == len(v):
@@ -654,10 +642,8 @@ class CurvatureMemory:
 
 
 def row_covariance(A: Any) -> tuple[Floats, Floats]:
-    """Estimate the covariance of the rows of a matrix from some of them.
-
-    Gives its r ≤ 500 largest eigenvalues, ascending, and their eigenvectors, (r, q).
-    """
+    """Estimate the covariance of the rows of a matrix from some of them."""
+    # Gives its r ≤ 500 largest eigenvalues, ascending, and their eigenvectors, (r, q).
     n, q = A.shape
     wide = q > _MANY_COLUMNS
     size = max(2, min(_FEW_ROWS, _MAX_ENTRIES // q)) if wide else max(_SAMPLE, 8 * q)

@@ -64,10 +64,8 @@ def _span(points: Floats) -> Floats:
 
 
 def _by_programs(points: Floats) -> NDArray[np.int64]:
-    """Decide by linear programs over directions, which share one basis.
-
-    maximize z·(point - z₀)  subject to  z·vertex ≤ z₀ for known vertices, |z| ≤ 1.
-    """
+    """Decide by linear programs over directions, which share one basis."""
+    # maximize z·(point - z₀)  subject to  z·vertex ≤ z₀ for known vertices, |z| ≤ 1.
     n, d = points.shape
     vertices = {_furthest(points, sign * e) for e in np.eye(d) for sign in (-1.0, 1.0)}
     known = np.zeros(n, dtype=bool)
@@ -96,11 +94,9 @@ def _by_programs(points: Floats) -> NDArray[np.int64]:
 
 
 def _furthest(points: Floats, direction: Floats) -> int:
-    """Find the vertex furthest in a direction; of several the last in order.
-
-    Points of a face that is hit flat are compared by coordinates, and the largest in
-    such an order is a vertex.
-    """
+    """Find the vertex furthest in a direction; of several the last in order."""
+    # Points of a face that is hit flat are compared by coordinates, and the largest in
+    # such an order is a vertex.
     reached = points @ direction
     tied = np.flatnonzero(reached >= reached.max() - _TOLERANCE)
     order = np.lexsort(points[tied].T)

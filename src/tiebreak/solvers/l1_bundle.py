@@ -28,12 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.solvers.linear_program import (
-    LinearProgram,
-    Plane,
-    SlackRows,
-    lower_bound,
-)
+from tiebreak.solvers.linear_program import LinearProgram, Plane, SlackRows, lower_bound
 
 __all__ = ["LPBundle", "LPBundleSolution", "PiecewiseRisk"]
 
@@ -99,11 +94,7 @@ class LPBundle:
     """What is known of R, and the linear program made of it."""
 
     def __init__(
-        self,
-        risk: PiecewiseRisk,
-        n_penalized: int,
-        G: Any = None,
-        max_rows: int = 3000,
+        self, risk: PiecewiseRisk, n_penalized: int, G: Any = None, max_rows: int = 3000
     ) -> None:
         self.risk, self.k, self.q = risk, n_penalized, risk.n_variables
         self.G = sp.csr_array((0, self.q)) if G is None else sp.csr_array(G)
@@ -263,10 +254,8 @@ class LPBundle:
         self._method = "choose"
 
     def _costs(self) -> Floats:
-        """Give the costs of all columns, and remember what they are multiplied by.
-
-        Tolerances of the solver are absolute, and a small penalty must not be lost.
-        """
+        """Give the costs of all columns, and remember what they are multiplied by."""
+        # Tolerances of the solver are absolute, and a small penalty must not be lost.
         largest = float(self._penalty.max(initial=0.0))
         self._unit = min(max(1.0, 1.0 / largest), _MOST_UNITS) if largest > 0 else 1.0
         slack_cost = np.zeros(0) if self.rows is None else self.rows.cost

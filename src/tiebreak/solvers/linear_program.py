@@ -193,10 +193,8 @@ def _side(values: ArrayLike, n: int) -> Floats:
 
 
 def _pushed(dual: Floats, sides: list[Floats], value: Floats) -> float:
-    """Sum the multipliers times the sides that they push against.
-
-    One that rounding left without a side multiplies what the row has.
-    """
+    """Sum the multipliers times the sides that they push against."""
+    # One that rounding left without a side multiplies what the row has.
     side = np.where(dual > 0, sides[0], sides[1])
     return float(dual @ np.where(np.isfinite(side), side, value))
 

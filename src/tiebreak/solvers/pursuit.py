@@ -246,12 +246,10 @@ def _single_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
 
 
 def _backfitted_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
-    """Take one more column and solve for all coefficients again.
-
-    With K the columns taken and K'LK = TT', the coefficients move by the solution of
-    TT'd = K'q. Only the last entry of K'q is not zero but for rounding, which is so
-    corrected in every step.
-    """
+    """Take one more column and solve for all coefficients again."""
+    # With K the columns taken and K'LK = TT', the coefficients move by the solution of
+    # TT'd = K'q. Only the last entry of K'q is not zero but for rounding, which is so
+    # corrected in every step.
     while (j := state.best(gain)) is not None:
         k = state.value(j)
         product = state.form.product(k)

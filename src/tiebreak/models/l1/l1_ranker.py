@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
 from tiebreak.data.messages import warn_user
-from tiebreak.data.validation import check_features, remember_features
-from tiebreak.models.base import UtilityMixin, check_positive, refuse_only_ties
+from tiebreak.data.validation import check_features
+from tiebreak.models.base import (
+    Given,
+    UtilityMixin,
+    check_positive,
+    is_number,
+    refuse_only_ties,
+)
 from tiebreak.models.graded_problem import plant_tree, read_grades
 from tiebreak.models.kernel_utility import weigh_features
 from tiebreak.models.l1.problem import (
@@ -42,8 +47,7 @@ class L1Utility(UtilityMixin):
 
 def check_alpha(alpha: Any) -> float:
     """Refuse an alpha that is not a finite number of at least 0."""
-    good = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not good or not np.isfinite(alpha) or alpha < 0:
+    if not is_number(alpha) or not np.isfinite(alpha) or alpha < 0:
         raise ValueError(
             f"L1Ranker got alpha={alpha!r}; expected a finite number of at least 0."
         )
@@ -51,7 +55,6 @@ def check_alpha(alpha: Any) -> float:
 
 
 _SLACKS = ("pair", "item", "item-weighted")
-_REDUCTIONS = ("threshold", "hull", None)
 # What a model keeps of its solution.
 _KEPT = ("coef", "objective", "dual_objective", "dual_gradient", "gap", "n_rows")
 
@@ -78,13 +81,11 @@ class L1Ranker(L1Utility, BaseEstimator):
     Parameters
     ----------
     alpha : float, default=1.0
-        Price of the 1-norm, at least 0. It weighs against a sum over pairs or items, so
-        that useful values grow with the data: see :func:`l1_path`, which starts at the
-        smallest alpha that drops everything.
+        Price of the 1-norm, at least 0, against a sum over pairs or items. See
+        :func:`l1_path`, which starts at the smallest alpha that drops everything.
     slack : {"pair", "item", "item-weighted"}, default="pair"
         What has a slack of its own. A slack per item can pay for all of its pairs at
-        once, and for many grades it does: then all weights are 0 whatever alpha is,
-        and a warning says so. A slack per pair never does that.
+        once; then all weights are 0 whatever alpha is, and a warning says so.
     reduction : {"threshold", "hull", None}, default="threshold"
         How graded items become rows of the problem. ``"threshold"`` has the optimum of
         all pairs with at most two rows per item and, for ``slack="pair"``, without
@@ -93,15 +94,13 @@ class L1Ranker(L1Utility, BaseEstimator):
         as soon as a slack is positive. None lists all pairs. Comparisons are listed
         as they are.
     adjacent : bool, default=False
-        For a slack per item of graded items: compare neighboring grades only. Wider
-        apart ones follow where no slack is needed.
+        For a slack per item of graded items: compare neighboring grades only.
     tol : float, default=1e-6
         Bound on the relative duality gap.
     max_iter : int, default=1000
-        Linear programs to solve at most; then a warning carries the gap.
+        Linear programs to solve at most.
     time_limit : float, optional
-        Seconds for a fit. Then the best weights so far are kept, and a warning carries
-        their gap.
+        Seconds for a fit; then the best weights are kept and a warning carries the gap.
 
     Attributes
     ----------
@@ -109,29 +108,21 @@ class L1Ranker(L1Utility, BaseEstimator):
         Weights of the features, with exact zeros.
     selected_ : ndarray
         Names of the features with a weight, or their numbers if they have no names.
-    objective_ : float
-        α ‖w‖₁ + slacks.
-    dual_objective_ : float
-        What no weights can be below.
+    objective_, dual_objective_, gap_ : float
+        α ‖w‖₁ + slacks, what no weights can be below, and their relative difference.
     dual_gradient_ : ndarray of shape (n_features,)
         The certificate of that bound: Σ λ (x_s - x_t) over pairs, for the multipliers λ
         of the dual. No entry is larger than alpha in size, and where a feature has a
         weight it is alpha with the sign of the weight, within the tolerance.
-    gap_ : float
-        ``(objective_ - dual_objective_) / objective_``.
     n_rows_ : tuple of (int, int)
         Number of pairs, and of rows of the problem after its reduction; with
         ``slack="pair"`` rows of the last linear program.
-    n_pairs_ : int
-        Number of pairs of graded items, or of comparisons with a winner.
-    n_iter_ : int
-        Linear programs that were solved.
+    n_pairs_, n_iter_ : int
+        Number of pairs that were learned from, and of linear programs solved.
     converged_ : bool
         Whether the gap is within ``tol``.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -143,13 +134,9 @@ class L1Ranker(L1Utility, BaseEstimator):
     -----
     Weights of rows: c_s above. A row of weight 2 is the same as a second row, and one
     of weight 0 is not there, in all three forms. Weights of comparisons multiply the
-    slack of a pair; with ``slack="item"`` they change nothing, because a constraint
-    given twice is the same constraint, and an item is what is compared, however often.
-    Tied comparisons are left out, and items of comparisons with identical
-    features are one item. The problem always has a solution: slacks make every
-    constraint true.
-
-    The 1-norm is not scale free: scale the features first.
+    slack of a pair; with ``slack="item"`` they change nothing. Tied comparisons are
+    left out, and items of comparisons with identical features are one item. The 1-norm
+    is not scale free: scale the features first.
 
     References
     ----------
@@ -186,39 +173,23 @@ class L1Ranker(L1Utility, BaseEstimator):
         max_iter: int = 1000,
         time_limit: float | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.slack = slack
-        self.reduction = reduction
-        self.adjacent = adjacent
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.slack, self.reduction = alpha, slack, reduction
+        self.adjacent, self.tol, self.max_iter = adjacent, tol, max_iter
         self.time_limit = time_limit
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from graded items, orders or comparisons.
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
-        y : array-like of shape (n,), optional
-            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, items or lists.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         check_alpha(self.alpha)
         problem = self._read(X, y, qid, sample_weight)
@@ -229,11 +200,11 @@ class L1Ranker(L1Utility, BaseEstimator):
     def path(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         alphas: Iterable[float] = (),
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
     ) -> Iterator[Self]:
         """Fit for several values of alpha, each from the solution before it.
 
@@ -249,8 +220,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         Returns
         -------
         iterator of fitted models
-            One for each alpha, in the order given: the same as a model fitted with that
-            alpha, within ``tol``. This model itself is not fitted.
+            One for each alpha, in the order given; this model itself is not fitted.
         """
         values = [check_alpha(alpha) for alpha in alphas]
         if not values:
@@ -260,12 +230,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         return template._follow(problem, values)
 
     def alpha_max(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> float:
         """Find the smallest alpha that drops every feature.
 
@@ -289,14 +254,8 @@ class L1Ranker(L1Utility, BaseEstimator):
             model._solve(problem)
             yield model
 
-    def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-    ) -> L1Problem:
-        self._check_choices()
+    def _read(self, X: Any, y: Given, qid: Given, sample_weight: Given) -> L1Problem:
+        self._check_parameters()
         if is_pairs(X):
             return self._read_pairs(X, y, qid, sample_weight)
         grades, weight = read_grades(self, X, y, qid, sample_weight)
@@ -305,13 +264,9 @@ class L1Ranker(L1Utility, BaseEstimator):
         return problem_of_grades(self, grades, weight, tree)
 
     def _read_pairs(
-        self, X: Any, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None
+        self, X: Any, y: Any, qid: Given, sample_weight: Given
     ) -> L1Problem:
-        if qid is not None:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
+        self._refuse_groups(qid)
         if self.adjacent or self.reduction == "hull":
             chosen = "adjacent=True" if self.adjacent else "reduction='hull'"
             raise ValueError(
@@ -328,8 +283,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         if not decided.any():
             refuse_only_ties(self, int((weight > 0).sum()))
         pairs = pairs[decided].compact()
-        self._forget()
-        remember_features(self, pairs.table)
+        self._start_pairs(pairs)
         self.n_pairs_ = len(pairs)
         return problem_of_comparisons(self, pairs, outcome[decided], weight[decided])
 
@@ -377,20 +331,13 @@ class L1Ranker(L1Utility, BaseEstimator):
             )
         warn_user(f"L1Ranker dropped every feature: {why}. Nothing is put in order.")
 
-    def _check_choices(self) -> None:
+    def _check_parameters(self) -> None:
         check_positive(self, "tol", "max_iter")
         if self.time_limit is not None:
             check_positive(self, "time_limit")
-        for name, known in (("slack", _SLACKS), ("reduction", _REDUCTIONS)):
-            if (value := getattr(self, name)) not in known:
-                raise ValueError(
-                    f"L1Ranker got {name}={value!r}; expected {known[0]!r}, "
-                    f"{known[1]!r} or {known[2]!r}."
-                )
+        self._check_choices(slack=_SLACKS, reduction=("threshold", "hull", None))
         if self.adjacent not in (False, True):
-            raise ValueError(
-                f"L1Ranker got adjacent={self.adjacent!r}; expected True or False."
-            )
+            self._refuse("adjacent", self.adjacent, "True or False")
         if self.adjacent and self.slack == "pair":
             raise ValueError(
                 "adjacent=True is for a slack per item; with slack='pair' all pairs "

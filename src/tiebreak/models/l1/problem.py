@@ -255,10 +255,8 @@ def _slack_without_weights(
 def _by_linear_program(
     rows: SlackRows, size: np.ndarray, order: sp.csr_array | None, without: float
 ) -> float:
-    """Minimize the largest slope over the optimal multipliers, by a linear program.
-
-    Variables are the multipliers of rows, those of the order, and the largest slope.
-    """
+    """Minimize the largest slope over the optimal multipliers, by a linear program."""
+    # Variables are the multipliers of rows, those of the order, and the largest slope.
     k, m = len(size), rows.D.shape[0]
     G = sp.csr_array((0, rows.D.shape[1])) if order is None else order
     r, f, n_slacks = G.shape[0], rows.D.shape[1] - k, len(rows.cost)

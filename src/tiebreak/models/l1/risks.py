@@ -13,8 +13,7 @@ A pair exactly at its margin of one, or an item exactly half a margin from its
 threshold, costs nothing and has the subgradient 0.
 
 Graded items come as classes, the rows of one grade in one group. Identical rows of a
-class are one row with the sum of their weights, so that a row of weight 2 is the row
-twice by construction.
+class are one row with the sum of their weights.
 """
 
 from __future__ import annotations
@@ -325,10 +324,7 @@ class GradedPairRisk:
 
 
 class ItemRisk:
-    """One slack per item, against thresholds, divided by `total`.
-
-    The variables are the p weights, then the thresholds.
-    """
+    """One slack per item over `total`; variables are p weights, then thresholds."""
 
     def __init__(
         self,

@@ -43,8 +43,14 @@ from tiebreak.kernels import (
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import refuse_no_pairs, refuse_weights
-from tiebreak.models.kernel_utility import MAX_PIVOTS, KernelFactor, factor_kernel
+from tiebreak.models.graded_problem import item_places, refuse_no_pairs, refuse_weights
+from tiebreak.models.kernel_utility import (
+    MAX_PIVOTS,
+    KernelFactor,
+    factor_kernel,
+    refuse_diagonal,
+    refuse_indefinite,
+)
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers.ridge import (
     RidgeSolution,
@@ -80,11 +86,7 @@ class LinearPoints:
         return cross
 
     def _rooted(self, laplacian: Laplacian) -> Iterator[tuple[Any, Floats]]:
-        """Give X and B X, some columns at a time.
-
-        Centered features lose no digits to their distance from the origin, and what
-        rounding leaves of features that are constant inside groups is set to zero.
-        """
+        """Give X and B X, some columns at a time, without the rounding of constants."""
         diagonal = laplacian.diagonal()
         columns = self.design.tocsc() if sp.issparse(self.design) else self.design
         for start in range(0, self.n_columns, _CHUNK):
@@ -92,6 +94,7 @@ class LinearPoints:
             dense = dense_array(X)
             Z = laplacian.root(dense)
             size = weigh_squares(dense, diagonal)
+            # What rounding leaves of features that are constant inside groups.
             Z[:, np.einsum("ij,ij->j", Z, Z) <= CONSTANT**2 * size] = 0.0
             yield X, Z
 
@@ -210,13 +213,8 @@ class KernelPoints:
             la.cholesky(moved, lower=True, overwrite_a=True, check_finite=False)
         except la.LinAlgError:
             lowest = la.eigvalsh(gram, subset_by_index=[0, 0])[0]
-            if lowest >= -_ROUNDING * scale * len(gram):  # zero, but for rounding
-                return
-            raise ValueError(
-                "the kernel between the training items is not positive semidefinite: "
-                f"its matrix has the eigenvalue {lowest:.3g}, so there is no norm to "
-                "penalize. Try another kernel, or for a polynomial one coef0 ≥ 0."
-            ) from None
+            if not lowest >= -_ROUNDING * scale * len(gram):  # more than rounding
+                refuse_indefinite(f"its matrix has the eigenvalue {lowest:.3g}")
 
 
 Points = LinearPoints | KernelPoints
@@ -401,12 +399,7 @@ class RowForm:
             return tol * max(value, 0.0)
 
         solution = solve_by_products(
-            self.product,
-            t,
-            alpha,
-            thin_inverse(self._thin, alpha),
-            allowed,
-            max_iter,
+            self.product, t, alpha, thin_inverse(self._thin, alpha), allowed, max_iter
         )
         return self.finish(solution, alpha)
 
@@ -422,12 +415,7 @@ class RowForm:
             all_or_nothing=False,
         )
         if factor.indefinite:
-            raise ValueError(
-                "the kernel between the training items is not positive semidefinite: "
-                f"what {len(factor.pivots)} of them leave of its diagonal is negative, "
-                "so there is no norm to penalize. Try another kernel, or for a "
-                "polynomial one coef0 ≥ 0."
-            )
+            refuse_diagonal(len(factor.pivots))
         return self.laplacian.root(np.ascontiguousarray(factor.rows.T))
 
     def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
@@ -514,11 +502,7 @@ class LeastSquaresProblem:
         return value
 
     def support(self, b: Floats) -> tuple[Codes, Floats]:
-        """Give what has a coefficient c, and these coefficients.
-
-        w = Σ c_t Φ(x_t) of graded rows, and Σ c_t (Φ(right_t) - Φ(left_t)) of
-        comparisons.
-        """
+        """Give the rows or comparisons with a coefficient, and these coefficients."""
         b = self.scale * b
         if self.ends is None:
             coef = self.laplacian.root_transpose(b)
@@ -591,11 +575,8 @@ def _points_of_rows(model: Any, grades: Grades, rows: Codes, active: Codes) -> P
     if _is(model.kernel, "linear"):
         return LinearPoints(grades.items.values)
     if _is(model.kernel, "precomputed"):
-        if grades.orders is None:
-            return KernelPoints(TrainingItems.of_gram(grades.items), rows)
-        # An item of several lists is one row and column of the kernel.
-        gram = TrainingItems.of_gram(grades.orders.table)
-        return KernelPoints(gram, grades.orders.flat[rows])
+        table, places = item_places(grades, rows)
+        return KernelPoints(TrainingItems.of_gram(table), places)
     table, code = grades.items.take(rows).unique()
     gamma = model.gamma
     if len(active) < len(rows):
@@ -626,10 +607,7 @@ def _gamma_of(model: Any, table: ItemTable) -> float | str:
 def problem_of_comparisons(
     model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats, keep_all: bool
 ) -> tuple[LeastSquaresProblem, Pairs]:
-    """Make the problem of comparisons, and give those that it uses.
-
-    right - left is to be 1, 0 or -1; `keep_all` keeps comparisons without weight.
-    """
+    """Make the problem of comparisons, and give those used: `keep_all` for all."""
     present = np.flatnonzero(weight > 0.0)
     if not outcome[present].any():
         refuse_only_ties(model, len(present))

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import as_pairs, check_comparisons, is_pairs
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.data.validation import remember_features
-from tiebreak.models.base import check_positive
+from tiebreak.models.base import Given, check_positive
 from tiebreak.models.graded_problem import read_grades
-from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.kernel_utility import KernelUtility, expansion
 from tiebreak.models.least_squares.leave_one_out import (
     check_rows,
     leave_comparison_out,
@@ -53,70 +52,40 @@ class RankRLS(KernelUtility, BaseEstimator):
     - comparisons: Σ w_t (y_t - (f_right - f_left))², so that the better item is to be 1
       ahead. A tie, y_t = 0, asks for equal utilities.
 
-    The solution is that of a linear system. There is no intercept and no threshold:
-    ``predict`` calls a tie only where two utilities are equal. Wrap it in
+    The solution is that of a linear system. There is no threshold: wrap it in
     :class:`ThresholdCompare` to predict ties.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        α > 0, the weight of the penalty. It is compared with a sum over pairs, so it
-        stands for more when there are fewer.
+        α > 0, the weight of the penalty, against a sum over pairs.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`RankSVM`.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
     per_group : {"sum", "mean"}, default="sum"
         Graded items and orders: ``"mean"`` divides the pair sum of a group by its size
-        (the sum of its weights), so that a group counts by its items and not by its
-        pairs.
+        (the sum of its weights).
     solver : {"auto", "direct", "cg"}, default="auto"
         ``"direct"`` factors a matrix of as many rows as there are features, or as there
         are items or comparisons if these are fewer or have a kernel. ``"cg"`` is
-        conjugate gradients, which stores no such matrix. ``"auto"`` is direct up to
-        8192 rows.
-    tol : float, default=1e-10
-        Bound on the relative duality gap, for conjugate gradients.
-    max_iter : int, default=1000
-        Iterations of conjugate gradients at most; then a warning carries the gap.
+        conjugate gradients, without a matrix. ``"auto"`` is direct up to 8192 rows.
+    tol, max_iter : float, default=1e-10, and int, default=1000
+        Relative duality gap and iterations of conjugate gradients.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Without features: the utility
-        of each item of ``items_``. A feature that is constant inside every group has
-        weight zero.
-    support_ : ndarray of int
-        Training rows (comparisons or items) with a non-zero coefficient.
-    dual_coef_ : ndarray
-        Their coefficients, w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for
-        comparisons and w = Σ dual_coef_[t] Φ(x_t) for items.
-    items_ : ndarray
-        Names of the items, when they have no features.
-    support_items_, item_coef_ : ndarray
-        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    coef_, items_, support_, dual_coef_, support_items_, item_coef_ : ndarray
+        The utility, as in :class:`RankSVM`. A feature that is constant inside every
+        group has weight zero.
     n_pairs_ : int
         Number of pairs that were learned from.
-    objective_ : float
-        Value of the objective.
-    gap_ : float
-        Duality gap relative to it, from the residual of the linear system.
-    n_iter_ : int
-        Number of iterations; 1 for direct solvers.
-    converged_ : bool
-        Whether conjugate gradients reached ``tol``; True for direct solvers.
+    objective_, gap_, n_iter_, converged_, gamma_
+        As in :class:`SVMCompare`; the gap is from the residual of the linear system.
     solver_ : {"cholesky", "eigen", "cg"}
         What solved the system.
-    gamma_ : float
-        gamma, as a number.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -162,44 +131,23 @@ class RankRLS(KernelUtility, BaseEstimator):
         tol: float = 1e-10,
         max_iter: int = 1000,
     ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.per_group = per_group
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+        self.alpha, self.kernel, self.gamma, self.degree = alpha, kernel, gamma, degree
+        self.coef0, self.per_group, self.solver = coef0, per_group, solver
+        self.tol, self.max_iter = tol, max_iter
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 
         Parameters
         ----------
-        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
-            Dispatch is by type: Pairs and 3-D arrays are comparisons. Or data in
-            partitions (:mod:`tiebreak.outofcore`); then y, qid and sample_weight are
-            names of columns, and there is no ``support_``.
-        y : array-like of shape (n,), optional
-            Outcomes -1, 0, +1 of comparisons, or grades of items; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of comparisons, or of items: a pair of items weighs w_i w_j.
-            Weights of Orders are those of the lists.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``, also in partitions.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         if (parts := as_partitioned(X)) is not None:
             self._check_parameters()
@@ -213,11 +161,11 @@ class RankRLS(KernelUtility, BaseEstimator):
     def path(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         alphas: Iterable[float] = (),
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
     ) -> Iterator[Self]:
         """Fit for several values of alpha, from one eigendecomposition.
 
@@ -233,9 +181,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         Returns
         -------
         iterator of fitted models
-            One for each alpha, in the order given: the same as a model fitted with that
-            alpha, but for rounding. This model itself is not fitted. Conjugate
-            gradients share their preconditioner instead.
+            One for each alpha, in the order given; this model itself is not fitted.
         """
         alphas = list(alphas)
         if not alphas:
@@ -245,12 +191,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         return _along(template, problem, alphas)
 
     def leave_group_out(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> NDArray[np.float64]:
         """Utility of every item from a fit without its group, in closed form.
 
@@ -259,16 +200,13 @@ class RankRLS(KernelUtility, BaseEstimator):
 
         Parameters
         ----------
-        X : items or Orders
-            As in ``fit``.
-        y, qid, sample_weight
-            As in ``fit``; at least two groups.
+        X, y, qid, sample_weight
+            As in ``fit``, with at least two groups, and no comparisons.
 
         Returns
         -------
         ndarray of shape (n,)
-            Utilities in the order of the rows, or of the entries of the lists. This
-            model itself is not fitted.
+            Utilities of the rows, or of the entries of the lists.
         """
         if is_pairs(X):
             raise TypeError(
@@ -282,17 +220,16 @@ class RankRLS(KernelUtility, BaseEstimator):
     def leave_pair_out(
         self,
         X: Any,
-        y: ArrayLike | None = None,
-        pairs: ArrayLike | None = None,
+        y: Given = None,
+        pairs: Given = None,
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Utilities of both items of a pair from a fit without it, in closed form.
 
         Of graded items both rows of a pair are left out of their group; of comparisons
-        that one comparison. Only ``gamma="scale"`` is not found anew. With weights that
-        differ, a group costs as much as there are different sums of two of them.
+        that one comparison. Only ``gamma="scale"`` is not found anew.
 
         Parameters
         ----------
@@ -309,7 +246,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         pairs : ndarray of int of shape (k, 2)
             Rows; of comparisons the items left and right.
         utility : ndarray of shape (k, 2)
-            Their utilities. This model itself is not fitted.
+            Their utilities.
         """
         problem = self._read_all(X, y, qid, sample_weight)
         if not is_pairs(X):
@@ -343,33 +280,19 @@ class RankRLS(KernelUtility, BaseEstimator):
         return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
 
     def _read(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        qid: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        keep_all: bool = False,
+        self, X: Any, y: Given, qid: Given, sample_weight: Given, keep_all: bool = False
     ) -> LeastSquaresProblem:
         self._check_parameters()
         if not is_pairs(X):
             grades, weight = read_grades(self, X, y, qid, sample_weight)
             problem = problem_of_grades(self, grades, weight, keep_all)
-        elif qid is None:
+        else:
+            self._refuse_groups(qid)
             pairs, outcome, weight = check_comparisons(X, y, sample_weight)
             problem, pairs = problem_of_comparisons(
                 self, pairs, outcome, weight, keep_all
             )
-            self._forget()
-            if pairs.items is None:
-                assert pairs.names is not None
-                self.items_ = pairs.names
-            else:
-                remember_features(self, pairs.items)
-        else:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
+            self._start_pairs(pairs)
         self.n_pairs_ = problem.n_pairs
         return problem
 
@@ -378,10 +301,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         known = {"per_group": ("sum", "mean"), "solver": ("auto", "direct", "cg")}
         for name, values in known.items():
             if (value := getattr(self, name)) not in values:
-                raise ValueError(
-                    f"RankRLS got {name}={value!r}; expected one of "
-                    f"{', '.join(map(repr, values))}."
-                )
+                self._refuse(name, value, f"one of {', '.join(map(repr, values))}")
 
     def _by_products(self, problem: LeastSquaresProblem) -> bool:
         return self.solver == "cg" or (self.solver == "auto" and not problem.fits())
@@ -411,7 +331,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         with one_blas_thread():
             coef = form.coefficients(fit, problem.scale)
             if isinstance(problem.points, KernelPoints):
-                self._keep_expansion(problem.points.items, coef)
+                self.__dict__.update(expansion(problem.points.items, coef))
             else:
                 self.coef_ = coef
             self.support_, self.dual_coef_ = problem.support(fit.b)

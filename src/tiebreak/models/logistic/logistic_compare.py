@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -36,6 +36,7 @@ from tiebreak.losses import (
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.base import (
     OUTCOMES,
+    Given,
     UtilityMixin,
     check_positive,
     read_comparisons,
@@ -84,8 +85,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     alpha : float, default=1.0
-        Penalty of ‖w‖², positive. In Bayesian words, each weight is normal with
-        variance 1 / (2 α).
+        Penalty of ‖w‖², positive.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="linear"
         Kernel between items, as in :class:`SVMCompare`. Items without features have
         one weight each, with ``"linear"``.
@@ -94,10 +94,9 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     link : {"davidson", "cumulative"}, default="davidson"
         How differences become probabilities.
     identity : float or None, default=None
-        A positive number λ gives every item, known by its name in Pairs with names
-        *and* features, a deviation b from what its features say: r = w·Φ(x) + b, and
-        the penalty grows by λ Σ b². A small λ trusts the features little. Items with
-        names that were not seen have b = 0.
+        A positive number λ gives every item of Pairs with names *and* features a
+        deviation b from what its features say: r = w·Φ(x) + b, and the penalty grows by
+        λ Σ b². Items with names that were not seen have b = 0.
     tol : float, default=1e-8
         Stop when the Newton decrement is this small, relative to √(2 objective).
     max_iter : int, default=100
@@ -108,34 +107,22 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        w, for the linear kernel. Without features: the utility of each item of
-        ``items_``.
-    items_ : ndarray
-        Names of the items, when they have no features.
+        w, for the linear kernel. Items without features have one utility each, and
+        their names are ``items_``.
     effect_names_, item_effect_ : ndarray
         Names of the items and their deviations b, with ``identity``.
-    support_, dual_coef_ : ndarray
-        Other kernels: r(x) = Σ dual_coef_[j] k(item support_[j], x), where ``support_``
-        are rows of the item table (row 2 i + 1 of a 3-D array is the right item of
-        comparison i).
-    support_items_ : ndarray or CSR array
-        Features of these items, unless the kernel is precomputed.
+    support_, dual_coef_, support_items_ : ndarray
+        Other kernels: r(x) = Σ dual_coef_[j] k(item support_[j], x), with rows of the
+        item table (row 2 i + 1 of a 3-D array is the right item of comparison i), and
+        features of these items, unless the kernel is precomputed.
     tie_ : float
         ν, or θ = exp(τ). Training comparisons without ties give 0, or 1: P(tie) = 0.
     threshold_ : float
         Largest \|d\| at which a tie is the most probable outcome; 0 if it never is.
     classes_ : ndarray
         The outcomes -1, 0, 1.
-    objective_ : float
-        Value reached.
-    gap_ : float
-        How far it may be above the minimum, as a share of it.
-    n_iter_ : int
-        Newton steps taken.
-    converged_ : bool
-        Whether the tolerance was reached.
-    gamma_ : float
-        The value of gamma used.
+    objective_, gap_, n_iter_, converged_, gamma_
+        As in :class:`SVMCompare`.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
 
@@ -149,11 +136,8 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     predicted to tie, also where left and right are, equally, more probable.
 
     Other kernels than the linear one go through a pivoted Cholesky factor of the
-    kernel between the distinct items, which leaves no entry further off than 1e-10 of
-    the largest one. With a polynomial kernel, features of very different sizes should
-    be scaled first.
-
-    With nothing but ties the utility is zero and a tie is certain.
+    kernel between the distinct items, to 1e-10 of its largest entry. With nothing but
+    ties the utility is zero and a tie is certain.
 
     References
     ----------
@@ -198,24 +182,11 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         max_iter: int = 100,
         learning_rate: float = 1.0,
     ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.link = link
-        self.identity = identity
-        self.tol = tol
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
+        self.alpha, self.kernel, self.gamma, self.degree = alpha, kernel, gamma, degree
+        self.coef0, self.link, self.identity, self.tol = coef0, link, identity, tol
+        self.max_iter, self.learning_rate = max_iter, learning_rate
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
         """Learn from comparisons.
 
         Parameters
@@ -223,15 +194,12 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         X : Pairs or array-like of shape (n, 2, n_features)
             Comparisons, also in partitions (:mod:`tiebreak.outofcore`); then y and
             sample_weight are names of columns.
-        y : array-like of shape (n,)
-            Outcomes: -1 left is better, 0 tie, +1 right is better.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each comparison; a weight of 2 is the same as a second row.
+        y, sample_weight
+            As in ``SVMCompare.fit``.
 
         Returns
         -------
-        LogisticCompare
-            The fitted model.
+        Self
         """
         if (partitions := as_partitioned(X)) is not None:
             self._check_parameters()
@@ -244,11 +212,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, sample_weight: Given = None
     ) -> Self:
         r"""Learn from some more comparisons, one step for each, in their order.
 
@@ -265,31 +229,20 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         X : Pairs or array-like of shape (n, 2, n_features)
             Comparisons. Names that are new, of items without features or with
             ``identity``, enter with 0.
-        y : array-like of shape (n,)
-            Outcomes: -1 left is better, 0 tie, +1 right is better.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each comparison.
+        y, sample_weight
+            As in ``fit``.
 
         Returns
         -------
         Self
-            The model. It has no ``objective_``, ``gap_``, ``n_iter_`` and
-            ``converged_``: a stream has no minimum.
+            Without ``objective_``, ``gap_``, ``n_iter_`` and ``converged_``.
 
         Notes
         -----
-        A step takes time in proportion to the features in which the two items differ,
-        and a call some more in proportion to the number of coefficients. Only for the
-        linear kernel.
-
-        The penalty belongs to the sum over all comparisons, whose number a stream does
-        not know. It is there from the beginning, as the curvature 2 α of every
-        coefficient at 0, so that its share fades as comparisons come in. Comparisons
-        passed a second time count a second time: k passes tend to the minimum of the
-        loss plus α / k ‖w‖².
-
-        The tie parameter starts as if each outcome had been seen once between equal
-        items, so that P(tie) is neither 0 nor 1 before there is evidence.
+        Only for the linear kernel. The penalty is there from the beginning, as the
+        curvature 2 α of every coefficient at 0, so that its share fades as comparisons
+        come in: k passes tend to the minimum of the loss plus α / k ‖w‖². The tie
+        parameter starts as if each outcome had been seen once between equal items.
         """
         pairs, outcome, weight = self._check_rows(X, y, sample_weight)
         state, names, units = self._grow(pairs)
@@ -327,11 +280,9 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen. For a model fitted on items without features: an
-            array of names.
+            Items, seen or unseen; their names for a model fitted without features.
         names : array-like of shape (n,), optional
-            Names of the items, for a model with ``identity``: the deviations of those
-            that are known are added.
+            Names of the items: adds the deviations of those known by ``identity``.
 
         Returns
         -------
@@ -448,13 +399,9 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         coef: np.ndarray,
         t: float,
     ) -> None:
-        self._forget()
         self.__dict__.pop("_stream", None)
         pairs, items, p = problem.pairs, problem.items, problem.n_features
-        if pairs.items is not None:
-            remember_features(self, pairs.items)
-        elif pairs.names is not None:
-            self.items_ = pairs.names
+        self._start_pairs(pairs)
         if problem.factor is None:
             self.coef_ = coef[:p]
         else:
@@ -481,7 +428,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         }
 
     def _check_rows(
-        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+        self, X: Any, y: Given, sample_weight: Given
     ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
         self._check_parameters()
         if not isinstance(self.kernel, str) or self.kernel != "linear":
@@ -583,9 +530,7 @@ class LogisticProblem:
     """Training comparisons, counted, and the objective over their utilities.
 
     Coefficients are ``n_features`` of the features (or of the factor of the kernel, or
-    one per item without features), then one per item for its deviation, if there is an
-    ``identity``. ``totals``, shape (3,), are summed weights of left, tie and right;
-    ``given`` is the row in the user's item table of each item of the compact pairs.
+    one per item without features), then with ``identity`` one deviation per item.
     """
 
     def __init__(
@@ -608,7 +553,7 @@ class LogisticProblem:
         left, right = unit[pairs.left], unit[pairs.right]
         cells = count_comparisons(left, right, outcome, weight, int(unit.max()) + 1)
         self.left, self.right, self.counts = cells.left, cells.right, cells.counts
-        self.totals = self.counts.sum(axis=0)
+        self.totals = self.counts.sum(axis=0)  # (3,), weights of left, tie and right
         self.factor = None if items.is_linear else factor_kernel(items, self.given)
         # Deviations belong to items, of which several may be one distinct item.
         design: Design = self._features(None if identity is None else self.code)

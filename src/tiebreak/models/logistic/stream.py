@@ -14,10 +14,9 @@ A comparison with loss ℓ moves the values to the minimum of
 
 .. math:: ℓ(β) + \frac{1}{2η} \sum_j P_j\,T_j^{-1/4}\,(β_j - β_j^{\text{old}})^2,
 
-an implicit step: it solves an equation in one variable, the difference d, and cannot
-overshoot, whatever the size of the features. P alone would give steps that shrink like
-1/T, the best for a diagonal Hessian; T to the power -3/4 forgets the start faster when
-features are correlated, and the average removes the noise that this leaves.
+an implicit step in one variable, d, which cannot overshoot. P alone would give steps
+that shrink like 1/T, the best for a diagonal Hessian; T to the power -3/4 forgets the
+start faster when features are correlated, and the average removes the noise.
 
 The parameter t of the cumulative link must stay positive, and the second derivative of
 a tie's loss grows like 1/t² near 0. The curvature and the steps of t are therefore
@@ -51,11 +50,9 @@ _MAX_STEPS = 60
 
 
 def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
-    """Return the tie column of a state, shape (4,), for the totals of three outcomes.
-
-    It is as if each outcome had been seen once more, between equal items: a stream
-    never says that what has not happened yet is impossible.
-    """
+    """Return the tie column of a state, shape (4,), for totals of three outcomes."""
+    # As if each outcome had been seen once more, between equal items: a stream never
+    # says that what has not happened yet is impossible.
     seen = totals + 1.0
     t = link.start(float(seen[1] / seen.sum()))
     curvature = link.expand(np.zeros(1), t, seen[None, :]).tie_curvature
@@ -79,8 +76,7 @@ def difference_rows(
 ) -> sp.csr_array:
     """Multipliers of the coefficients in d, shape (n, p + n_units), no stored zeros.
 
-    First those of the ``features`` of the N items, then those of the items themselves,
-    which have the numbers ``units``, shape (N,); None where they play no part.
+    First those of the ``features``, then those of the items, numbered by ``units``.
     """
     blocks = []
     if features is not None:
@@ -104,11 +100,7 @@ def follow(
     learning_rate: float,
     cumulative: bool,
 ) -> None:
-    """Take one step per comparison, in their order, in place.
-
-    ``rows(chunk)`` gives the rows of a slice of the comparisons, as `difference_rows`
-    does; all weights are positive.
-    """
+    """Take one step per comparison in place; ``rows(chunk)`` are `difference_rows`."""
     for start in range(0, len(outcome), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         table = rows(chunk)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,8 +29,8 @@ from tiebreak.data.messages import warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
 from tiebreak.metrics import disagreement
-from tiebreak.models.base import UtilityMixin, check_positive
-from tiebreak.models.graded_problem import read_grades
+from tiebreak.models.base import Given, UtilityMixin, check_positive, is_number
+from tiebreak.models.graded_problem import item_places, read_grades
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.pursuit.kernel_pursuit import (
     KernelSpec,
@@ -45,7 +44,6 @@ from tiebreak.models.pursuit.problem import (
     check_terms,
     distinct_rows,
     group_laplacian,
-    item_places,
     present_rows,
     refuse_equal,
 )
@@ -270,11 +268,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     the formula itself smaller, each view with its own residual and all that the views
     differ by so far.
 
-    ``indices="free"`` looks for a center of its own for every view. All m² pairs of
-    two views are scored; of three or more views all combinations up to 200,000, and
-    beyond that centers are replaced one view after another until none can be replaced
-    by a better one, which may miss the best combination. ``"shared"`` takes the same
-    center for all views, of m candidates.
+    ``indices="free"`` looks for a center of its own for every view, among all
+    combinations up to 200,000; beyond, centers are replaced one view after another
+    until none can be replaced by a better one, which may miss the best combination.
+    ``"shared"`` takes the same center for all views, of m candidates.
 
     Parameters
     ----------
@@ -293,32 +290,21 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Whether views have centers of their own.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``. ``"scale"`` looks at the features of the
-        view, of all training items.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`, on the features of a view.
     centers : None, array-like of int or table of items, default=None
-        Centers: None for the graded training items, or row numbers of training items,
-        or items of their own.
+        Centers: the graded training items, row numbers of training items, or a table.
     per_group : {"sum", "mean"}, default="sum"
         ``"mean"`` divides the sum over the pairs of a group by its size.
     cache_size : float, default=500
-        Megabytes for columns of kernel values, and for products between those of two
-        views.
+        Megabytes for columns of kernel values and for products between them.
 
     Attributes
     ----------
-    support_ : ndarray of int of shape (n_steps, M)
-        Center that every step gave to every view: rows of the item table, or of
-        ``centers`` if that is a table.
-    dual_coef_ : ndarray of shape (n_steps, M)
-        Their coefficients.
-    support_items_ : ndarray or csr_array of shape (k, n_features)
-        The centers of all views, each once.
-    item_coef_ : ndarray of shape (k, M)
+    support_, dual_coef_ : ndarray of shape (n_steps, M)
+        Center that every step gave to every view, as rows of the item table or of the
+        table ``centers``, and their coefficients.
+    support_items_, item_coef_ : array of shape (k, n_features), and (k, M)
         Utility v is Σ item_coef_[j, v] k_v(support_items_[j], x).
     agreement_ : ndarray of shape (M, M)
         Share of the pairs of items without a grade (of graded ones, if there are no
@@ -328,16 +314,12 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Number of steps that the model has.
     path_, path_support_ : ndarray of shape (n_steps, M)
         As ``dual_coef_`` and ``support_``, also of steps beyond ``n_basis_``.
-    objective_path_ : ndarray of shape (n_steps + 1,)
-        Equation (1) before the first step and after every step.
-    validation_path_ : ndarray of shape (n_steps,)
-        Fraction of swapped pairs of the mean on the validation set after every step.
+    objective_path_, validation_path_ : ndarray of shape (n_steps + 1,) and (n_steps,)
+        Equation (1) before and after every step, and swapped pairs of the validation.
     gamma_ : ndarray of shape (M,)
         The gamma of each view.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -346,13 +328,9 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     Notes
     -----
     ν multiplies a sum over all pairs of rows without a grade, and these outnumber the
-    pairs of graded rows: 15 graded of 300 rows make 105 pairs against 40,470. With
-    ν = 1 agreement then counts nearly 400 times as much as the grades, and the ranking
-    can be worse than with ν = 0. Choose ν such that ::
-
-        ν · (pairs without a grade) / (pairs of graded rows)
-
-    is of order one, here ν = 0.003, and try values around it on a validation set.
+    pairs of graded rows: 15 graded of 300 rows make 105 pairs against 40,470. Choose ν
+    such that ν · (pairs without a grade) / (pairs of graded rows) is of order one, here
+    ν = 0.003, and try values around it on a validation set.
 
     References
     ----------
@@ -396,41 +374,26 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         per_group: str = "sum",
         cache_size: float = 500,
     ) -> None:
-        self.n_basis = n_basis
-        self.views = views
-        self.nu = nu
-        self.objective = objective
-        self.indices = indices
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.centers = centers
-        self.per_group = per_group
-        self.cache_size = cache_size
+        self.n_basis, self.views, self.nu = n_basis, views, nu
+        self.objective, self.indices, self.kernel = objective, indices, kernel
+        self.gamma, self.degree, self.coef0 = gamma, degree, coef0
+        self.centers, self.per_group, self.cache_size = centers, per_group, cache_size
 
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from items, of which some have a grade, or from orders.
 
         Parameters
         ----------
-        X : items or Orders
-            Items with grades y, or orders without.
-        y : array-like of shape (n,), optional
-            Grades of items, higher is better; NaN where there is none.
-        qid : array-like of shape (n,), optional
-            Groups of items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of items: a pair weighs w_i w_j. Weights of Orders are those of the
-            lists.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``, without comparisons; y is NaN where no grade is.
         validation : (X, y) or (X, y, qid), optional
             Graded items on which the number of steps is chosen, 1 to ``n_basis``: the
             smallest of those for which the mean of the views swaps the fewest pairs.
@@ -438,7 +401,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Returns
         -------
         Self
-            The fitted model.
         """
         self._check_parameters(X, validation)
         if isinstance(X, Orders):
@@ -552,24 +514,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
                 "CoRankingPursuit learns from graded items or orders; got comparisons. "
                 "Try RankingPursuit, which takes these too."
             )
-        nu = self.nu
-        number = isinstance(nu, Real) and not isinstance(nu, bool)
-        if not number or not np.isfinite(nu) or nu < 0:
-            raise ValueError(
-                f"CoRankingPursuit got nu={nu!r}; expected a finite number of at least "
-                "0."
-            )
-        known = {
-            "objective": ("increments", "functions"),
-            "indices": ("free", "shared"),
-            "per_group": ("sum", "mean"),
-        }
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                raise ValueError(
-                    f"CoRankingPursuit got {name}={value!r}; expected {values[0]!r} or "
-                    f"{values[1]!r}."
-                )
+        if not is_number(self.nu) or not np.isfinite(self.nu) or self.nu < 0:
+            self._refuse("nu", self.nu, "a finite number of at least 0")
+        self._check_choices(objective=("increments", "functions"))
+        self._check_choices(indices=("free", "shared"), per_group=("sum", "mean"))
 
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.

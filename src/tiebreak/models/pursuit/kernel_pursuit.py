@@ -55,17 +55,10 @@ Utilities = Callable[[ItemTable], Floats]
 def check_steps(model: Any, validation: Any) -> None:
     """Refuse a wrong number of steps."""
     by_folds = hasattr(model, "max_basis")
-    for name in ("n_basis", "max_basis") if by_folds else ("n_basis",):
-        value = getattr(model, name)
-        if by_folds and name == "n_basis" and value == "cv":
-            continue
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not whole or value < 1:
-            other = " or 'cv'" if by_folds and name == "n_basis" else ""
-            raise ValueError(
-                f"{type(model).__name__} got {name}={value!r}; expected a whole number "
-                f"of at least 1{other}."
-            )
+    if not by_folds or model.n_basis != "cv":
+        model._check_whole("n_basis", other=" or 'cv'" if by_folds else "")
+    if by_folds:
+        model._check_whole("max_basis")
     if isinstance(model.n_basis, str) and validation is not None:
         raise ValueError(
             "n_basis='cv' and a validation set both choose the number of basis "
@@ -274,17 +267,25 @@ class KernelPursuit(UtilityMixin):
 
     _fits_items: ClassVar[bool] = True
 
-    n_basis: int | str
-    kernel: Any
-    gamma: float | str
-    degree: int
-    coef0: float
-    backfit: bool
-    prefit: bool
-    centers: Any
-    max_basis: int
-    cv: Any
-    cache_size: float
+    def __init__(
+        self,
+        n_basis: int | str = 10,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        backfit: bool = True,
+        prefit: bool = False,
+        centers: Any = None,
+        max_basis: int = 100,
+        cv: Any = 5,
+        cache_size: float = 500,
+    ) -> None:
+        self.n_basis, self.kernel, self.gamma = n_basis, kernel, gamma
+        self.degree, self.coef0, self.backfit = degree, coef0, backfit
+        self.prefit, self.centers, self.max_basis = prefit, centers, max_basis
+        self.cv, self.cache_size = cv, cache_size
 
     def _fit(
         self, X: Any, y: Any, qid: Any, sample_weight: Any, validation: Any
@@ -320,12 +321,7 @@ class KernelPursuit(UtilityMixin):
     def _check_parameters(self, validation: Any) -> None:
         check_positive(self, "cache_size")
         check_steps(self, validation)
-        for name in ("backfit", "prefit"):
-            if not isinstance(value := getattr(self, name), bool | np.bool_):
-                raise ValueError(
-                    f"{type(self).__name__} got {name}={value!r}; expected True or "
-                    "False."
-                )
+        self._check_flags("backfit", "prefit")
         if self.prefit and not self.backfit:
             raise ValueError(
                 f"{type(self).__name__} got prefit=True with backfit=False; the best "

@@ -24,7 +24,7 @@ from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GroupLaplacian, PairLaplacian
 from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import refuse_no_pairs, refuse_weights
+from tiebreak.models.graded_problem import item_places, refuse_no_pairs, refuse_weights
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -230,13 +230,6 @@ def _distinct_items(
     table, places = item_places(grades, rows)
     merge = model.kernel != "precomputed"
     return table, *distinct_rows(table, places, merge=merge)
-
-
-def item_places(grades: Grades, rows: Codes) -> tuple[ItemTable, Codes]:
-    """Give the table of items, and its row of each graded row."""
-    if grades.orders is None:
-        return grades.items, rows
-    return grades.orders.table, grades.orders.flat[rows]
 
 
 def refuse_equal(grades: Grades, rows: Codes) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import check_comparisons, is_pairs
-from tiebreak.data.validation import remember_features
+from tiebreak.models.base import Given
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
 from tiebreak.models.pursuit.problem import (
@@ -47,51 +46,41 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         The kernel, default ``"rbf"``. A list is several kernels at once: the basis
         functions of all of them compete. A dict such as ``{"kernel": "rbf", "gamma":
         0.1}`` has parameters of its own.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    gamma, degree, coef0
+        Parameters of the kernel, as in :class:`SVMCompare`.
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step. Without, a
         basis function may be chosen several times.
     prefit : bool, default=False
         Whether to choose the function that is best after back-fitting, not before.
     centers : None, array-like of int or table of items, default=None
-        Centers of the basis functions: None for all training items, or row numbers of
-        training items, or items of their own.
+        Centers: all training items, row numbers of training items, or a table.
     per_group : {"sum", "mean"}, default="sum"
-        Graded items and orders: ``"mean"`` divides the sum over the pairs of a group by
-        its size, so that large groups do not dominate.
+        Graded items, orders: ``"mean"`` divides the sum of a group by its size.
     max_basis : int, default=100
         Largest number that ``n_basis="cv"`` tries.
     cv : int, splitter or iterable of (train, test), default=5
         Folds of ``n_basis="cv"``. A number is of groups if there are groups, and else
         of rows, shuffled in the same way always.
     cache_size : float, default=500
-        Megabytes for columns of kernel values. Those that fit are computed once, all
-        others in every step.
+        Megabytes for columns of kernel values; others are computed in every step.
 
     Attributes
     ----------
     support_ : ndarray of int of shape (k,)
         Chosen centers in the order of choice: rows of the item table, or of
         ``centers`` if that is a table. Of identical items it is the first.
-    dual_coef_ : ndarray of shape (k,)
-        Their coefficients.
-    support_kernel_ : ndarray of int of shape (k,)
-        The kernel of each, 0 if there is one only.
+    dual_coef_, support_kernel_ : ndarray of shape (k,)
+        Their coefficients, and the kernel of each, 0 if there is one only.
     support_items_ : ndarray or csr_array of shape (k, n_features)
         The chosen centers themselves; not for a precomputed kernel.
     coef_ : ndarray of shape (n_features,)
         Weights of the features, for the linear kernel.
     n_basis_ : int
         Number of steps that the model has.
-    path_ : ndarray of shape (n_steps, n_chosen)
-        Coefficients after every step, also of steps beyond ``n_basis_``.
-    path_support_, path_kernel_ : ndarray of int of shape (n_chosen,)
-        As ``support_`` and ``support_kernel_``, of the whole path.
+    path_, path_support_, path_kernel_ : ndarray
+        Coefficients after every step, shape (n_steps, n_chosen), also of steps beyond
+        ``n_basis_``; and as ``support_`` and ``support_kernel_`` of the whole path.
     objective_path_ : ndarray of shape (n_steps + 1,)
         The sum of squares before the first step and after every step.
     validation_path_ : ndarray
@@ -99,10 +88,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         swapped pairs, or of comparisons predicted wrongly.
     gamma_ : float or ndarray
         The gamma that is used; of several kernels an array.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -147,41 +134,26 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         cv: Any = 5,
         cache_size: float = 500,
     ) -> None:
-        self.n_basis = n_basis
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.backfit = backfit
-        self.prefit = prefit
-        self.centers = centers
-        self.per_group = per_group
-        self.max_basis = max_basis
-        self.cv = cv
-        self.cache_size = cache_size
+        self.n_basis, self.kernel, self.gamma = n_basis, kernel, gamma
+        self.degree, self.coef0, self.backfit = degree, coef0, backfit
+        self.prefit, self.centers, self.per_group = prefit, centers, per_group
+        self.max_basis, self.cv, self.cache_size = max_basis, cv, cache_size
 
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from graded items, orders or comparisons.
 
         Parameters
         ----------
-        X : items, Orders, Pairs or array-like of shape (n, 2, n_features)
-            Dispatch is by type: Pairs and 3-D arrays are comparisons.
-        y : array-like of shape (n,), optional
-            Grades of items, or outcomes -1, 0, +1 of comparisons; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of items: a pair weighs w_i w_j. Or weights of comparisons, or of
-            the lists of Orders.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``.
         validation : (X, y) or (X, y, qid), optional
             Data on which the number of steps is chosen, 1 to ``n_basis``: the smallest
             of those with the least error.
@@ -189,36 +161,30 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         Returns
         -------
         Self
-            The fitted model.
         """
         return self._fit(X, y, qid, sample_weight, validation)
 
     def _check_parameters(self, validation: Any) -> None:
         super()._check_parameters(validation)
         if self.per_group not in ("sum", "mean"):
-            raise ValueError(
-                f"RankingPursuit got per_group={self.per_group!r}; expected 'sum' "
-                "(every pair counts alike) or 'mean' (a sum is divided by the size of "
-                "its group)."
+            expected = (
+                "'sum' (every pair counts alike) or 'mean' (a sum is divided by the "
+                "size of its group)"
             )
+            self._refuse("per_group", self.per_group, expected)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
         if not is_pairs(X):
             grades, weight = read_grades(self, X, y, qid, sample_weight)
             return problem_of_differences(self, grades, weight)
-        if qid is not None:
-            raise ValueError(
-                "qid groups graded items; comparisons say themselves what is compared. "
-                "Leave qid out."
-            )
+        self._refuse_groups(qid)
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         if pairs.items is None:
             raise TypeError(
                 "RankingPursuit needs features; these items have none (items=None), "
                 "only names. Try BradleyTerry, or RankSVM with kernel='linear'."
             )
-        self._forget()
-        remember_features(self, pairs.items)
+        self._start_pairs(pairs)
         return problem_of_comparisons(self, pairs, outcome, weight)
 
 
@@ -235,42 +201,19 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
 
     Parameters
     ----------
-    n_basis : int or "cv", default=10
-        Number of steps, and so of basis functions at most. With a validation set in
-        ``fit`` the largest number to try; ``"cv"`` chooses it by cross-validation.
-    kernel : {"linear", "poly", "rbf", "precomputed"}, callable, dict or list of these
-        The kernel, default ``"rbf"``, or several, as in :class:`RankingPursuit`.
-    gamma : float, "scale" or "auto", default="scale"
-        Parameter of ``"poly"`` and ``"rbf"``.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
-    backfit : bool, default=True
-        Whether all coefficients are solved for again after every step.
-    prefit : bool, default=False
-        Whether to choose the function that is best after back-fitting, not before.
-    centers : None, array-like of int or table of items, default=None
-        Centers of the basis functions, as in :class:`RankingPursuit`.
-    max_basis : int, default=100
-        Largest number that ``n_basis="cv"`` tries.
-    cv : int, splitter or iterable of (train, test), default=5
-        Folds of ``n_basis="cv"``.
-    cache_size : float, default=500
-        Megabytes for columns of kernel values.
+    n_basis, kernel, gamma, degree, coef0, backfit, prefit, centers
+        The basis functions, as in :class:`RankingPursuit`.
+    max_basis, cv, cache_size
+        Cross-validation and memory, as in :class:`RankingPursuit`.
 
     Attributes
     ----------
-    support_, dual_coef_, support_kernel_, support_items_, coef_
+    support_, dual_coef_, support_kernel_, support_items_, coef_, gamma_
         The chosen centers and their coefficients, as in :class:`RankingPursuit`.
     n_basis_, path_, path_support_, path_kernel_, objective_path_, validation_path_
         The steps, as in :class:`RankingPursuit`.
-    gamma_ : float or ndarray
-        The gamma that is used; of several kernels an array.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when the items came with names.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
 
     See Also
     --------
@@ -294,62 +237,26 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        n_basis: int | str = 10,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        backfit: bool = True,
-        prefit: bool = False,
-        centers: Any = None,
-        max_basis: int = 100,
-        cv: Any = 5,
-        cache_size: float = 500,
-    ) -> None:
-        self.n_basis = n_basis
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.backfit = backfit
-        self.prefit = prefit
-        self.centers = centers
-        self.max_basis = max_basis
-        self.cv = cv
-        self.cache_size = cache_size
-
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from graded items or orders.
 
         Parameters
         ----------
-        X : items or Orders
-            Items with grades y, or orders, whose grades are minus the positions.
-        y : array-like of shape (n,), optional
-            Grades of items, higher is better; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; they do not change the fit.
-        sample_weight : array-like of shape (n,), optional
-            Weights of items, or of the lists of Orders.
-        validation : (X, y) or (X, y, qid), optional
-            Data on which the number of steps is chosen, 1 to ``n_basis``: the smallest
-            of those with the least fraction of swapped pairs.
+        X, y, qid, sample_weight, validation
+            As in ``RankingPursuit.fit``, without comparisons; grades of orders are
+            minus the positions.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         return self._fit(X, y, qid, sample_weight, validation)
 

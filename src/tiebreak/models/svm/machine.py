@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the support vector machines share: parameters, fit, path, and two dual problems.
 
-**Comparisons** (`PairProblem`, `PairKernelMachine`). Comparisons of the same two items
-are one row of the pair kernel, whatever their direction and outcome: the weights of
-"right is better", "left is better" and "tie" are added up per row. Each row has up to
-four dual variables, in the notation of :class:`~tiebreak.solvers.DualQP`: right better
-(sign +1), left better (sign -1), and for a tie both of its directions.
-
-**Thresholds** (`ThresholdProblem`, `ThresholdMachine`). Every threshold is a block of
-the dual problem and every item a row of the kernel. An item is at most two variables
-per block: the weight of its rows above the threshold, and of those below.
-
+Comparisons of the same two items are one row of the pair kernel with up to four dual
+variables: right better (sign +1), left better (sign -1), and for a tie both directions.
+Of thresholds each is a block of the dual problem, and an item, a row of the kernel, is
+at most two variables per block: the weight of its rows above, and of those below.
 Hinge losses are sums, so adding up weights changes nothing but the size, and a row of
 weight two is a duplicated row by construction.
 """
@@ -23,14 +17,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import warn_user
-from tiebreak.data.validation import remember_features
-from tiebreak.models.base import check_positive, read_comparisons
+from tiebreak.models.base import Given, check_positive, read_comparisons
+from tiebreak.models.graded_problem import item_places
 from tiebreak.models.kernel_utility import (
     KernelUtility,
     expand_kernel,
@@ -53,10 +47,7 @@ def check_path(Cs: Iterable[float]) -> list[float]:
 
 
 class SupportVectorMachine(KernelUtility):
-    """A kernel utility that is learned at a cost C, to a duality gap.
-
-    A subclass reads its problem in ``_read`` and solves it for its ``C`` in ``_solve``.
-    """
+    """A kernel utility that is learned at a cost C, to a duality gap."""
 
     support_: np.ndarray
     dual_coef_: np.ndarray
@@ -73,23 +64,18 @@ class SupportVectorMachine(KernelUtility):
         max_iter: int = 10_000,
         cache_size: float = 200,
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
+        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
+        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
         self.cache_size = cache_size
 
     def path(
         self,
         X: Any,
-        y: ArrayLike | None = None,
+        y: Given = None,
         Cs: Iterable[float] = (),
         *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: Given = None,
+        sample_weight: Given = None,
     ) -> Iterator[Self]:
         """Fit for several values of C, each from the solution before it.
 
@@ -105,8 +91,7 @@ class SupportVectorMachine(KernelUtility):
         Returns
         -------
         iterator of fitted models
-            One for each C, in the order given: the same as a model fitted with that C,
-            within ``tol``. This model itself is not fitted.
+            One for each C, in the order given; this model itself is not fitted.
         """
         _, fits = self._fit_along(X, y, Cs, qid, sample_weight)
         return (model for model, _ in fits)
@@ -181,23 +166,17 @@ class SupportVectorMachine(KernelUtility):
 
 @dataclass(frozen=True)
 class PairDual:
-    """A dual problem over comparisons.
-
-    ``outcome`` has the outcome that each variable stands for, and ``shift`` is what was
-    taken from the linear term: intercept = level + shift.
-    """
+    """A dual problem over comparisons."""
 
     qp: DualQP
-    outcome: np.ndarray
-    shift: float
+    outcome: np.ndarray  # what each variable stands for
+    shift: float  # what was taken from the linear term: intercept = level + shift
 
 
 class PairProblem:
-    """Training comparisons, added up per pair of distinct items.
+    """Training comparisons of positive weight, added up per pair of distinct items.
 
-    ``right_better``, ``left_better`` and ``tied``, shape (n_rows,), are summed weights
-    of each outcome, ``rows`` is the pair kernel, and ``given`` has the row numbers of
-    the comparisons, all of positive weight, in what the user passed.
+    ``rows`` is the pair kernel, and ``given`` has the user's row numbers.
     """
 
     def __init__(
@@ -247,11 +226,7 @@ class PairProblem:
         return _pair_dual(C, variables, shift, balanced=True)
 
     def order(self, C: float, ties: str) -> PairDual:
-        """Return the dual of the machine that only orders.
-
-        ``ties="ignore"`` leaves ties out; ``"both"`` counts a tie in either direction
-        and every other comparison twice.
-        """
+        """Return the dual of the machine that only orders."""
         factor = 2.0 if ties == "both" else 1.0
         variables = [
             (1, factor * self.right_better, 1.0, 1.0),
@@ -267,11 +242,9 @@ class PairProblem:
         return np.bincount(self.right, coef, n) - np.bincount(self.left, coef, n)
 
     def comparison_coef(self, dual: PairDual, solution: DualSolution) -> np.ndarray:
-        """Coefficients on the comparisons as given, shape (n,).
-
-        What a row received is divided among its comparisons of the same outcome in
-        proportion to their weights.
-        """
+        """Coefficients on the comparisons as given, shape (n,)."""
+        # What a row received is divided among its comparisons of the same outcome in
+        # proportion to their weights.
         signed = dual.qp.sign * solution.s
         out = np.zeros(len(self._y))
         for outcome in (-1, 0, 1):
@@ -309,11 +282,7 @@ def _pair_dual(
 
 
 class PairKernelMachine(SupportVectorMachine):
-    """A utility Σ a_j k(item j, x) learned from comparisons by a dual problem.
-
-    A subclass says in ``_dual`` what that is, and in ``_own_attributes`` what else it
-    learns from the solution.
-    """
+    """A utility Σ a_j k(item j, x) learned from comparisons by a problem ``_dual``."""
 
     def _dual(self, problem: PairProblem) -> PairDual:
         raise NotImplementedError
@@ -324,13 +293,7 @@ class PairKernelMachine(SupportVectorMachine):
         """Return the attributes that only the subclass has, and warn of the result."""
         return {}
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
         """Learn from comparisons.
 
         Parameters
@@ -345,35 +308,24 @@ class PairKernelMachine(SupportVectorMachine):
         Returns
         -------
         Self
-            The fitted model.
         """
         self._learn(self._read(X, y, None, sample_weight))
         return self
 
     def path(  # type: ignore[override] # comparisons have no groups
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        Cs: Iterable[float],
-        *,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given, Cs: Iterable[float], *, sample_weight: Given = None
     ) -> Iterator[Self]:
         """Fit for several values of C, sharing kernel rows and warm starts.
 
         Parameters
         ----------
-        X, y
-            As in ``fit``.
-        Cs : iterable of float
-            Values of C; ascending values make the best use of warm starts.
-        sample_weight
-            As in ``fit``.
+        X, y, Cs, sample_weight
+            Comparisons as in ``fit``, and values of C; ascending ones are the fastest.
 
         Returns
         -------
         iterator of fitted models
-            One for each C, in the order given: the same as a model fitted with that C,
-            within ``tol``. This model itself is not fitted.
+            One for each C, in the order given; this model itself is not fitted.
         """
         return super().path(X, y, Cs, sample_weight=sample_weight)
 
@@ -382,19 +334,14 @@ class PairKernelMachine(SupportVectorMachine):
         return PairProblem(*compared, 1e6 * self.cache_size)
 
     def _read_comparisons(
-        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
+        self, X: Any, y: Given, sample_weight: Given
     ) -> tuple[Pairs, NDArray[np.int8], Floats, TrainingItems, Codes]:
         """Return comparisons of positive weight, their items and their row numbers."""
         check_positive(self, "C", "tol", "max_iter", "cache_size")
         pairs, outcome, weight, given = read_comparisons(X, y, sample_weight)
         if not self._is_precomputed:
             pairs = pairs.compact()
-        self._forget()
-        if pairs.items is None:
-            assert pairs.names is not None
-            self.items_ = pairs.names
-        else:
-            remember_features(self, pairs.items)
+        self._start_pairs(pairs)
         items = TrainingItems.read(
             pairs, self.kernel, self.gamma, self.degree, self.coef0
         )
@@ -458,9 +405,9 @@ class PathFit:
 def fit_path(
     machine: PairKernelMachine,
     X: Any,
-    y: ArrayLike | None,
+    y: Given,
     Cs: Iterable[float],
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Given = None,
 ) -> PathFit:
     """Fit a machine for several values of C, sharing kernel rows and warm starts.
 
@@ -468,14 +415,8 @@ def fit_path(
     ----------
     machine : PairKernelMachine
         Model whose other parameters are used; it is not fitted itself.
-    X : Pairs or array-like of shape (n, 2, n_features)
-        Comparisons.
-    y : array-like of shape (n,)
-        Outcomes.
-    Cs : iterable of float
-        Values of C; ascending values make the best use of warm starts.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the comparisons.
+    X, y, Cs, sample_weight
+        As in ``SVMCompare.path``.
 
     Returns
     -------
@@ -497,11 +438,9 @@ def fit_path(
 class ThresholdProblem:
     """Training rows with their sides of B thresholds, added up per distinct item.
 
-    The n rows have ``weight`` (positive), ``given`` (their places in what the user
-    passed) and ``side``, shape (B, n): +1 above a threshold, -1 below, 0 if the row
-    takes no part in it. ``loading``, shape (B, q), is how much each threshold takes of
-    each direction, the first of which is the utility, as in `DualQP`. ``above`` and
-    ``below``, shape (B, n_items), are summed weights.
+    ``side``, shape (B, n), is +1 above a threshold, -1 below, 0 if the row takes no
+    part in it. ``loading``, shape (B, q), is how much each threshold takes of each
+    direction, the first of which is the utility, as in `DualQP`.
     """
 
     def __init__(
@@ -558,11 +497,9 @@ class ThresholdProblem:
         return bool(np.ptp(utility) <= min(rounding, 1e-6))
 
     def row_coef(self, qp: DualQP, solution: DualSolution) -> Floats:
-        """Coefficients of the rows, shape (n,): w = Σ coef Φ(x).
-
-        What an item received on one side of a threshold is divided among its rows of
-        that side in proportion to their weights.
-        """
+        """Coefficients of the rows, shape (n,): w = Σ coef Φ(x)."""
+        # What an item received on one side of a threshold is divided among its rows of
+        # that side in proportion to their weights.
         out = np.zeros(len(self.weight))
         for b in range(qp.n_blocks):
             mine = slice(qp.starts[b], qp.starts[b + 1])
@@ -583,10 +520,8 @@ def _distinct_items(
 ) -> tuple[TrainingItems, Codes]:
     """Merge identical items and resolve the kernel; also the item of every row."""
     if model._is_precomputed:
-        if grades.orders is None:
-            return TrainingItems.of_gram(grades.items), rows
-        # An item of several lists is one row and column of the kernel.
-        return TrainingItems.of_gram(grades.orders.table), grades.orders.flat[rows]
+        table, places = item_places(grades, rows)
+        return TrainingItems.of_gram(table), places
     distinct, code = grades.items.take(rows).unique()
     items = TrainingItems.of_table(
         distinct, code, model.kernel, model.gamma, model.degree, model.coef0
@@ -595,11 +530,7 @@ def _distinct_items(
 
 
 class ThresholdMachine(SupportVectorMachine):
-    """A utility learned together with thresholds by a dual problem.
-
-    A subclass says in ``_own_attributes`` what it learns from the solution besides the
-    utility: ``thresholds_`` at least.
-    """
+    """A utility learned together with ``thresholds_`` by a dual problem."""
 
     thresholds_: Floats
 

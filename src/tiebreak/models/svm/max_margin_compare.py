@@ -3,16 +3,8 @@
 
 Boundary convention: a difference of exactly ``threshold_`` is a tie.
 
-With the distinct training items z_1 … z_N, the utility Σ a_j k(z_j, x) and the
-difference d_i of the utilities of comparison i, right minus left, the soft-margin
-linear program is
-
-    minimize over a, β   ‖a‖₁ + C Σ w_i ξ_i,    ξ ≥ 0,
-    subject to           y_i d_i + β ≥ 1 - ξ_i                for wins and losses,
-                         ±d_i + β ≤ -1 + ξ_i, ξ'_i            for ties,
-
-a sum over comparisons, ties counted in both directions: the comparison machine with
-the 1-norm of the coefficients in place of ½ aᵀKa. Its dual is solved,
+With C, the comparison machine has the 1-norm of the coefficients a of the distinct
+training items z in place of ½ aᵀKa. Its dual is solved,
 
     maximize over s   Σ label_v s_v
     subject to        |Σ_v s_v sign_v (k(z_j, right) - k(z_j, left))| ≤ 1   for all j,
@@ -29,20 +21,20 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Pairs
 from tiebreak.data.messages import warn_user
-from tiebreak.data.validation import remember_features
 from tiebreak.models.base import (
     OUTCOMES,
+    Given,
     ThresholdWarning,
     check_positive,
     read_comparisons,
 )
-from tiebreak.models.kernel_utility import KernelUtility
+from tiebreak.models.kernel_utility import KernelUtility, expansion
 from tiebreak.models.svm.machine import PairProblem
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers import LinearProgram, solve_dual_qp
@@ -91,10 +83,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         Kernel between items, where ``C`` is given; as in :class:`SVMCompare`.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
-    tol : float, default=1e-6
-        Relative duality gap of the quadratic program.
-    max_iter : int, default=10000
-        Iterations for the quadratic program.
+    tol, max_iter : float, default=1e-6, and int, default=10000
+        Relative duality gap and iterations of the quadratic program.
 
     Attributes
     ----------
@@ -117,10 +107,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         1, or 0 when there are no ties; with ``C`` max(0, -β).
     intercept_ : float
         β, with ``C``.
-    objective_ : float
-        Optimal value of the program.
-    gap_ : float
-        Its relative duality gap.
+    objective_, gap_ : float
+        Optimal value of the program, and its relative duality gap.
     classes_ : ndarray
         The outcomes -1, 0, 1.
     n_features_in_, feature_names_in_
@@ -132,12 +120,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     the optimum of the linear program (not positive), ``coef_`` its solution, and a
     warning says so. Without ties the linear program is unbounded, so the hard-margin
     ranking machine is solved instead, with threshold 0; with ``C`` the same program
-    without β. The w of the linear
-    program need not be unique: compare margins, not weights. Features are not scaled;
-    the two programs agree more often after scaling.
-
-    The program with ``C`` needs the kernel between all distinct items and a simplex
-    solution with as many rows: it is for some thousand of them at most.
+    without β. The w of the linear program need not be unique: compare margins. The
+    program with ``C`` is for some thousand distinct items at most.
 
     References
     ----------
@@ -167,39 +151,23 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         tol: float = 1e-6,
         max_iter: int = 10_000,
     ) -> None:
-        self.program = program
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
+        self.program, self.C, self.kernel, self.gamma = program, C, kernel, gamma
+        self.degree, self.coef0, self.tol, self.max_iter = degree, coef0, tol, max_iter
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
         """Find the widest margin.
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
-        y : array-like of shape (n,)
-            Outcomes.
+        X, y
+            As in ``SVMCompare.fit``.
         sample_weight : array-like of shape (n,), optional
             Comparisons of weight zero are left out. With ``C`` a weight of 2 is the
-            same as a second row; without it other weights change nothing, because
-            every comparison must be on its side of the margin.
+            same as a second row; without it other weights change nothing.
 
         Returns
         -------
-        MaxMarginCompare
-            The fitted model.
+        Self
         """
         self._check_parameters()
         pairs, outcome, weight, _ = read_comparisons(X, y, sample_weight)
@@ -211,8 +179,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             )
         if not self._is_precomputed:
             pairs = pairs.compact()
-        self._forget()
-        remember_features(self, pairs.table)
+        self._start_pairs(pairs)
         self.classes_ = OUTCOMES.copy()
         if self.C is None:
             self._fit_hard(pairs, outcome)
@@ -261,7 +228,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         problem = PairProblem(pairs, outcome, weight, items, rows, _CACHE_BYTES)
         assert self.C is not None
         a, intercept, d, self.objective_, self.gap_ = solve_soft_lp(problem, self.C)
-        self._keep_expansion(items, a)
+        self.__dict__.update(expansion(items, a))
         self.intercept_ = intercept if outcome.any() else -1.0
         self.threshold_ = max(0.0, -self.intercept_)
         beyond = np.concatenate(

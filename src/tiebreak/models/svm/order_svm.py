@@ -19,13 +19,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.data.messages import list_rows, warn_user
-from tiebreak.models.base import check_positive
+from tiebreak.models.base import Given, check_positive
 from tiebreak.models.graded_problem import read_grades, warn_idle_groups
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
@@ -38,10 +38,9 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where rows stand in their lists, shape (n,) each.
+    """Where rows stand in their lists: places ``begin`` to ``end - 1`` of ``length``.
 
-    A row's tied block fills the places ``begin`` to ``end - 1``, from 0, of the
-    ``length`` places of its list. ``n_idle`` of the lists are a single block.
+    These are of a row's tied block. ``n_idle`` of the lists are a single block.
     """
 
     begin: Codes
@@ -85,8 +84,7 @@ class Places:
     def sides(self, cuts: Codes) -> NDArray[np.int8]:
         """Return the side of every row for B cuts, shape (B, n).
 
-        +1 above, -1 below, 0 if the row takes no part: its list is not longer than t,
-        or its tied block crosses t.
+        +1 above, -1 below, 0 if its list is too short or its tied block crosses t.
         """
         t = cuts[:, None]
         above = (self.end <= t) & (self.length > t)
@@ -194,10 +192,9 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         The cuts t. None: all that have an item on either side; of more than 50, evenly
         spaced ones are used, with a warning.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X is
-        the square matrix of the values between all items in ``fit`` (for orders, their
-        item table is that matrix), and the values between new items and these
-        afterwards.
+        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X (of
+        orders: their item table) has the values between all items in ``fit``, later
+        between new items and these.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
     tol, max_iter, cache_size
@@ -209,17 +206,11 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         The cuts t that were used, ascending.
     thresholds_ : ndarray of shape (n_cuts,)
         b_t of every cut; the middle of its interval where several values are as good.
-    coef_ : ndarray of shape (n_features,)
-        w, for the linear kernel.
     cut_coef_ : ndarray of shape (n_cuts, n_features)
         v_t of every cut, for the linear kernel: w is ``coupling`` times their sum.
-    support_ : ndarray of int
-        Training rows with a non-zero coefficient: rows of X, or entries of
+    coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
+        The utility, as in :class:`RankSVM`; ``support_`` of orders are entries of
         ``orders.flat``.
-    dual_coef_ : ndarray
-        Their coefficients: w = Σ dual_coef_[s] Φ(x_s).
-    support_items_, item_coef_ : ndarray
-        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
     fitted_with_qid_ : bool
@@ -235,8 +226,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
     Notes
     -----
     "In the top t" means the same for all lists only if their items are drawn from the
-    same population: the third of three good items and the third of three bad ones are
-    treated the same. Where lists differ in that way, RankSVM is the better choice.
+    same population. Where lists differ in that way, RankSVM is the better choice.
 
     The weight of a row multiplies its terms and does not move the others: a row of
     weight 2 is not the same as two rows, because a second item takes a second place in
@@ -273,7 +263,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         C: float = 0.1,
         *,
         coupling: float = 1.0,
-        cuts: ArrayLike | None = None,
+        cuts: Given = None,
         kernel: str | Callable[..., np.ndarray] = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -282,46 +272,27 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         max_iter: int = 10_000,
         cache_size: float = 200,
     ) -> None:
-        super().__init__(
-            C,
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            tol=tol,
-            max_iter=max_iter,
-            cache_size=cache_size,
-        )
-        self.coupling = coupling
-        self.cuts = cuts
+        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
+        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
+        self.cache_size = cache_size
+        self.coupling, self.cuts = coupling, cuts
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from ranked lists, or from graded items in groups.
 
         Parameters
         ----------
-        X : Orders, or array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Lists, or items with grades.
-        y : array-like of shape (n,), optional
-            Grades, higher is better; every group is a list in the order of its grades,
-            equal grades are tied. None for Orders.
-        qid : array-like of shape (n,), optional
-            Group of each item; None for one group. None for Orders.
+        X, y, qid
+            As in ``RankSVM.fit``, without comparisons; every group is a list in the
+            order of its grades, in which equal grades are tied.
         sample_weight : array-like of shape (n,), optional
-            Weight of each item in the sum, or of each list. A row of weight 0 counts as
-            absent.
+            Weight of each item in the sum, or of each list.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         self._learn(self._read(X, y, qid, sample_weight))
         return self

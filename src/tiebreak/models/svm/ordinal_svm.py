@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, is_pairs
-from tiebreak.models.base import check_positive
+from tiebreak.models.base import Given, check_positive
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
@@ -40,9 +40,8 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     C : float, default=1.0
         Cost of a violated margin.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X is
-        the square matrix of the values between all items in ``fit``, and the values
-        between new items and these afterwards.
+        Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X has
+        the values between all items in ``fit``, later between new items and these.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
     tol, max_iter, cache_size
@@ -54,14 +53,8 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         b, ascending; the middle of its interval where several values are as good.
     grades_ : ndarray of shape (r,)
         The distinct grades, ascending.
-    coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel.
-    support_ : ndarray of int
-        Training items with a non-zero coefficient.
-    dual_coef_ : ndarray
-        Their coefficients: w = Σ dual_coef_[t] Φ(x_t).
-    support_items_, item_coef_ : ndarray
-        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
+    coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
+        The utility, as in :class:`RankSVM`.
     objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`SVMCompare`.
     fitted_with_qid_ : bool
@@ -103,30 +96,19 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     grades_: NDArray[np.float64]
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from graded items.
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items.
-        y : array-like of shape (n,)
-            Grades, higher is better; two to 50 different numbers.
-        qid : array-like of shape (n,), optional
-            Group of each item. All must be of one group.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each item; a weight of 2 is the same as a second row.
+        X, y, qid, sample_weight
+            Items of one group as in ``RankSVM.fit``, with two to 50 different grades. A
+            weight of 2 is the same as a second row.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         self._learn(self._read(X, y, qid, sample_weight))
         return self

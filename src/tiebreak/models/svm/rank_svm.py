@@ -9,25 +9,19 @@ primal: comparisons with the squared hinge (`ListedProblem`) and graded items
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.partitioned import as_partitioned
-from tiebreak.losses import (
-    GradeHinge,
-    GradeSquaredHinge,
-    GradeTree,
-    ListedSquaredHinge,
-)
-from tiebreak.models.base import check_positive, refuse_only_ties
+from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
+from tiebreak.models.base import Given, check_positive, refuse_only_ties
 from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
 from tiebreak.models.kernel_utility import design_expansion, factor_kernel, support
 from tiebreak.models.primal import PrimalSolution
@@ -60,19 +54,17 @@ class RankSVM(PairKernelMachine, BaseEstimator):
       They are never written down: a step costs O(n log n) for n items;
     - orders: all pairs of items at different positions of a list.
 
-    There is no intercept and no threshold: ``predict`` calls a tie only where two
-    utilities are equal. Wrap it in :class:`ThresholdCompare` to predict ties:
-    ``ThresholdCompare(RankSVM())`` is the method *rank* of Venuto et al., and with
-    ``ties="both"`` their *rank2*.
+    ``predict`` calls a tie only where two utilities are equal. Wrap it in
+    :class:`ThresholdCompare` to predict ties, the method *rank* of Venuto et al., or
+    with ``ties="both"`` their *rank2*.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a violated margin.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
-        Kernel between items, as in :class:`SVMCompare`. For graded items it is exact
-        and costs memory for n items times the rank of their kernel matrix; beyond some
-        thousand items use ``"linear"``, on features of :class:`NystroemMap` if need be.
+        Kernel between items, as in :class:`SVMCompare`. Beyond some thousand graded
+        items use ``"linear"``, on features of :class:`NystroemMap` if need be.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -87,26 +79,18 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         its pairs, so that large groups do not dominate.
     random_state : int, RandomState or None, default=None
         Seed of ``pairs_per_item``.
-    tol : float, default=1e-3
-        Bound on the relative duality gap, and for comparisons with the hinge on the
-        violation of the optimality conditions in units of the margin.
-    max_iter : int, default=10000
-        Iterations of the solver at most; then a warning carries the gap.
-    cache_size : float, default=200
-        Megabytes for rows of the pair kernel, for comparisons with the hinge.
+    tol, max_iter, cache_size
+        Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
 
     Attributes
     ----------
-    support_ : ndarray of int
-        Training rows (comparisons or items) with a non-zero coefficient.
-    dual_coef_ : ndarray
-        Their coefficients, w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for
-        comparisons and w = Σ dual_coef_[t] Φ(x_t) for items, within the tolerance.
+    support_, dual_coef_ : ndarray
+        Training rows with a non-zero coefficient, and these coefficients:
+        w = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)) for comparisons, and
+        w = Σ dual_coef_[t] Φ(x_t) for items, within the tolerance.
     coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Without features: the utility
-        of each item of ``items_``.
-    items_ : ndarray
-        Names of the items, when they have no features.
+        Weights of the features, for the linear kernel. Items without features have one
+        utility each, and their names are ``items_``.
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
     n_pairs_ : int
@@ -167,29 +151,14 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         max_iter: int = 10_000,
         cache_size: float = 200,
     ) -> None:
-        super().__init__(
-            C,
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            tol=tol,
-            max_iter=max_iter,
-            cache_size=cache_size,
-        )
-        self.loss = loss
-        self.ties = ties
-        self.pairs_per_item = pairs_per_item
-        self.per_group = per_group
-        self.random_state = random_state
+        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
+        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
+        self.cache_size = cache_size
+        self.loss, self.ties, self.pairs_per_item = loss, ties, pairs_per_item
+        self.per_group, self.random_state = per_group, random_state
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 
@@ -210,9 +179,8 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         Returns
         -------
         Self
-            The fitted model.
         """
-        self._check_choices()
+        self._check_parameters()
         if (partitions := as_partitioned(X)) is not None:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))
@@ -226,7 +194,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     def _fit_along(
         self, X: Any, y: Any, Cs: Iterable[float], qid: Any, sample_weight: Any
     ) -> tuple[Any, Iterator[tuple[Self, Any]]]:
-        self._check_choices()
+        self._check_parameters()
         if self.pairs_per_item is None or is_pairs(X):
             return super()._fit_along(X, y, Cs, qid, sample_weight)
         values = check_path(Cs)
@@ -238,11 +206,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
         check_positive(self, "C", "tol", "max_iter")
         if is_pairs(X):
-            if qid is not None:
-                raise ValueError(
-                    "qid groups graded items; comparisons say themselves what is "
-                    "compared. Leave qid out."
-                )
+            self._refuse_groups(qid)
             if self.loss == "hinge":
                 return super()._read(X, y, qid, sample_weight)
             compared = self._read_comparisons(X, y, sample_weight)
@@ -284,25 +248,11 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     def _dual(self, problem: PairProblem) -> PairDual:
         return problem.order(self.C, self.ties)
 
-    def _check_choices(self) -> None:
-        known = {
-            "loss": ("hinge", "squared_hinge"),
-            "ties": ("ignore", "both"),
-            "per_group": ("sum", "mean"),
-        }
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                raise ValueError(
-                    f"RankSVM got {name}={value!r}; expected {values[0]!r} or "
-                    f"{values[1]!r}."
-                )
-        k = self.pairs_per_item
-        whole = isinstance(k, Integral) and not isinstance(k, bool)
-        if k is not None and (not whole or k < 1):
-            raise ValueError(
-                f"RankSVM got pairs_per_item={k!r}; expected a whole number of at "
-                "least 1, or None for all pairs."
-            )
+    def _check_parameters(self) -> None:
+        self._check_choices(loss=("hinge", "squared_hinge"), ties=("ignore", "both"))
+        self._check_choices(per_group=("sum", "mean"))
+        if self.pairs_per_item is not None:
+            self._check_whole("pairs_per_item", other=", or None for all pairs")
 
     def _check_outcomes(self, outcome: np.ndarray) -> None:
         if self.ties == "ignore" and not outcome.any():
@@ -312,9 +262,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 class ListedProblem:
     """Comparisons as pairs of a better and a worse item, with the squared hinge.
 
-    Utilities of the distinct items are A x. With ``ties="both"`` a tie counts once in
-    each direction and all else twice. ``given`` has the row numbers of the comparisons,
-    all of positive weight, in what the user passed.
+    Utilities of the distinct items are A x. ``given`` are the user's row numbers.
     """
 
     def __init__(
@@ -373,11 +321,10 @@ class ListedProblem:
 def draw_pairs(
     tree: GradeTree, per_item: int, random_state: Any
 ) -> tuple[Rows, Rows, NDArray[np.int8], Floats]:
-    """Pair every item with k random items of other grades of its group.
+    """Pair every item with k random items of other grades of its group, or with all.
 
     Returns rows of an item and of a partner, outcomes and weights w_i w_j, divided by
-    their sum over the group where the tree says "mean". A pair that two items drew
-    comes twice; an item with fewer than k possible partners is paired with all of them.
+    their sum over the group where the tree says "mean". Pairs may come twice.
     """
     m = len(tree.rows)
     edges = np.unique(np.concatenate([tree.starts, tree.cuts]))

@@ -39,10 +39,8 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
     gamma : float, "scale" or "auto", default="scale"
         Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance of the
         distinct training items).
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    degree, coef0 : int, default=3, and float, default=0.0
+        Degree and constant of ``"poly"``.
     tol : float, default=1e-3
         Bound on the relative duality gap, and on the violation of the optimality
         conditions in units of the margin.
@@ -59,27 +57,18 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         max(0, -β): the largest difference of utilities that is a tie.
     classes_ : ndarray
         The outcomes -1, 0, 1.
-    support_ : ndarray of int
-        Training comparisons with a non-zero coefficient.
-    dual_coef_ : ndarray
-        Their coefficients: u = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)).
+    support_, dual_coef_ : ndarray
+        Training comparisons with a non-zero coefficient, and these coefficients:
+        u = Σ dual_coef_[t] (Φ(right_t) - Φ(left_t)).
     coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel. Without features: the utility
-        of each item of ``items_``.
-    items_ : ndarray
-        Names of the items, when they have no features.
+        Weights of the features, for the linear kernel. Items without features have one
+        utility each, and their names are ``items_``.
     support_items_, item_coef_ : ndarray
         The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
-    objective_ : float
-        Primal value reached.
-    gap_ : float
-        Relative duality gap reached.
-    n_iter_ : int
-        Iterations taken.
-    converged_ : bool
-        Whether the tolerance was reached.
-    solver_ : str
-        Parts of the solver that were needed.
+    objective_, gap_ : float
+        Primal value and relative duality gap reached.
+    n_iter_, converged_, solver_ : int, bool, str
+        Iterations taken, whether the tolerance was reached, and the solver.
     gamma_ : float
         The value of gamma used.
     n_features_in_, feature_names_in_

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import is_pairs
 from tiebreak.losses import GradeHinge
-from tiebreak.models.base import check_positive
+from tiebreak.models.base import Given, check_positive
 from tiebreak.models.graded_problem import GradedProblem, read_grades
 from tiebreak.models.svm.machine import SupportVectorMachine
 
@@ -21,9 +20,8 @@ from tiebreak.models.svm.machine import SupportVectorMachine
 class SwapSVM(SupportVectorMachine, BaseEstimator):
     """Structural support vector machine whose loss is the number of swapped pairs.
 
-    A labeling says of every pair of different grades in a group which item is the
-    better one. The right labeling must win against every other by a margin that is the
-    number of pairs they disagree on, with one slack for all of them::
+    The right order of the pairs of different grades in a group must win against every
+    other by a margin, the number of pairs they disagree on, with one slack for all::
 
         minimize over w, ξ ≥ 0   ½ ‖w‖² + C ξ
         such that   ξ ≥ Σ_{(i,j) swapped} w_i w_j (1 - 2 w·(Φ(x_i) - Φ(x_j)))
@@ -45,24 +43,14 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         Kernel between items, as in :class:`RankSVM`.
     gamma, degree, coef0
         Parameters of the kernel, as in :class:`SVMCompare`.
-    tol : float, default=1e-3
-        Bound on the relative duality gap.
-    max_iter : int, default=10000
-        Steps of the solver at most; then a warning carries the gap.
+    tol, max_iter : float, default=1e-3, and int, default=10000
+        Bounds on the relative duality gap and on the steps of the solver.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        Weights of the features, for the linear kernel.
-    support_ : ndarray of int
-        Training items with a non-zero coefficient.
-    dual_coef_ : ndarray
-        Their coefficients: w = Σ dual_coef_[t] Φ(x_t), within the tolerance.
-    support_items_, item_coef_ : ndarray
-        The utility is Σ item_coef_[j] k(support_items_[j], x), for other kernels.
-    n_pairs_ : int
-        Number of pairs that were learned from.
-    objective_, gap_, n_iter_, converged_, solver_, gamma_
+    coef_, support_, dual_coef_, support_items_, item_coef_ : ndarray
+        The utility, as in :class:`RankSVM`.
+    n_pairs_, objective_, gap_, n_iter_, converged_, solver_, gamma_
         As in :class:`RankSVM`.
     n_features_in_, feature_names_in_
         Number of features, and their names when the items came with names.
@@ -103,40 +91,22 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         tol: float = 1e-3,
         max_iter: int = 10_000,
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
+        self.C, self.kernel, self.gamma, self.degree = C, kernel, gamma, degree
+        self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
 
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
     ) -> Self:
         """Learn from graded items or orders.
 
         Parameters
         ----------
-        X : items or Orders
-            Items with grades y, or orders without.
-        y : array-like of shape (n,), optional
-            Grades of items, higher is better; none for Orders.
-        qid : array-like of shape (n,), optional
-            Groups of graded items; items of different groups are never compared.
-        sample_weight : array-like of shape (n,), optional
-            Weights of items: a pair weighs w_i w_j. Weights of Orders are those of the
-            lists.
+        X, y, qid, sample_weight
+            As in ``RankSVM.fit``, without comparisons.
 
         Returns
         -------
         Self
-            The fitted model.
         """
         self._learn(self._read(X, y, qid, sample_weight))
         return self

@@ -6,10 +6,8 @@
 
 Boundary conventions: a weight counts as that many comparisons, so a row of weight 0 is
 absent; a comparison of an item with itself is reported and counted nowhere. An item is
-over another when it won strictly more of their comparisons; equally many wins, or only
-ties, decide nothing. Sums of weights need not be whole numbers: the tails of the
-binomial distribution are written as incomplete beta functions, which agree with it for
-whole numbers and lie between them otherwise.
+over another when it won strictly more of their comparisons. Sums of weights need not be
+whole numbers: tails of the binomial distribution are incomplete beta functions.
 """
 
 from __future__ import annotations
@@ -72,8 +70,7 @@ def check_pairs(
     Looks for items that never meet the rest, items and groups that won or lost
     everything, items of few games, items compared with themselves, cycles, an effect
     of position, repeated rows, raters whose votes say nothing, and rows out of order.
-    Takes O(n + N) for n comparisons of N items, and products of N × N matrices to count
-    circular triads of up to 400 items.
+    Takes O(n + N) for n comparisons of N items; triads of up to 400 items are counted.
 
     Parameters
     ----------
@@ -91,20 +88,14 @@ def check_pairs(
     sample_weight : array-like of shape (n,), optional
         Weights; each counts as that many comparisons.
     sided : bool, default=True
-        Whether it means something which item is on the left. False for comparisons
-        that were made of grades or ranked lists: their sides are only the order of a
-        table, and no effect of position is looked for.
+        Whether it means something which item is on the left. False, for comparisons
+        made of grades or ranked lists: no effect of position is looked for.
 
     Returns
     -------
     PairsReport
         ``print`` it. ``ok`` says whether every strength can be learned, ``findings``
         holds what was found, ``to_dict()`` everything as plain values.
-
-    Raises
-    ------
-    ValueError
-        If outcomes, weights or the length of a column are wrong, as in ``fit``.
 
     Notes
     -----
@@ -138,18 +129,20 @@ def check_pairs(
     compared = pairs if whole else pairs[counted]
     kept = compared.compact()
     raters = None if rater is None else _distinct_raters(rater, counted)
+    taken: Any = slice(None) if whole else counted
+    codes = None if raters is None else raters.codes
+    favor = None if favor is None else favor[taken]
     votes = Votes(
-        kept.left,
-        kept.right,
-        outcome if whole else outcome[counted],
-        weight if whole else weight[counted],
-        kept.n_items,
-        None if raters is None else raters.codes,
-        favor if favor is None or whole else favor[counted],
+        kept.left, kept.right, outcome[taken], weight[taken], kept.n_items, codes, favor
     )
     graph = ComparisonGraph.of(kept, votes.outcome, votes.weight)
     items = Named(kept.names, compared.touched())
     games = graph.wins + graph.ties + graph.losses
+    repeated = facts = None
+    if raters is not None or periods is not None or sample_weight is not None:
+        repeated = _count_repeated(votes, periods, counted)
+    if raters is not None and len(kept):
+        facts = check_raters(votes, raters.values)
     report = PairsReport(
         n_rows=int(present.sum()),
         n_items=kept.n_items,
@@ -157,11 +150,7 @@ def check_pairs(
         **_count_outcomes(votes),
         **_count_pairs(graph),
         self_rows=tuple(np.flatnonzero(present & same).tolist()),
-        repeated_rows=(
-            None
-            if raters is None and periods is None and sample_weight is None
-            else _count_repeated(votes, periods, counted)
-        ),
+        repeated_rows=repeated,
         components=tuple(map(items.of, _members(graph.component)[1:])),
         undefeated=items.with_counts(graph.undefeated, games, most_first=True),
         winless=items.with_counts(graph.winless, games, most_first=True),
@@ -170,11 +159,7 @@ def check_pairs(
         few_games=items.with_counts(np.flatnonzero(games < FEW_GAMES), games),
         cycles=_describe_cycles(graph, items),
         position=_position(votes) if sided else None,
-        raters=(
-            None
-            if raters is None or len(kept) == 0
-            else check_raters(votes, raters.values)
-        ),
+        raters=facts,
         periods=None if periods is None else _when(periods, np.flatnonzero(present)),
         findings=(),
     )
@@ -214,12 +199,8 @@ def _count_pairs(graph: ComparisonGraph) -> dict[str, Any]:
     met = triu(graph.beats + graph.beats.T + graph.tied).data
     if len(met) == 0:
         return {"n_pairs": 0, "fewest": 0.0, "median": 0.0, "most": 0.0}
-    return {
-        "n_pairs": len(met),
-        "fewest": float(met.min()),
-        "median": float(np.median(met)),
-        "most": float(met.max()),
-    }
+    ends = {"fewest": float(met.min()), "most": float(met.max())}
+    return {"n_pairs": len(met), "median": float(np.median(met))} | ends
 
 
 def _count_repeated(
@@ -253,17 +234,12 @@ def _members(label: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 def _describe_cycles(graph: ComparisonGraph, items: Named) -> CycleFacts:
     cycles = find_cycles(graph)
     example = np.asarray(cycles.example, dtype=np.int64)
-    following = np.roll(example, -1)
-    return CycleFacts(
-        n_items=len(cycles.items),
-        example=items.of(example),
-        scores=tuple(
-            (float(graph.beats[i, j]), float(graph.beats[j, i]))
-            for i, j in zip(example, following, strict=True)
-        ),
-        circular_triads=cycles.circular_triads,
-        decided_triads=cycles.decided_triads,
+    scores = tuple(
+        (float(graph.beats[i, j]), float(graph.beats[j, i]))
+        for i, j in zip(example, np.roll(example, -1), strict=True)
     )
+    triads = cycles.circular_triads, cycles.decided_triads
+    return CycleFacts(len(cycles.items), items.of(example), scores, *triads)
 
 
 def _position(votes: Votes) -> PositionFacts | None:
@@ -277,15 +253,8 @@ def _position(votes: Votes) -> PositionFacts | None:
     if decided == 0:
         return None
     low, high = wilson_interval(wins, decided)
-    return PositionFacts(
-        side=side,
-        decided=decided,
-        wins=wins,
-        share=wins / decided,
-        low=low,
-        high=high,
-        p_value=binomial_two_sided(wins, decided),
-    )
+    share, p_value = wins / decided, binomial_two_sided(wins, decided)
+    return PositionFacts(side, decided, wins, share, low, high, p_value)
 
 
 def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
@@ -345,17 +314,16 @@ def find_cycles(graph: ComparisonGraph) -> MajorityCycles:
     _, label = connected_components(margin, directed=True, connection="strong")
     items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
     circular = decided = None
-    example: tuple[int, ...] = ()
+    example: list[int] = []
     compared = np.flatnonzero(graph.present)
     if len(compared) <= MOST_ITEMS_FOR_TRIADS:
         circular, decided = _count_triads(margin[compared][:, compared].toarray() > 0)
         if circular:
-            triad = _widest_triad(margin[items][:, items].toarray())
-            example = tuple(int(code) for code in items[list(triad)])
+            example = list(_widest_triad(margin[items][:, items].toarray()))
     if len(items) and not example:
-        inside = margin[items][:, items]
-        example = tuple(int(code) for code in items[_short_cycle(inside)])
-    return MajorityCycles(items, example, circular, decided)
+        example = _short_cycle(margin[items][:, items])
+    example = [int(code) for code in items[example]] if example else []
+    return MajorityCycles(items, tuple(example), circular, decided)
 
 
 def _margins(graph: ComparisonGraph) -> csr_array:
@@ -397,9 +365,8 @@ def _short_cycle(margin: csr_array) -> list[int]:
     for start in range(min(_STARTS, margin.shape[0])):
         order, before = breadth_first_order(margin, start, return_predecessors=True)
         # In order of distance, so the first item over the start closes a shortest one.
-        closes = np.isin(
-            order, into.indices[into.indptr[start] : into.indptr[start + 1]]
-        )
+        over = into.indices[into.indptr[start] : into.indptr[start + 1]]
+        closes = np.isin(order, over)
         path = [int(order[closes.argmax()])]
         while path[-1] != start:
             path.append(int(before[path[-1]]))
@@ -411,8 +378,7 @@ def _short_cycle(margin: csr_array) -> list[int]:
 def check_raters(votes: Votes, names: list[Any]) -> RaterFacts:
     """Describe the raters, and find those whose votes say nothing."""
     assert votes.rater is not None
-    n_raters = len(names)
-    total = _sum_by(votes.rater, votes.weight, n_raters)
+    total = _sum_by(votes.rater, votes.weight, len(names))
     present = total > 0
     counts = total[present]
     return RaterFacts(
@@ -498,9 +464,8 @@ def _fit_strengths(votes: Votes) -> NDArray[np.float64]:
     with warnings.catch_warnings():
         # True of a part of the votes, these would say nothing; and items that never
         # meet are not compared here either.
-        warnings.filterwarnings(
-            "ignore", message="y holds only 0 and 1|.* comparable only by the penalty"
-        )
+        known = "y holds only 0 and 1|.* comparable only by the penalty"
+        warnings.filterwarnings("ignore", message=known)
         model.fit(pairs, votes.outcome, sample_weight=votes.weight)
     strength = np.full(votes.n_items, np.nan)
     strength[model.items_] = model.strength_

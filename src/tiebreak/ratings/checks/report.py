@@ -115,10 +115,9 @@ class PairsReport:
 
     Attributes
     ----------
-    n_rows : int
-        Rows of positive weight, comparisons of an item with itself included.
-    n_items : int
-        Items that were compared with another one.
+    n_rows, n_items : int
+        Rows of positive weight (comparisons of an item with itself included), and
+        items that were compared with another one.
     n_connected : int
         The most items for which finite strengths of maximum likelihood exist together:
         the size of the largest strong component of the comparison graph.
@@ -135,20 +134,16 @@ class PairsReport:
         neither raters, periods nor weights were given to tell occasions apart.
     components : tuple of tuples
         Names of the items of every component but the largest: they never meet the rest.
-    undefeated, winless : tuple of (item, games)
-        Items that won, or lost, all their games.
+    undefeated, winless, few_games : tuple of (item, games)
+        Items that won, or lost, all their games, and those with fewer than three.
     winning_groups, losing_groups : tuple of tuples
         Groups of items that won, or lost, all games against the others.
-    few_games : tuple of (item, games)
-        Items with fewer than three games.
     cycles : CycleFacts
         Contradictions to any ranking.
     position : PositionFacts or None
         Who wins, by side; None when nothing is decided or sides mean nothing.
-    raters : RaterFacts or None
-        How raters vote; None when no raters were given.
-    periods : PeriodFacts or None
-        When; None when no periods were given.
+    raters, periods : RaterFacts and PeriodFacts, or None
+        How raters vote, and when; None when they were not given.
     findings : tuple of Finding
         Problems first, then warnings, then notes.
     """
@@ -194,8 +189,8 @@ class PairsReport:
         Returns
         -------
         dict
-            The attributes, ``ok`` and ``tie_rate``; tuples as lists, None where there
-            is no number, names of other types than text and numbers as text.
+            The attributes, ``ok`` and ``tie_rate``; tuples as lists, other names as
+            text, None where there is no number.
         """
         plain: dict[str, Any] = _plain(self)
         plain["ok"] = self.ok
@@ -247,13 +242,9 @@ class PairsReport:
 
     def _facts(self) -> list[tuple[str, str]]:
         total = self.n_comparisons
-        facts = [
-            (
-                "Comparisons",
-                f"{count_text(total)} of {plural(self.n_items, 'item')}"
-                + (f", in {self.n_rows:,} rows" if total != self.n_rows else ""),
-            )
-        ]
+        rows = f", in {self.n_rows:,} rows" if total != self.n_rows else ""
+        compared = f"{count_text(total)} of {plural(self.n_items, 'item')}{rows}"
+        facts = [("Comparisons", compared)]
         if total:
             shares = ((self.left, "left"), (self.tie, "tie"), (self.right, "right"))
             outcomes = ", ".join(
@@ -270,9 +261,8 @@ class PairsReport:
         if self.periods is not None:
             when = self.periods
             order = "in order" if when.is_sorted else "not in order"
-            periods = (
-                f"{plural(when.n_periods, 'value')} from {when.first} to {when.last}"
-            )
+            periods = plural(when.n_periods, "value")
+            periods = f"{periods} from {when.first} to {when.last}"
             facts.append(("Periods", f"{periods}, rows {order}"))
         return facts
 
@@ -409,31 +399,27 @@ def _separation(report: PairsReport, items: Named) -> Iterator[Finding]:
     outside = tuple(name for group in report.components for name in group)
     if outside:
         groups = plural(len(report.components) + 1, "set")
-        yield Finding(
-            "problem",
-            "disconnected",
+        text = (
             f"The items fall into {groups} that never meet, not even through others; "
             f"outside the largest set are {_list([items.text(n) for n in outside])}. "
             "Strengths of different sets cannot be compared. Add comparisons between "
             "them, or rate each set by itself; a penalty (alpha > 0) centers each set "
-            "at 0, by assumption and not by data.",
-            outside,
+            "at 0, by assumption and not by data."
         )
+        yield Finding("problem", "disconnected", text, outside)
     for code, verb, end, counted in (
         ("undefeated", "won", "grows", report.undefeated),
         ("winless", "lost", "falls", report.winless),
     ):
         if counted:
             its, them = ("its", "it") if len(counted) == 1 else ("their", "them")
-            yield Finding(
-                "problem",
-                code,
+            text = (
                 f"{plural(len(counted), 'item')} {verb} all {its} games: "
                 f"{_list(_with_games(counted, items))}. Without a penalty {its} "
                 f"strength {end} without end. Try alpha > 0, more comparisons, or "
-                f"leave {them} out.",
-                tuple(name for name, _ in counted),
+                f"leave {them} out."
             )
+            yield Finding("problem", code, text, tuple(name for name, _ in counted))
     for code, verb, groups_ in (
         ("winning_group", "won", report.winning_groups),
         ("losing_group", "lost", report.losing_groups),
@@ -442,67 +428,57 @@ def _separation(report: PairsReport, items: Named) -> Iterator[Finding]:
             names = tuple(name for group in groups_ for name in group)
             lists = [_list([items.text(n) for n in group]) for group in groups_]
             who = "A group of items" if len(groups_) == 1 else "Groups of items"
-            yield Finding(
-                "problem",
-                code,
+            text = (
                 f"{who} {verb} every game against the rest: "
                 f"{_list([f'({text})' for text in lists], 3)}. How far they are from "
                 "the rest cannot be learned without a penalty. Try alpha > 0, or more "
-                "comparisons across.",
-                names,
+                "comparisons across."
             )
+            yield Finding("problem", code, text, names)
 
 
 def _other_problems(report: PairsReport, runs_away: bool) -> Iterator[Finding]:
     if report.n_comparisons == 0:
-        yield Finding(
-            "problem",
-            "nothing",
-            "No two different items are compared, so there is nothing to learn from.",
-        )
+        text = "No two different items are compared, so there is nothing to learn from."
+        yield Finding("problem", "nothing", text)
     elif report.tie == report.n_comparisons:
-        yield Finding(
-            "warning",
-            "only_ties",
+        text = (
             "Every comparison is a tie, so all items are equally strong. Check how the "
-            "outcomes were read.",
+            "outcomes were read."
         )
+        yield Finding("warning", "only_ties", text)
     if runs_away:
-        yield Finding(
-            "problem",
-            "consistent",
+        text = (
             "The decided comparisons contradict each other nowhere, so strengths and "
             "the tie parameter of a tie model grow together without end. Try "
-            "alpha > 0, or more comparisons.",
+            "alpha > 0, or more comparisons."
         )
+        yield Finding("problem", "consistent", text)
 
 
 def _rows(report: PairsReport, absent: int) -> Iterator[Finding]:
     if report.self_rows:
-        yield Finding(
-            "warning",
-            "self_comparison",
+        text = (
             f"{_rows_that(len(report.self_rows), 'compare')} an item with itself: "
             f"{list_rows(report.self_rows)}. Models refuse this; keep the other rows: "
-            "pairs[keep] with keep = pairs.left != pairs.right.",
+            "pairs[keep] with keep = pairs.left != pairs.right."
         )
+        yield Finding("warning", "self_comparison", text)
     when = report.periods
     if when is not None and when.unsorted_row is not None:
-        yield Finding(
-            "warning",
-            "unsorted",
+        text = (
             f"Rows are not in order of time: row {when.unsorted_row} is earlier than "
             "the one before it. Ratings over time follow the rows; sort them by period "
-            "first.",
+            "first."
         )
+        yield Finding("warning", "unsorted", text)
     if report.repeated_rows:
-        yield Finding(
-            "note",
-            "repeated",
+        text = (
             f"{_rows_that(report.repeated_rows, 'repeat')} an earlier row: the same "
             f"items and outcome{_also(report)}. Each counts; if it was not another "
-            "occasion, remove it.",
+            "occasion, remove it."
         )
+        yield Finding("note", "repeated", text)
     if absent:
         yield Finding(
             "note", "weightless", f"{_rows_that(absent, 'weigh')} 0, so left out."
@@ -522,14 +498,12 @@ def _few_games(report: PairsReport, items: Named) -> Iterator[Finding]:
     few = report.few_games
     if few:
         have, them = ("has", "it") if len(few) == 1 else ("have", "them")
-        yield Finding(
-            "warning",
-            "few_games",
+        text = (
             f"{plural(len(few), 'item')} {have} fewer than 3 games: "
             f"{_list(_with_games(few, items))}. A strength learned from so few is "
-            f"little more than a guess. Try alpha > 0, or leave {them} out.",
-            tuple(name for name, _ in few),
+            f"little more than a guess. Try alpha > 0, or leave {them} out."
         )
+        yield Finding("warning", "few_games", text, tuple(name for name, _ in few))
 
 
 def _position_finding(report: PairsReport) -> Iterator[Finding]:
@@ -541,29 +515,25 @@ def _position_finding(report: PairsReport) -> Iterator[Finding]:
     decided = f"{count_text(position.decided)} decided comparisons"
     if position.share in (0.0, 1.0) and position.decided >= _ONE_SIDED:
         verb = "won" if position.share == 1.0 else "lost"
-        yield Finding(
-            "warning",
-            "one_sided",
+        text = (
             f"{side} {verb} all {decided}. If rows name the winner first, position "
             "says nothing: swap sides at random before adding an advantage or "
-            "predicting.",
+            "predicting."
         )
+        yield Finding("warning", "one_sided", text)
         return
     if position.p_value >= _POSITION_LEVEL:
         return
     small = abs(position.share - 0.5) < _SMALL_EFFECT
-    advice = (
-        "Try advantage=1 in fit, which learns its size."
-        if left
-        else "The effect is learned when fit gets the same advantage."
-    )
+    advice = "The effect is learned when fit gets the same advantage."
+    if left:
+        advice = "Try advantage=1 in fit, which learns its size."
     p_value = "p < 0.001" if position.p_value < 0.001 else f"p = {position.p_value:.3f}"
-    yield Finding(
-        "warning" if left and not small else "note",
-        "position",
+    text = (
         f"{side} won {percent(position.share)} of {decided} ({p_value})"
-        f"{': small, but not chance' if small else ''}. {advice}",
+        f"{': small, but not chance' if small else ''}. {advice}"
     )
+    yield Finding("warning" if left and not small else "note", "position", text)
 
 
 def _cycles(report: PairsReport, items: Named) -> Iterator[Finding]:
@@ -576,13 +546,12 @@ def _cycles(report: PairsReport, items: Named) -> Iterator[Finding]:
         gap = (n / 4 - cycles.circular_triads) / np.sqrt(3 * n / 16)
         if gap < _ONE_SIDED_QUANTILE:
             share = percent(cycles.circular_triads / n)
-            yield Finding(
-                "warning",
-                "contradictory",
+            text = (
                 f"{share} of {plural(n, 'decided triad')} of items are circular, no "
                 "fewer than if coins had been tossed (25%): these comparisons do not "
-                "show that any item is better than another.",
+                "show that any item is better than another."
             )
+            yield Finding("warning", "contradictory", text)
     if cycles.example:
         names = [items.text(name) for name in cycles.example]
         following = [*names[1:], names[0]]
@@ -590,12 +559,8 @@ def _cycles(report: PairsReport, items: Named) -> Iterator[Finding]:
             f"{a} beat {b} ({count_text(won)} to {count_text(lost)})"
             for a, b, (won, lost) in zip(names, following, cycles.scores, strict=True)
         ]
-        yield Finding(
-            "note",
-            "cycle",
-            f"No ranking agrees with every majority: {_list(steps)}.",
-            cycles.example,
-        )
+        text = f"No ranking agrees with every majority: {_list(steps)}."
+        yield Finding("note", "cycle", text, cycles.example)
 
 
 def _raters(raters: RaterFacts) -> Iterator[Finding]:
@@ -628,19 +593,17 @@ def _raters(raters: RaterFacts) -> Iterator[Finding]:
         )
     if raters.one_vote:
         have = "has" if len(raters.one_vote) == 1 else "have"
-        yield Finding(
-            "note",
-            "one_vote",
+        text = (
             f"{plural(len(raters.one_vote), 'rater')} {have} one vote only: "
             f"{_list([repr(name) for name in raters.one_vote])}. Nothing can be said "
-            "about them.",
-            raters.one_vote,
+            "about them."
         )
+        yield Finding("note", "one_vote", text, raters.one_vote)
 
 
 def _with_games(counted: Sequence[tuple[Any, float]], items: Named) -> list[str]:
     return [
-        f"{items.text(name)} ({count_text(games)}{' game' if games == 1 else ' games'})"
+        f"{items.text(name)} ({count_text(games)} {'game' if games == 1 else 'games'})"
         for name, games in counted
     ]
 

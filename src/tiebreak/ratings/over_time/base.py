@@ -2,15 +2,11 @@
 """The base of rating systems over time: Elo, Glicko and Glicko-2.
 
 A new rating system is a subclass of `SequentialRating`, in a file of its own. It names
-the columns of an item's state (``_columns``, ``_n_traced``) and implements three
-methods: `_read_settings` (check the parameters), `_new_item` (the state before the
-first game) and `_play` (update the state by games). `elo.py` is the shortest example.
-
-The state of every item is a row of one array, and the log keeps the games themselves,
-both in arrays whose capacity doubles, so that ``partial_fit`` of a game costs the same
-however many there are. What is seldom asked for, the history and the tie model, is
-found by playing the log again. Everything is a plain array, so that models can be
-saved.
+the columns of an item's state (``_columns``, ``_n_traced``) and implements
+`_read_settings` (check the parameters), `_new_item` (the state before the first game)
+and `_play` (update the state by games). `elo.py` is the shortest example. State and
+games are arrays whose capacity doubles, so that ``partial_fit`` of a game always costs
+the same; the history and the tie model are found by playing the log again.
 
 Boundary conventions: row order is time; rows of one period see the ratings before it;
 a row of weight 0 is absent, but has its place in ``before_``. The advantage of left
@@ -53,8 +49,7 @@ _KINDS = dict.fromkeys("iuf", "numbers") | {"U": "text", "M": "dates"}
 class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     """A model that learns game after game, or period after period.
 
-    A subclass names the columns of its state, implements `_read_settings`, `_new_item`
-    and `_play`, and says in `_effective_difference` what a difference is worth.
+    `_effective_difference` says what a difference is worth.
     """
 
     _columns: ClassVar[tuple[str, ...]]  # of the state; "rating" first, "games" too
@@ -115,26 +110,19 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         advantage : float or array-like of shape (n,), optional
             Rating points added to left in each row, instead of the parameter.
         rater : array-like of shape (n,), optional
-            Who judged. It is checked, and has no influence on these ratings; it is
-            here so that the same call fits every rating model.
+            Who judged: checked, without influence on these ratings.
         sample_weight : array-like of shape (n,), optional
             A game of weight w counts w times in its update; of weight 0, not at all.
 
         Returns
         -------
         self
-            The fitted model.
         """
+        given: dict[str, Any] = {"period": period, "advantage": advantage}
+        given |= {"rater": rater, "sample_weight": sample_weight}
         settings = self._read_settings()
         pairs = named_pairs(X, type(self).__name__)
-        games = check_games(
-            y,
-            len(pairs),
-            period=period,
-            advantage=advantage,
-            rater=rater,
-            sample_weight=sample_weight,
-        )
+        games = check_games(y, len(pairs), **given)
         self._check_numbers(games.period)
         sides, names, n_present = number_sides(pairs, games.weight)
         self._forget()
@@ -159,29 +147,21 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Rate further games, from the ratings as they are; on a new model, fit.
 
-        The cost depends on the number of these games only. New items enter as they do
-        in fit. Games of the period that was last are a further update in it: no time
-        passes, but they see the ratings after the earlier ones.
+        The cost depends on the number of these games only. Games of the period that was
+        last are a further update in it: they see the ratings after the earlier ones.
 
         Parameters
         ----------
         X : Pairs
             Games, after all earlier ones in time.
-        y : array-like of shape (n,)
-            Outcomes: -1 left won, 0 tie, +1 right won.
-        period : array-like of shape (n,), optional
-            Periods, not before those of earlier calls; in every call or in none.
-        advantage : float or array-like of shape (n,), optional
-            Rating points added to left in each row, instead of the parameter.
-        rater : array-like of shape (n,), optional
-            Checked, and not used.
-        sample_weight : array-like of shape (n,), optional
-            Weights, as in fit.
+        y, period : array-like of shape (n,)
+            As in `fit`; periods not before earlier ones, in every call or in none.
+        advantage, rater, sample_weight : optional
+            As in `fit`.
 
         Returns
         -------
         self
-            The model.
         """
         given = {"period": period, "advantage": advantage, "rater": rater}
         given["sample_weight"] = sample_weight
@@ -322,10 +302,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _forget(self) -> Self:
         super()._forget()
-        for name in ("_settings", "_state", "_names", "_kind", "_log", "_n_rows"):
-            self.__dict__.pop(name, None)
-        for name in ("_n_updates", "_before", "_row_of", "_cache"):
-            self.__dict__.pop(name, None)
+        for name in SequentialRating.__annotations__.keys() & self.__dict__.keys():
+            if name.startswith("_"):
+                del self.__dict__[name]
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -442,12 +421,11 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         games = self._games()
         after = self._replay(games)[1].reshape(-1, self._n_traced)
         item = games.sides.ravel()
-        row = np.repeat(np.arange(self._n_rows), 2)
         kept = np.arange(len(item))
         if games.weight is not None:
             kept = np.flatnonzero(np.repeat(games.weight > 0, 2))
         if games.starts is None or games.period is None:
-            time = pl.Series("row", row[kept])
+            time = pl.Series("row", kept // 2)
         else:
             update = np.repeat(np.arange(self._n_updates), 2 * np.diff(games.starts))
             # An item with several games in a period has one rating after it.
@@ -475,9 +453,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             games, before = self._games(), self._before
             if len(before) < self._n_rows:
                 before = self._replay(games)[0]
-            advantage = games.advantage
-            if advantage is None:
-                advantage = self._settings["advantage"]
+            usual = self._settings["advantage"]
+            advantage = usual if games.advantage is None else games.advantage
             logit = self._effective_difference(before, advantage) * self._per_point
             self._cache["tie"] = fit_ties(logit, games.outcome, games.weight)
         return self._cache["tie"]
@@ -580,15 +557,12 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs
-            Games of items with names.
-        advantage : float or array-like of shape (n,), optional
-            Points added to left; None: the parameter.
+        X, advantage
+            As in `decision_function`.
 
         Returns
         -------
         ndarray of shape (n,)
-            Between 0 and 1.
         """
         return expit(-self._right_logit(X, advantage))
 
@@ -603,23 +577,19 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> NDArray[np.float64]:
         """Probabilities of left, tie and right.
 
-        The ratings give expected scores only, so that a tie model is added to them:
-        P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2), where d is ``slope_``
-        times the logit of right's expected score and ν is ``tie_``. Both are fitted,
-        when first asked for, to the games of all calls since fit, each predicted from
-        the ratings before it.
+        A tie model is added to the expected scores: P(left) : P(tie) : P(right) =
+        exp(-d/2) : ν : exp(d/2), where d is ``slope_`` times the logit of right's
+        expected score and ν is ``tie_``. Both are fitted, when first asked for, to all
+        games since fit, each predicted from the ratings before it.
 
         Parameters
         ----------
-        X : Pairs
-            Games of items with names.
-        advantage : float or array-like of shape (n,), optional
-            Points added to left; None: the parameter.
+        X, advantage
+            As in `decision_function`.
 
         Returns
         -------
         ndarray of shape (n, 3)
-            Columns as in ``classes_``.
         """
         logit = self._right_logit(X, advantage)
         return outcome_probabilities(logit, *self._tie_model())
@@ -634,12 +604,11 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X : Pairs, or names of items
             Dispatch is by type.
         advantage : float or array-like of shape (n,), optional
-            Points added to left; None: the parameter.
+            As in `decision_function`.
 
         Returns
         -------
         ndarray of shape (n,)
-            -1 (left), 0 (tie) or +1 (right) for games; ratings for items.
         """
         check_is_fitted(self)
         if not is_pairs(X):
@@ -665,16 +634,13 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,), optional
             Outcomes of games or grades of items.
         advantage : float or array-like of shape (n,), optional
-            Points added to left in games; None: the parameter.
-        qid : array-like of shape (n,), optional
-            Groups of graded items.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+            As in `decision_function`.
+        qid, sample_weight : array-like of shape (n,), optional
+            Groups of graded items, and weights of the rows.
 
         Returns
         -------
         float
-            Between 0 and 1, higher is better.
         """
         check_is_fitted(self)
         if not is_pairs(X) or y is None or advantage is None:

@@ -159,28 +159,22 @@ class Elo(SequentialRating):
     scale : float, default=400.0
         Difference of ratings that makes the odds ten to one.
     unseen : {"error", "prior"}, default="error"
-        What predictions do with names that were in no game: refuse them, or take
-        `init` as their rating.
+        Whether predictions refuse names that were in no game, or rate them `init`.
 
     Attributes
     ----------
     items_ : ndarray of shape (N,)
         Names of the items, in order of their first game.
-    rating_ : ndarray of shape (N,)
-        Rating of every item; ``coef_`` is the same.
-    n_games_ : ndarray of shape (N,)
-        Number of games of every item, counted by their weights.
+    rating_, n_games_ : ndarray of shape (N,)
+        Rating of every item (``coef_`` is the same), and its games, summed by weight.
     before_ : ndarray of shape (n, 2)
-        Ratings of left and right before each row of the last call of ``fit`` or
-        ``partial_fit``, without the advantage. Rows of weight 0 have them too; an item
-        without any game has `init`.
+        Ratings of left and right before each row of the last call, rows of weight 0
+        included, without the advantage.
     history_ : polars.DataFrame
         Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``
-        and ``rating``: the rating of each item after each of its updates. Made when
-        first asked for.
+        and ``rating``: the rating of each item after each of its updates.
     tie_, slope_ : float
-        Davidson's ν and the slope of the tie model, see ``predict_proba``. Fitted when
-        first asked for.
+        Davidson's ν and the slope of the tie model, see ``predict_proba``.
     threshold_ : float
         Largest difference in rating points, advantage included, for which a tie is
         the most likely outcome; 0 if it never is.
@@ -193,8 +187,7 @@ class Elo(SequentialRating):
 
     Notes
     -----
-    Parameters count when ``fit`` is called; ``partial_fit`` refuses to go on under
-    others.
+    ``partial_fit`` refuses to go on under other parameters than those of ``fit``.
 
     References
     ----------

@@ -64,9 +64,8 @@ class GameFeatures:
     Attributes
     ----------
     pairs : Pairs of length n
-        One comparison per game, in the order given. The items are players as they were
-        before a game: row 2 i of the item table is the left player of game i, row
-        2 i + 1 the right one. ``pairs.feature_names`` are `FEATURE_NAMES`.
+        One comparison per game, in the order given. Row 2 i of the item table is the
+        left player before game i, row 2 i + 1 the right one.
     n_before : ndarray of int64, shape (n, 2)
         How many games the left and the right player had played before each game.
     """
@@ -107,13 +106,10 @@ def game_features(
         When each game took place, not decreasing. None: no time passes.
     k : float, "fide" or "fide2014", default="fide"
         K of the Elo rating, see `Elo`.
-    elo_init : float, default=1200.0
-        Elo rating of a player before the first game.
-    glicko_init, glicko_deviation : float, default=1500.0 and 350.0
-        Glicko rating and deviation of a player before the first game.
+    elo_init, glicko_init, glicko_deviation : float, default=1200.0, 1500.0 and 350.0
+        Ratings and deviation of a player before the first game.
     c : float, default=15.0
-        Growth of the Glicko deviation: its square grows by c² per period. Only used
-        with `period`.
+        With `period`, the square of the Glicko deviation grows by c² per period.
 
     Returns
     -------
@@ -121,51 +117,32 @@ def game_features(
         ``pairs`` with 16 features of 2 n items, to be used as in
         ``SVMCompare().fit(features.pairs[rows], y[rows])``, and ``n_before``.
 
-    Raises
-    ------
-    TypeError
-        If the players have no names, or periods are no numbers.
-    ValueError
-        If a player meets himself, an outcome is none, periods decrease, or a parameter
-        is out of range.
-
     See Also
     --------
     tiebreak.Elo, tiebreak.Glicko : The ratings as models of their own.
 
     Notes
     -----
-    The features of a player before a game:
+    The features of a player before a game, in this order:
 
-    1. ``elo``: Elo rating, updated after every game, whatever the period.
-    2. ``glicko``: Glicko rating, likewise updated after every game.
-    3. ``glicko_deviation``: its deviation D. At a player's first game in a new period
-       D² has grown by c² for every period since the last one played (at least one), up
-       to D = 350.
-    4. ``first_move``: 1 for left, 0 for right.
-    5. ``games``: number of earlier games, and of these
-    6. ``wins``,
-    7. ``draws`` and
-    8. ``losses``.
-    9. ``win_share``: wins / games.
-    10. ``draw_share``: draws / games.
-    11. ``loss_share``: losses / games.
-    12. ``beat_higher_share``: wins against players of a higher Elo rating / games.
-    13. ``lost_to_lower_share``: losses to players of a lower Elo rating / games.
-    14. ``opponent_difference``: mean of the opponents' Elo rating minus the player's
-        own before each of the games.
-    15. ``form``: mean score (1, ½ or 0) of the last ten games, of fewer while there are
-        not more.
-    16. ``idle_periods``: period of this game minus that of the last one; 0 without
-        periods or before the first game.
+    * ``elo``, ``glicko``: ratings, updated after every game, whatever the period.
+    * ``glicko_deviation``: D. At a player's first game in a new period D² has grown by
+      c² for every period since the last one played (at least one), up to D = 350.
+    * ``first_move``: 1 for left, 0 for right.
+    * ``games``, ``wins``, ``draws``, ``losses``: numbers of earlier games.
+    * ``win_share``, ``draw_share``, ``loss_share``: the same, per game.
+    * ``beat_higher_share``: wins against players of a higher Elo rating / games.
+    * ``lost_to_lower_share``: losses to players of a lower Elo rating / games.
+    * ``opponent_difference``: mean of the opponents' Elo rating minus the player's own.
+    * ``form``: mean score (1, ½ or 0) of the last ten games, or of all if fewer.
+    * ``idle_periods``: period of this game minus that of the last one; 0 without
+      periods or before the first game.
 
     All shares and means are 0 before the first game, which does not mean that the
     player lost: leave out games with ``n_before.min(axis=1) == 0``, as the paper does.
-
-    The features have very different scales. Standardize them before using a kernel or a
-    penalty, for example with ``OnItems(StandardScaler())``. The counts 5 to 8 grow for
-    ever: what a model learns from them in early games need not hold in later ones, when
-    they are larger than any that it has seen.
+    Standardize the features before using a kernel or a penalty, for example with
+    ``OnItems(StandardScaler())``. Counts grow for ever: what a model learns from them
+    in early games need not hold in later ones.
 
     Examples
     --------
@@ -197,9 +174,8 @@ def game_features(
     new = np.zeros(N_COLUMNS)
     new[[ELO, PEAK]] = _number("elo_init", elo_init)
     new[GLICKO] = _number("glicko_init", glicko_init)
-    new[DEVIATION] = _number(
-        "glicko_deviation", glicko_deviation, above=0.0, most=_MAX_DEVIATION
-    )
+    limits = {"above": 0.0, "most": _MAX_DEVIATION}
+    new[DEVIATION] = _number("glicko_deviation", glicko_deviation, **limits)
     new[LAST] = np.nan
     steps = STEPS * math.log(10.0) / 400.0
     rule = np.array([steps, *_factors(k), _number("c", c, least=0.0)])
@@ -207,12 +183,10 @@ def game_features(
     state = np.tile(new, (len(names), 1))
     write_features(sides, outcome, time, rule, logistic_table(), state, values)
     rows = np.arange(2 * n, dtype=np.int64)
-    return GameFeatures(
-        pairs=Pairs._of(
-            ItemTable(values, FEATURE_NAMES), rows[0::2].copy(), rows[1::2].copy(), None
-        ),
-        n_before=values[:, FEATURE_NAMES.index("games")].reshape(n, 2).astype(np.int64),
-    )
+    items = ItemTable(values, FEATURE_NAMES)
+    played = values[:, FEATURE_NAMES.index("games")].reshape(n, 2).astype(np.int64)
+    found = Pairs._of(items, rows[0::2].copy(), rows[1::2].copy(), None)
+    return GameFeatures(found, played)
 
 
 def _factors(k: Any) -> tuple[float, float, float]:

@@ -105,9 +105,8 @@ def update_item(state, item, time, rule):  # type: ignore[no-untyped-def]
     if rule[2] > 0.0:
         # Games whose result was certain say nothing about the volatility.
         if information > 1e-100:
-            sigma = new_volatility(
-                state[item, VOLATILITY], phi, information, evidence, rule[2]
-            )
+            sigma = state[item, VOLATILITY]
+            sigma = new_volatility(sigma, phi, information, evidence, rule[2])
             state[item, VOLATILITY] = sigma
         phi = math.sqrt(phi**2 + state[item, VOLATILITY] ** 2)
     variance = 1.0 / (1.0 / phi**2 + information)
@@ -184,11 +183,8 @@ class DeviatingRating(SequentialRating):
             "scale": 400.0,
         }
         if settings["deviation"] > settings["max_deviation"]:
-            refuse_parameter(
-                self,
-                "deviation",
-                f"at most max_deviation={self.max_deviation!r}, which caps all",
-            )
+            limit = f"at most max_deviation={self.max_deviation!r}, which caps all"
+            refuse_parameter(self, "deviation", limit)
         return settings
 
     def _new_item(self) -> tuple[float, ...]:
@@ -207,9 +203,8 @@ class DeviatingRating(SequentialRating):
     ) -> None:
         settings = self._settings
         rows = games.filled(settings["advantage"])[:5]
-        if games.period is None:
-            times = np.full(len(games.outcome), np.nan)
-        else:
+        times = np.full(len(games.outcome), np.nan)
+        if games.period is not None:
             times = games.period.astype(np.float64)
         growth, tau = settings.get("c", 0.0), settings.get("tau", 0.0)
         rule = np.array([growth, settings["max_deviation"], tau])
@@ -248,16 +243,13 @@ class Glicko(DeviatingRating):
     games. The advantage is added to left's rating on both sides of the board.
 
     When an item plays in a period, D² first grows by c² for every period since the last
-    one it played in, at least one, and D is capped at `max_deviation`. Its first game
-    finds it with `deviation`. Without periods every row is an update, and no time
-    passes.
+    one it played in, at least one, and D is capped at `max_deviation`. Without periods
+    every row is an update, and no time passes.
 
     Parameters
     ----------
-    init : float, default=1500.0
-        Rating of an item before its first game.
-    deviation : float, default=350.0
-        Deviation of an item before its first game.
+    init, deviation : float, default=1500.0 and 350.0
+        Rating and deviation of an item before its first game.
     c : float, default=15.0
         Growth of the deviation: D² grows by c² per period; 0: it does not grow.
     max_deviation : float, default=350.0
@@ -265,34 +257,28 @@ class Glicko(DeviatingRating):
     advantage : float, default=0.0
         Rating points added to left, for home, white or the first position.
     unseen : {"error", "prior"}, default="error"
-        What predictions do with names that were in no game: refuse them, or take
-        `init` and `deviation` for them.
+        Whether predictions refuse names that were in no game, or take `init` and
+        `deviation` for them.
 
     Attributes
     ----------
     items_ : ndarray of shape (N,)
         Names of the items, in order of their first game.
-    rating_, deviation_ : ndarray of shape (N,)
-        Rating and deviation of every item after its last update; ``coef_`` is
-        ``rating_``.
-    n_games_ : ndarray of shape (N,)
-        Number of games of every item, counted by their weights.
+    rating_, deviation_, n_games_ : ndarray of shape (N,)
+        Rating (also ``coef_``) and deviation of every item after its last update, and
+        its games, summed by weight.
     before_, before_deviation_ : ndarray of shape (n, 2)
         Ratings, and deviations after their growth, of left and right at the start of
-        the update of each row of the last call, without the advantage. Rows of weight
-        0 have them too; an item without any game has `init` and `deviation`.
+        the update of each row of the last call, without the advantage.
     history_ : polars.DataFrame
         Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
-        ``rating`` and ``deviation``, after each update of each item. Made when first
-        asked for.
+        ``rating`` and ``deviation``, after each update of each item.
     tie_, slope_ : float
-        Davidson's ν and the slope of the tie model, see ``predict_proba``. Fitted when
-        first asked for.
+        Davidson's ν and the slope of the tie model, see ``predict_proba``.
     threshold_ : float
         Largest difference in rating points, advantage included, for which a tie is
         the most likely outcome between ratings without deviation; 0 if it never is.
-        ``predict`` compares it with g(√(D²left + D²right)) times the difference: the
-        less certain the ratings, the larger a difference may be.
+        ``predict`` compares it with g(√(D²left + D²right)) times the difference.
     classes_ : ndarray
         The outcomes -1, 0, 1.
 
@@ -304,9 +290,8 @@ class Glicko(DeviatingRating):
     Notes
     -----
     ``expected_score`` is Glickman's prediction, 1 / (1 + 10^(-g d / 400)) with the
-    difference d in favor of left and g of both deviations together, as they were after
-    the last update. Parameters count when ``fit`` is called; ``partial_fit`` refuses to
-    go on under others.
+    difference d in favor of left and g of both deviations together. ``partial_fit``
+    refuses to go on under other parameters than those of ``fit``.
 
     References
     ----------
@@ -373,56 +358,31 @@ class Glicko2(DeviatingRating):
 
     Parameters
     ----------
-    init : float, default=1500.0
-        Rating of an item before its first game.
-    deviation : float, default=350.0
-        Deviation of an item before its first game, in rating points.
+    init, deviation : float, default=1500.0 and 350.0
+        Rating and deviation of an item before its first game, in rating points.
     volatility : float, default=0.06
         Volatility σ of an item before its first game.
     tau : float, default=0.5
         How much volatilities may change; Glickman recommends 0.3 to 1.2.
     max_deviation : float, default=350.0
         Largest deviation, in rating points.
-    advantage : float, default=0.0
-        Rating points added to left, for home, white or the first position.
-    unseen : {"error", "prior"}, default="error"
-        What predictions do with names that were in no game: refuse them, or take
-        `init` and `deviation` for them.
+    advantage, unseen : float and {"error", "prior"}, default=0.0 and "error"
+        As in `Glicko`.
 
     Attributes
     ----------
-    items_ : ndarray of shape (N,)
-        Names of the items, in order of their first game.
-    rating_, deviation_, volatility_ : ndarray of shape (N,)
-        Rating, deviation and volatility of every item after its last update; the first
-        two in rating points. ``coef_`` is ``rating_``.
-    n_games_ : ndarray of shape (N,)
-        Number of games of every item, counted by their weights.
-    before_, before_deviation_ : ndarray of shape (n, 2)
-        Ratings, and deviations after periods without play, of left and right at the
-        start of the update of each row of the last call, without the advantage. Rows
-        of weight 0 have them too; an item without any game has `init` and `deviation`.
+    volatility_ : ndarray of shape (N,)
+        Volatility of every item after its last update.
+    items_, rating_, deviation_, n_games_, before_, before_deviation_ : ndarray
+        As in `Glicko`; deviations in rating points.
     history_ : polars.DataFrame
-        Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
-        ``rating``, ``deviation`` and ``volatility``, after each update of each item.
-        Made when first asked for.
-    tie_, slope_ : float
-        Davidson's ν and the slope of the tie model, see ``predict_proba``. Fitted when
-        first asked for.
-    threshold_ : float
-        Largest difference in rating points, advantage included, for which a tie is
-        the most likely outcome between ratings without deviation, as in `Glicko`.
-    classes_ : ndarray
-        The outcomes -1, 0, 1.
+        As in `Glicko`, with a column ``volatility``.
+    tie_, slope_, threshold_, classes_ : float and ndarray
+        As in `Glicko`.
 
     See Also
     --------
     Glicko : Deviations that grow by the same amount for all.
-
-    Notes
-    -----
-    Parameters count when ``fit`` is called; ``partial_fit`` refuses to go on under
-    others.
 
     References
     ----------

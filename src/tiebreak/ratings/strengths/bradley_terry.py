@@ -78,12 +78,7 @@ class BradleyTerry(StrengthModel):
 
         -Σᵢ wᵢ ln P(yᵢ) + α Σⱼ θⱼ²,
 
-    a sum over comparisons. Comparisons are first summed to counts, so the cost of the
-    fit depends on how many *different* pairs there are; Newton's method then takes
-    about six steps. At the optimum (without penalty) every item's expected wins plus
-    half its ties equal those observed, and for Davidson's model so does the number of
-    ties.
-
+    a sum over comparisons, by Newton's method on the counts of *different* pairs.
     Without a penalty strengths exist only if no group of items won all its
     comparisons with the rest: otherwise `fit` refuses, with the names of the items.
 
@@ -92,9 +87,8 @@ class BradleyTerry(StrengthModel):
     ties : {"davidson", "rao-kupper"} or None, default="davidson"
         The model of ties.
     alpha : float, default=0.0
-        Penalty α of the squared strengths. A positive value pulls strengths to 0 and
-        makes them finite for undefeated and winless items too; about 0.1 is half a
-        win and half a loss against an average item.
+        Penalty α. A positive value keeps strengths of undefeated and winless items
+        finite; about 0.1 is half a win and half a loss against an average item.
     tol : float, default=1e-8
         Stop when the Newton decrement is this small, relative to √(2 objective).
     max_iter : int, default=100
@@ -118,19 +112,14 @@ class BradleyTerry(StrengthModel):
         Summed weights of each item's comparisons.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
-    n_iter_ : int
-        Newton steps.
-    converged_ : bool
-        Whether `tol` was reached.
+    n_iter_, converged_ : int, bool
+        Newton steps, and whether `tol` was reached.
     classes_ : ndarray
         The outcomes -1, 0, 1.
     pair_left_, pair_right_ : ndarray of int64 of shape (m,)
-        Item numbers of the m different pairs that met (under different covariates, if
-        there are any).
-    pair_counts_ : ndarray of shape (m, 3)
-        How often left won, they tied, and right won.
-    pair_covariates_ : ndarray of shape (m, 0 to q + 1)
-        Advantage and context of each pair.
+        Item numbers of the m different pairs that met (under different covariates).
+    pair_counts_, pair_covariates_ : ndarray of shape (m, 3) and (m, 0 to q + 1)
+        How often left won, they tied, and right won; advantage and context.
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
 
@@ -148,11 +137,9 @@ class BradleyTerry(StrengthModel):
 
     __module__ = "tiebreak"  # where users find it
 
-    __metadata_request__fit: ClassVar = {
-        "advantage": True,
-        "context": True,
-        "rater": True,
-    }
+    __metadata_request__fit: ClassVar = dict.fromkeys(
+        ("advantage", "context", "rater"), True
+    )
 
     def __init__(
         self,
@@ -183,16 +170,14 @@ class BradleyTerry(StrengthModel):
         ----------
         X : Pairs
             Comparisons of items known by name, ``Pairs(None, left, right)``, also in
-            partitions (:mod:`tiebreak.outofcore`), where they are added up; then the
-            other arguments are names of columns.
+            partitions (:mod:`tiebreak.outofcore`); then the others name columns.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         advantage : float or array-like of shape (n,), optional
-            How much of an advantage left has in each row: 1 at home or first, 0 on
-            neutral ground, -1 if right has it. Its size is learned.
+            How much of an advantage left has: 1 at home or first, 0 on neutral ground,
+            -1 if right has it. Its size is learned.
         context : array-like or DataFrame of shape (n, q), optional
-            Covariates of the comparisons, in favor of left, such as the difference of
-            two lengths, left minus right.
+            Covariates in favor of left, such as a difference, left minus right.
         rater : array-like of shape (n,), optional
             Who compared. Strengths do not depend on it; standard errors do.
         sample_weight : array-like of shape (n,), optional
@@ -201,7 +186,6 @@ class BradleyTerry(StrengthModel):
         Returns
         -------
         BradleyTerry
-            The fitted model.
         """
         self._check_parameters()
         if (parts := as_partitioned(X)) is not None:
@@ -313,13 +297,10 @@ class BradleyTerry(StrengthModel):
         return self._objective(counts, None if has_ties else self._tie)
 
     def _solution(self) -> NDArray[np.float64]:
-        parts = [
-            self.strength_,
-            np.atleast_1d(getattr(self, "advantage_", [])),
-            getattr(self, "context_coef_", []),
-            [self._tie] if self.ties_.any() else [],
-        ]
-        return np.concatenate(parts)
+        tie = [self._tie] if self.ties_.any() else []
+        advantage = np.atleast_1d(getattr(self, "advantage_", []))
+        context = getattr(self, "context_coef_", [])
+        return np.concatenate([self.strength_, advantage, context, tie])
 
     @property
     def _link(self) -> OutcomeLink:
@@ -339,10 +320,8 @@ class BradleyTerry(StrengthModel):
         ----------
         X : Pairs
             Comparisons of items by name.
-        advantage : float or array-like of shape (n,), optional
+        advantage, context : array-like of shape (n,) and (n, q), optional
             As in `fit`. None: neutral ground, 0.
-        context : array-like of shape (n, q), optional
-            As in `fit`. None: 0.
 
         Returns
         -------
@@ -365,15 +344,12 @@ class BradleyTerry(StrengthModel):
         ----------
         X : Pairs
             Comparisons of items by name.
-        advantage : float or array-like of shape (n,), optional
+        advantage, context : array-like of shape (n,) and (n, q), optional
             As in `fit`. None: neutral ground, 0.
-        context : array-like of shape (n, q), optional
-            As in `fit`. None: 0.
 
         Returns
         -------
         ndarray of shape (n, 3)
-            Columns left, tie, right; rows sum to 1.
         """
         d = self.decision_function(X, advantage=advantage, context=context)
         if np.isposinf(self.tie_):
@@ -389,9 +365,7 @@ class BradleyTerry(StrengthModel):
         ----------
         X : Pairs, or array-like of names
             Comparisons, or items.
-        advantage : float or array-like of shape (n,), optional
-            As in `fit`, for comparisons.
-        context : array-like of shape (n, q), optional
+        advantage, context : array-like of shape (n,) and (n, q), optional
             As in `fit`, for comparisons.
 
         Returns
@@ -421,27 +395,21 @@ class BradleyTerry(StrengthModel):
             Test data.
         y : array-like of shape (n,), optional
             Outcomes of comparisons or grades of items.
-        advantage : float or array-like of shape (n,), optional
+        advantage, context : array-like of shape (n,) and (n, q), optional
             As in `fit`, for comparisons.
-        context : array-like of shape (n, q), optional
-            As in `fit`, for comparisons.
-        qid : array-like of shape (n,), optional
-            Groups of graded items.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows.
+        qid, sample_weight : array-like of shape (n,), optional
+            Groups of graded items, and weights of the rows.
 
         Returns
         -------
         float
-            Between 0 and 1, higher is better.
         """
         check_is_fitted(self)
         plain = advantage is None and context is None
         if plain or y is None or not is_pairs(X):
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        return accuracy(
-            y, self.predict(X, advantage=advantage, context=context), sample_weight
-        )
+        found = self.predict(X, advantage=advantage, context=context)
+        return accuracy(y, found, sample_weight)
 
     def information(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
         """Fisher information of one comparison about a difference of strengths.
@@ -503,7 +471,6 @@ class BradleyTerry(StrengthModel):
         Returns
         -------
         ndarray of shape (n_resamples, N)
-            Strengths, mean 0 in every row.
         """
         check_is_fitted(self)
         whole = isinstance(n_resamples, Integral) and not isinstance(n_resamples, bool)
@@ -577,9 +544,8 @@ def check_separation(
 
 def has_decided_cycle(graph: ComparisonGraph) -> bool:
     """Say whether a directed cycle has more decided comparisons than ties."""
-    n = graph.beats.shape[0]
     n_strong, _ = connected_components(graph.beats, connection="strong")
-    if n_strong < n:
+    if n_strong < graph.beats.shape[0]:
         return True  # a cycle of decided comparisons only
     decided = sp.csr_array(graph.beats > 0).astype(np.float64)
     tied = sp.csr_array(graph.tied > 0).astype(np.float64)

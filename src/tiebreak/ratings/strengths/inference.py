@@ -11,27 +11,24 @@ one comparison's loss there:
 * ``"cluster"``: H⁻¹ (R/(R-1) Σ_r s_r s_rᵀ) H⁻¹ with s_r the sum over the comparisons
   of rater r: right also when the votes of one rater depend on each other.
 
-*Bootstrap.* Every comparison gets a random weight, independent and exponential with
-mean 1, and the objective is minimized again: Rubin's (1981) Bayesian bootstrap, which
-agrees with the resampling of rows where there are many, and under which the weights of
-the n equal comparisons of a cell sum to one draw of a Gamma(n) variable. So a resample
-costs as much as there are cells, not rows; weights may be fractional; and no comparison
-is ever lost, so that strengths that exist in the data exist in every resample. With
-raters the weights are drawn per rater instead of per comparison. Most resamples are
-solved by repeating x ← x - H⁻¹∇f*(x) with the inverse Hessian H⁻¹ of the data; the
-others by Newton's method.
+*Bootstrap.* Every comparison (with raters: every rater) gets a random weight,
+independent and exponential with mean 1, and the objective is minimized again: Rubin's
+(1981) Bayesian bootstrap. The weights of the n equal comparisons of a cell sum to one
+draw of a Gamma(n) variable, so a resample costs as much as there are cells, weights may
+be fractional, and strengths that exist in the data exist in every resample. Most
+resamples are solved by repeating x ← x - H⁻¹∇f*(x) with the inverse Hessian H⁻¹ of the
+data; the others by Newton's method.
 
 *Ranks.* Item j is significantly better than i when z_ij = (θ_j - θ_i) / se(θ_j - θ_i)
 exceeds a critical value. Then the rank of i (1 is best) lies between
 
     1 + #{j : j significantly better than i}   and   N - #{j : i better than j}.
 
-For an interval of one item to cover its true rank with the given confidence, all N - 1
-comparisons with the others must hold at once; the critical value is therefore the
-quantile of max_j |z_ij| for normal errors with the given covariance (Mogstad, Romano,
-Shaikh and Wilhelm, 2024), found by simulation. Where items are many it is replaced by
-Bonferroni's bound, which is a little larger. ``simultaneous`` asks for the maximum over
-all pairs, so that the intervals of all items hold at once.
+For an interval of one item to hold, all N - 1 comparisons with the others must hold at
+once; the critical value is the quantile of max_j |z_ij| for normal errors with the
+given covariance (Mogstad, Romano, Shaikh and Wilhelm, 2024), found by simulation, or
+Bonferroni's bound where items are many. ``simultaneous`` takes the maximum over all
+pairs, so that the intervals of all items hold at once.
 """
 
 from __future__ import annotations
@@ -159,8 +156,8 @@ def _matrix(design: Design, m: int) -> sp.csr_array:
 def _by_outcome(in_d: Array) -> sp.csr_array:
     """Give the matrix of shape (3 m, m) that sums outcomes of a cell with scores."""
     m = len(in_d)
-    columns = np.repeat(np.arange(m), 3)
-    return sp.csr_array((in_d.ravel(), columns, np.arange(3 * m + 1)), shape=(3 * m, m))
+    places = np.repeat(np.arange(m), 3), np.arange(3 * m + 1)
+    return sp.csr_array((in_d.ravel(), *places), shape=(3 * m, m))
 
 
 _CHUNK = 25  # resamples per random generator, whatever the number of threads
@@ -193,8 +190,7 @@ def bootstrap_coefficients(
         start, child = task
         rng = np.random.default_rng(child)
         for row in range(start, min(start + _CHUNK, n_resamples)):
-            objective = objective_of(draw(rng))
-            out[row] = _solve_near(objective, x, inverse)
+            out[row] = _solve_near(objective_of(draw(rng)), x, inverse)
 
     in_threads(solve, zip(starts, seed.spawn(len(starts)), strict=True))
     return out
@@ -314,10 +310,8 @@ def _critical_values(covariance: Array, level: float) -> tuple[Array, Array]:
     n = len(covariance)
     if n < 2:
         return np.zeros(n), np.zeros(n)
-    bounds = [
-        norm.ppf(1.0 - (1.0 - level) / (2.0 * tests))
-        for tests in (n - 1, n * (n - 1) / 2)
-    ]
+    tests = np.array([n - 1, n * (n - 1) / 2])
+    bounds = norm.ppf(1.0 - (1.0 - level) / (2.0 * tests))
     if n > _SIMULATED:
         return np.full(n, bounds[0]), np.full(n, bounds[1])
     matrix = np.diag(covariance) if covariance.ndim == 1 else covariance
@@ -392,17 +386,15 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         kind : {"sandwich", "cluster", "model"}, optional
             ``"model"``: inverse Hessian. ``"sandwich"``: right also where the model
             is not quite. ``"cluster"``: right also when the votes of one rater depend
-            on each other; needs `rater` in `fit`. None: ``"cluster"`` if the model was
-            fitted with raters, else ``"sandwich"``.
+            on each other; needs `rater` in `fit`. None: ``"cluster"`` if there are
+            raters, else ``"sandwich"``.
         reference : item name, optional
-            The item that strengths are measured from; its own variance is then 0.
-            None: the mean of all items.
+            Strengths are measured from it; None: from the mean of all items.
 
         Returns
         -------
         ndarray of shape (N, N)
-            With alpha > 0 the spread around the penalized strengths, without their
-            bias.
+            With alpha > 0 around the penalized strengths, without their bias.
         """
         full = self._coefficient_covariance(kind)
         n = len(self.items_)
@@ -427,9 +419,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        kind : {"sandwich", "cluster", "model"}, optional
-            As in `covariance`.
-        reference : item name, optional
+        kind, reference : optional
             As in `covariance`.
 
         Returns
@@ -449,15 +439,12 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         ----------
         level : float, default=0.95
             Confidence.
-        kind : {"sandwich", "cluster", "model"}, optional
-            As in `covariance`.
-        reference : item name, optional
-            As in `covariance`; strengths are then relative to it too.
+        kind, reference : optional
+            As in `covariance`; strengths are relative to the reference too.
 
         Returns
         -------
         ndarray of shape (N, 2)
-            Lower and upper ends.
         """
         check_level(level)
         error = self.standard_errors(kind, reference)
@@ -474,10 +461,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence.
-        kind : {"sandwich", "cluster", "model"}, optional
-            As in `covariance`.
+        level, kind : optional
+            Confidence, and as in `covariance`.
         simultaneous : bool, default=False
             Whether all intervals hold at once, or each by itself.
 
@@ -487,9 +472,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             Best and worst rank of each item that the data allow.
         """
         check_level(level)
-        return rank_intervals(
-            self.strength_, self.covariance(kind), level, simultaneous
-        )
+        covariance = self.covariance(kind)
+        return rank_intervals(self.strength_, covariance, level, simultaneous)
 
     def indistinct_groups(
         self, level: float = 0.95, kind: str | None = None
@@ -506,8 +490,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of ndarray of names
-            Largest runs of neighbors by strength of which no two differ
-            significantly; best first. They may overlap.
+            Largest runs of neighbors by strength, best first; they may overlap.
         """
         check_level(level)
         groups = indistinct_groups(self.strength_, self.covariance(kind), level)

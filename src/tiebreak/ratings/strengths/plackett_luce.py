@@ -57,8 +57,8 @@ class PlackettLuce(StrengthModel):
     Parameters
     ----------
     alpha : float, default=0.0
-        Penalty α of the squared strengths. A positive value pulls strengths to 0 and
-        makes them finite also for items that are always first or always last.
+        Penalty α. A positive value keeps strengths finite also for items that are
+        always first or always last.
     tol : float, default=1e-8
         Stop when the Newton decrement is this small, relative to √(2 objective).
     max_iter : int, default=100
@@ -70,19 +70,14 @@ class PlackettLuce(StrengthModel):
         Names of the items.
     strength_ : ndarray of shape (N,)
         θ, natural logarithms, mean 0. ``coef_`` is the same.
-    tie_sizes_ : ndarray of int64 of shape (K,)
-        Sizes above 1 that tied blocks have in the data.
-    tie_ : ndarray of shape (K,)
-        δ of these sizes.
+    tie_sizes_, tie_ : ndarray of shape (K,)
+        Sizes above 1 that tied blocks have in the data, and their δ.
     threshold_ : float
-        Largest difference of two strengths at which a tie is the most probable
-        outcome; 0 if it never is.
+        Largest difference at which a tie of two is most probable; 0 if it never is.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
-    n_iter_ : int
-        Newton steps.
-    converged_ : bool
-        Whether `tol` was reached.
+    n_iter_, converged_ : int, bool
+        Newton steps, and whether `tol` was reached.
     classes_ : ndarray
         The outcomes -1, 0, 1 of two items.
     list_items_, list_ends_, list_starts_, list_weight_ : ndarray
@@ -96,10 +91,7 @@ class PlackettLuce(StrengthModel):
 
     Notes
     -----
-    The sum over sets is an elementary symmetric polynomial, and one pass over a list
-    gives those of all its stages: the cost is linear in the length of a list and
-    quadratic in the largest tied block.
-
+    The cost is linear in the length of a list and quadratic in the largest tied block.
     Without a penalty strengths exist only if no group of items is above the rest
     wherever they meet: otherwise `fit` refuses, with the names of the items.
 
@@ -154,7 +146,6 @@ class PlackettLuce(StrengthModel):
         Returns
         -------
         PlackettLuce
-            The fitted model.
         """
         self._check_parameters()
         names, choices = _read(X, y, sample_weight)
@@ -171,9 +162,8 @@ class PlackettLuce(StrengthModel):
         n = len(self.items_)
         start = np.zeros(objective.n_variables)
         start[n:] = -1.0
-        found = minimize_newton(
-            objective, start, tol=self.tol, max_iter=int(self.max_iter)
-        )
+        steps = int(self.max_iter)
+        found = minimize_newton(objective, start, tol=self.tol, max_iter=steps)
         self.objective_, self.gap_ = found.value, found.gap
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.strength_ = found.x[:n] - found.x[:n].mean()
@@ -205,7 +195,6 @@ class PlackettLuce(StrengthModel):
         Returns
         -------
         ndarray of shape (n, 3)
-            Columns left, tie, right; rows sum to 1.
         """
         return _DAVIDSON.probabilities(self.decision_function(X), self._pair_tie)
 
@@ -222,8 +211,7 @@ class PlackettLuce(StrengthModel):
         Returns
         -------
         float
-            Without the penalty; -inf if a tied block has a size that never occurred in
-            training.
+            Without the penalty; -inf for a tied block of a size not seen in training.
         """
         check_is_fitted(self)
         names, choices = _read(X, y, None)
@@ -244,13 +232,8 @@ class PlackettLuce(StrengthModel):
                 f"{kind!r}. The lists of PlackettLuce are taken to be independent."
             )
         self._refuse_too_many()
-        choices = Choices(
-            self.list_items_,
-            self.list_ends_,
-            self.list_starts_,
-            self.list_weight_,
-            len(self.items_),
-        )
+        lists = self.list_items_, self.list_ends_, self.list_starts_, self.list_weight_
+        choices = Choices(*lists, len(self.items_))
         objective = OrderLikelihood(choices, float(self.alpha))
         objective.expand(np.append(self.strength_, np.log(self.tie_)))
         with one_blas_thread():  # see data.threads: more only wait
@@ -310,21 +293,13 @@ def _read_comparisons(
         )
     results = check_results(X, y, sample_weight, "PlackettLuce")
     left_first = results.outcome <= 0
-    flat = np.stack(
-        [
-            np.where(left_first, results.left, results.right),
-            np.where(left_first, results.right, results.left),
-        ],
-        axis=1,
-    ).ravel()
+    first = np.where(left_first, results.left, results.right)
+    second = np.where(left_first, results.right, results.left)
+    flat = np.stack([first, second], axis=1).ravel()
     position = np.stack([0 * results.outcome, results.outcome != 0], axis=1).ravel()
-    choices = Choices.of_positions(
-        flat,
-        position.astype(np.int64),
-        2 * np.arange(len(results.outcome) + 1),
-        results.weight,
-        len(results.names),
-    )
+    starts, n_items = 2 * np.arange(len(results.outcome) + 1), len(results.names)
+    places = position.astype(np.int64)
+    choices = Choices.of_positions(flat, places, starts, results.weight, n_items)
     return results.names, choices
 
 

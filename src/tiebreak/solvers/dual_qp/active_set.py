@@ -44,11 +44,10 @@ class ActiveSet:
     def settle(
         self, eps: float, *, max_systems: int = 12, max_free: int = 6000
     ) -> bool:
-        """Find the optimal active set from a near-optimal point, in place.
-
-        A variable at a bound becomes free when its gradient violates by more than eps.
-        Says whether a consistent active set was found; if not, nothing has changed.
-        """
+        """Find the optimal active set from a near-optimal point, in place."""
+        # A variable at a bound becomes free when its gradient violates by more than
+        # eps. Says whether a consistent active set was found; if not, nothing has
+        # changed.
         q, rows = self.state.problem, self.rows
         s, f = self.state.s.copy(), self.state.f.copy()
         side = np.where(s >= q.upper, 1, np.where(s <= q.lower, -1, 0)).astype(np.int8)
@@ -96,10 +95,8 @@ class ActiveSet:
     def _solve(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Newton step of the free variables, with sums ``wanted``, and the levels.
-
-        None when the system cannot be solved; NaN for blocks without a free variable.
-        """
+        """Newton step of the free variables, with sums ``wanted``, and the levels."""
+        # None when the system cannot be solved; NaN for blocks without a free variable.
         q = self.state.problem
         try:
             if q.is_box or not q.balanced:
@@ -113,12 +110,11 @@ class ActiveSet:
     def _solve_box(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Solve for one block by a system with an unknown per row.
-
-        Two free variables of one row, a tie and its mirror, have opposite signs there:
-        only their difference moves f, and their sum is free to restore the balance.
-        Optimality in the sum says what the level is, so it is no longer an unknown.
-        """
+        """Solve for one block by a system with an unknown per row."""
+        # Two free variables of one row, a tie and its mirror, have opposite signs
+        # there: only their difference moves f, and their sum is free to restore the
+        # balance. Optimality in the sum says what the level is, so it is no longer an
+        # unknown.
         q = self.state.problem
         _, first, code = np.unique(q.row[free], return_index=True, return_inverse=True)
         second = np.setdiff1d(np.arange(len(free)), first)
@@ -144,12 +140,11 @@ class ActiveSet:
     def _solve_blocks(
         self, free: np.ndarray, e: np.ndarray, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Solve with an unknown per free variable, and one per block that has any.
-
-        M_FF alone is often singular (variables share rows, there are more of them than
-        it has dimensions) where the system is not: `_solve_for` adds a multiple of EᵀE,
-        which changes no solution. A small ridge decides what is left undetermined.
-        """
+        """Solve with an unknown per free variable, and one per block that has any."""
+        # M_FF alone is often singular (variables share rows, there are more of them
+        # than it has dimensions) where the system is not: `_solve_for` adds a multiple
+        # of EᵀE, which changes no solution. A small ridge decides what is left
+        # undetermined.
         q = self.state.problem
         block, code = np.unique(q.block[free], return_inverse=True)
         scale = 1e-12 * self.state.imbalance(np.abs(self.state.s))

@@ -216,10 +216,8 @@ class _Newton:
 
 
 def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
-    """``F diag(weight) Fᵀ``, a slice of columns at a time, in threads.
-
-    With ``half``, where no weight may be negative, only its lower part.
-    """
+    """``F diag(weight) Fᵀ``, a slice of columns at a time, in threads."""
+    # With ``half``, where no weight may be negative, only its lower part.
     root = np.sqrt(weight) if half else weight
 
     def part(columns: slice) -> np.ndarray:
@@ -233,10 +231,8 @@ def _weighted_gram(F: np.ndarray, weight: np.ndarray, half: bool) -> np.ndarray:
 
 
 def _to_bounds(q: DualQP, scale: float, point: np.ndarray, tol: float) -> np.ndarray:
-    """Undo the scaling, exactly at a bound where the multiplier outweighs the slack.
-
-    Where the multiplier itself is within the tolerance, nothing is gained by it.
-    """
+    """Undo the scaling, exactly at a bound where the multiplier outweighs the slack."""
+    # Where the multiplier itself is within the tolerance, nothing is gained by it.
     s, p, t, z, w = point
     width = (q.upper - q.lower) / scale
     at_lower = (z > tol) & (p < z * width)
@@ -301,11 +297,10 @@ def corrected_gradient(point, first, center, gradient, out):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def step_lengths(point, first, step, center, sums):  # type: ignore[no-untyped-def]
-    """Longest step, up to 1, that keeps slacks and multipliers positive.
-
-    ``first`` is the predictor's step that the corrector knows; zeros for the predictor
-    itself. Into ``sums`` go the three terms by which complementarity then changes.
-    """
+    """Longest step, up to 1, that keeps slacks and multipliers positive."""
+    # ``first`` is the predictor's step that the corrector knows; zeros for the
+    # predictor itself. Into ``sums`` go the three terms by which complementarity then
+    # changes.
     longest = 1.0
     sums[:] = 0.0
     for i in range(len(step)):

@@ -242,20 +242,16 @@ class DualState:
         return self.problem.linear - self.problem.values(self.f)
 
     def sides(self, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The gradient where a variable can grow, and where it can shrink.
-
-        Elsewhere -inf and inf; both of shape (m,).
-        """
+        """The gradient where a variable can grow, and where it can shrink."""
+        # Elsewhere -inf and inf; both of shape (m,).
         q = self.problem
         growing = np.where(self.s < q.upper, e, -np.inf)
         return growing, np.where(self.s > q.lower, e, np.inf)
 
     def violation(self, e: np.ndarray) -> float:
-        """Largest violation of the optimality conditions at gradient ``e``.
-
-        Less what rounding of ``y - f`` may contribute to it: four units in the last
-        place of y, and so nothing where y is zero.
-        """
+        """Largest violation of the optimality conditions at gradient ``e``."""
+        # Less what rounding of ``y - f`` may contribute to it: four units in the last
+        # place of y, and so nothing where y is zero.
         growing, shrinking = self.sides(e)
         growing -= self._noise
         shrinking += self._noise
@@ -273,10 +269,8 @@ class DualState:
         return np.add.reduceat(s, self.problem.starts[:-1])
 
     def rebalanced(self, s: np.ndarray) -> np.ndarray:
-        """Bring every block of ``s`` into balance, inside the box.
-
-        What is left over is spread over the variables that have room, in proportion.
-        """
+        """Bring every block of ``s`` into balance, inside the box."""
+        # What is left over is spread over the variables that have room, in proportion.
         q, out = self.problem, s.copy()
         for b in range(len(q.starts) - 1 if q.balanced else 0):
             mine = slice(q.starts[b], q.starts[b + 1])
@@ -294,30 +288,25 @@ class DualState:
         return out
 
     def tolerance(self, tol: float) -> float:
-        """``tol`` in units of ``f``: as is, or relative where ``f`` is tiny.
-
-        The scale is the largest share of one variable in what it sees of ``f``. It is
-        as small as the bounds are, but unlike ``f`` itself it does not vanish when the
-        best ``f`` is zero.
-        """
+        """``tol`` in units of ``f``: as is, or relative where ``f`` is tiny."""
+        # The scale is the largest share of one variable in what it sees of ``f``. It is
+        # as small as the bounds are, but unlike ``f`` itself it does not vanish when
+        # the best ``f`` is zero.
         share = np.abs(self.s) * self.diagonal
         return tol * min(1.0, float(share.max(initial=0.0)))
 
     def rounding(self) -> float:
-        """A violation that may be nothing but rounding, in units of ``f``.
-
-        At huge bounds, ``f`` is a small difference of large sums.
-        """
+        """A violation that may be nothing but rounding, in units of ``f``."""
+        # At huge bounds, ``f`` is a small difference of large sums.
         size = np.sqrt(self.diagonal)
         return 1e-13 * float(np.abs(self.s) @ size) * float(size.max())
 
     def levels(self, e: np.ndarray) -> np.ndarray:
-        """β that minimizes the primal at gradient ``e``, shape (B,).
-
-        In a block the slope of the loss in β is ``-Σ_{e>β} upper - Σ_{e<β} lower``; it
-        rises from ``-Σ upper`` to ``-Σ lower``, and the minimizer is where it crosses
-        zero: a weighted quantile, or the middle of the interval where it is zero.
-        """
+        """β that minimizes the primal at gradient ``e``, shape (B,)."""
+        # In a block the slope of the loss in β is ``-Σ_{e>β} upper - Σ_{e<β} lower``;
+        # it rises from ``-Σ upper`` to ``-Σ lower``, and the minimizer is where it
+        # crosses zero: a weighted quantile, or the middle of the interval where it is
+        # zero.
         q = self.problem
         out = np.zeros(len(q.starts) - 1)
         if not q.balanced:

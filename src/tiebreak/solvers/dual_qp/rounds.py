@@ -206,11 +206,9 @@ class Sweeps(Rounds):
 
 
 def _flat_table(X: Table) -> tuple[np.ndarray, ...]:
-    """Values, feature numbers, where rows begin, and where their numbers do.
-
-    Row r has the values ``values[t]`` of the features ``number[t - shift[r]]`` for t
-    from ``starts[r]`` to ``starts[r + 1]``; rows of a dense table share the numbers.
-    """
+    """Values, feature numbers, where rows begin, and where their numbers do."""
+    # Row r has the values ``values[t]`` of the features ``number[t - shift[r]]`` for t
+    # from ``starts[r]`` to ``starts[r + 1]``; rows of a dense table share the numbers.
     n, p = X.shape
     if sp.issparse(X):
         starts = X.indptr.astype(np.int64)
@@ -251,13 +249,11 @@ def find_partner(row, diagonal, e, s, lower, own, highest):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)
 def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move pairs inside blocks until no block violates optimality by more than eps.
-
-    On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and the
-    sum of every block is what it was. The pair is taken from the block that violates
-    most: its first variable violates most, the second gains most. Returns the number
-    of steps.
-    """
+    """Move pairs inside blocks until no block violates optimality by more than eps."""
+    # On entry ``e`` is the gradient at ``s``; on exit both are updated in place, and
+    # the sum of every block is what it was. The pair is taken from the block that
+    # violates most: its first variable violates most, the second gains most. Returns
+    # the number of steps.
     diagonal = np.diag(K).copy()
     for step in range(max_steps):
         i = -1
@@ -297,11 +293,9 @@ def solve_blocks(K, e, s, lower, upper, starts, eps, max_steps):  # type: ignore
 
 @njit(cache=True, nogil=True)
 def solve_box(K, e, s, lower, upper, eps, max_steps):  # type: ignore[no-untyped-def]
-    """Move single variables, the largest gain first, until no gradient exceeds eps.
-
-    On entry ``e`` is the gradient at ``s``; on exit both are updated in place.
-    Returns the number of steps.
-    """
+    """Move single variables, the largest gain first, until no gradient exceeds eps."""
+    # On entry ``e`` is the gradient at ``s``; on exit both are updated in place.
+    # Returns the number of steps.
     for step in range(max_steps):
         best = 0.0
         i = -1
@@ -370,11 +364,9 @@ def add_row(table, r, loading, step, weights):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def sweep_pairs(table, weights, s, bounds, y, row, loading, up, down):  # type: ignore[no-untyped-def]
-    """Take one step for every pair of variables, along ``s[up] + s[down]`` = const.
-
-    ``weights`` and ``s`` are updated in place; ``loading`` is that of the variables.
-    Returns the number of steps of pairs that still gained.
-    """
+    """Take one step for every pair of variables, along ``s[up] + s[down]`` = const."""
+    # ``weights`` and ``s`` are updated in place; ``loading`` is that of the variables.
+    # Returns the number of steps of pairs that still gained.
     steps = 0
     for k in range(len(up)):
         i, j = up[k], down[k]

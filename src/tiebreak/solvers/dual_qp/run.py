@@ -110,11 +110,9 @@ class _Run:
 
     @property
     def has_barrier(self) -> bool:
-        """Whether the interior-point method can be used, and is worth its cost.
-
-        In a box: with a thin factor, or with few rows after many rounds. In blocks: if
-        a system of all rows, or of a thin factor of them, is small.
-        """
+        """Whether the interior-point method can be used, and is worth its cost."""
+        # In a box: with a thin factor, or with few rows after many rounds. In blocks:
+        # if a system of all rows, or of a thin factor of them, is small.
         if not self.state.problem.is_box:
             return self._unknowns <= _MAX_SYSTEM
         n = self.rows.n_rows
@@ -139,13 +137,11 @@ class _Run:
         return self.rounds.n_rounds + self.extra
 
     def _start_from(self, old: DualQP, last: DualSolution) -> None:
-        """Begin at the solution for other bounds.
-
-        First it is assumed that the same variables are at a bound as before and Newton
-        steps look for the others. If that fails, the old point is stretched by the
-        factor with the largest dual value that the new bounds allow, which keeps every
-        block in balance.
-        """
+        """Begin at the solution for other bounds."""
+        # First it is assumed that the same variables are at a bound as before and
+        # Newton steps look for the others. If that fails, the old point is stretched by
+        # the factor with the largest dual value that the new bounds allow, which keeps
+        # every block in balance.
         q, state = self.state.problem, self.state
         at_upper, at_lower = last.s >= old.upper, last.s <= old.lower
         kept = np.clip(last.s, q.lower, q.upper)
@@ -264,10 +260,8 @@ class _Run:
         return self.newton.settle(self.state.tolerance(eps), max_free=self.max_free)
 
     def _polish(self, eps: float) -> None:
-        """Make a solution within the tolerance the solution, where that is cheap.
-
-        Then the result does not depend on the start or on the order of the rows.
-        """
+        """Make a solution within the tolerance the solution, where that is cheap."""
+        # Then the result does not depend on the start or on the order of the rows.
         exact = 1e-4 * self.state.tolerance(eps)
         self.newton.settle(exact, max_systems=5, max_free=_SMALL)
 
