@@ -38,10 +38,7 @@ def abandon() -> None:
 
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file next to its target, with the same suffix, and rename it at the end.
-
-    A file that is replaced keeps its mode. Errors name the target.
-    """
+    """Write a file next to its target, and rename it; it keeps the old file's mode."""
     target = Path(target)
     temporary = _temporary_name(target, target.suffix)
     with _named_by(target, temporary), _vanishing(temporary):
@@ -54,12 +51,9 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(
     folder: str | os.PathLike[str], names: Sequence[str]
 ) -> Iterator[Path]:
-    """Write the named files of a folder together, or none of them.
-
-    Whether they can be written is found out first, before work is done that would be
-    lost. If a file cannot be put into its place at the end, those before it are put
-    back. Only a loss of power or a killed process in the last renaming can break this.
-    """
+    """Write the named files of a folder together, or none of them."""
+    # Whether they can be written is found out first, before work is done that would be
+    # lost. Only a loss of power or a kill during the last renaming can break this.
     folder = Path(folder)
     temporary = _temporary_name(folder / "any")
     with _named_by(folder, temporary), made_folder(folder), _vanishing(temporary):
@@ -166,10 +160,7 @@ def _put_in_place(temporary: Path, folder: Path, names: Sequence[str]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold back signals that would end the program, until the block is done.
-
-    Signals reach the main thread only, so in other threads there is nothing to do.
-    """
+    """Hold back signals, which reach the main thread only, until the block is done."""
     came: list[int] = []
     handlers: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One column of a table (outcomes, names, groups, periods) as a 1-D NumPy array.
 
-NumPy's own conversion has silences that matter here: a list of ``"a"`` and ``1``
-becomes two strings, a null among integers turns them into floats. `as_column` keeps
-the values as they are, and `missing_rows` knows every spelling of "nothing there".
-
-Distinct values are numbered in order of first appearance, as the loop over a dictionary
-in `loop` does: values are equal when Python says so (``1``, ``1.0`` and ``True`` are),
-and the first of them stands for all. Long columns of one type do not need the loop.
-Their values become 64-bit keys, the numbers themselves or hashes of text, and a table
-numbers the keys in one compiled pass. Text is then compared with the text that stands
-for it, so a collision of hashes cannot go unseen; the loop takes over if there is one.
-A long column of text is numbered while it is read (`TextColumn`), so that nothing after
-it has to look at every row again.
+NumPy turns a list of ``"a"`` and ``1`` into strings, and integers next to a null into
+floats; `as_column` keeps values as they are. Distinct values are numbered in order of
+first appearance; they are equal when Python says so (``1``, ``1.0`` and ``True`` are).
+Values of long columns become 64-bit keys, the numbers themselves or hashes of text,
+which a table numbers in one compiled pass. Text is then compared with the text that
+stands for it; the loop over a dictionary takes over if hashes collide.
 
 Of polars, only operations of a single Series are used: those on frames (``over``,
 ``group_by``, ``join``) wait for threads, which a forked process does not have.
@@ -51,10 +45,7 @@ class Distinct:
 
 
 class TextColumn(np.ndarray):
-    """An object array of text that knows its distinct values.
-
-    What is taken or computed from it is an object array that does not.
-    """
+    """An object array of text that knows its distinct values; parts of it do not."""
 
     distinct: Distinct | None  # when this is a column as `TextColumn.of` made it
 
@@ -160,11 +151,7 @@ def number_keys(keys: Keys) -> tuple[Ints, Ints]:
 
 @njit(cache=True, nogil=True)
 def fill_codes_directly(keys: Keys, table: Ints, codes: Ints, first: Ints) -> int:
-    """Number keys that are places of `table`, which holds -1 on entry.
-
-    On exit ``codes[row]`` is the number of ``keys[row]``, and ``first[code]`` the row
-    that had this number first; the count of distinct keys is returned.
-    """
+    """Number keys, places of `table` (-1 on entry), in codes, first; give the count."""
     count = 0
     for row in range(len(keys)):
         place = keys[row]
@@ -180,10 +167,7 @@ def fill_codes_directly(keys: Keys, table: Ints, codes: Ints, first: Ints) -> in
 def fill_codes(
     keys: Keys, table: Ints, shift: np.uint64, codes: Ints, first: Ints
 ) -> int:
-    """As `fill_codes_directly`, by a hash table with linear probing.
-
-    `table` has 2^(64 - shift) places, more than there are keys.
-    """
+    """As `fill_codes_directly`, by hashing into 2^(64 - shift) > len(keys) places."""
     last = len(table) - 1
     count = 0
     for row in range(len(keys)):
@@ -205,10 +189,7 @@ _NOT_COLUMNS = (str, bytes, dict, set, frozenset)
 
 
 def as_column(values: Any, name: str) -> NDArray[Any]:
-    """Turn a list, NumPy array, pandas or polars column into a 1-D array.
-
-    Numbers have their NumPy types, text is str or object, mixed values are objects.
-    """
+    """Turn a list, NumPy array, pandas or polars column into a 1-D array."""
     if isinstance(values, TextColumn):
         return values
     if hasattr(values, "to_numpy"):  # pandas, polars
@@ -353,11 +334,9 @@ def factorize(values: NDArray[Any] | Iterable[Hashable]) -> tuple[Ints, list[Any
 
 
 def as_names(values: Sequence[Any]) -> NDArray[Any]:
-    """Make an array of names: text as NumPy text, else as `as_column` has it.
-
-    What would change a name stays an object: text that ends with the character 0, and
-    integers among floats that no float can hold.
-    """
+    """Make an array of names: text as NumPy text, else as `as_column` has it."""
+    # What would change a name stays an object: text that ends with the character 0, and
+    # integers among floats that no float can hold.
     values = list(values)
     if values and all(issubclass(kind, str) for kind in set(map(type, values))):
         names = np.asarray(values, dtype=np.str_)

@@ -2,17 +2,13 @@
 """Comparisons as counts, and the graph of who met whom and who never lost to whom.
 
 Strengths of maximum likelihood are finite exactly when the graph with an edge from
-every winner to every loser, and edges both ways for a tie, is strongly connected:
-however the items are split in two, each side must have won or tied against the other.
+every winner to every loser, and edges both ways for a tie, is strongly connected.
 Where it is not, the graph says in words which items are to blame.
 
-The likelihood of a model without features depends on comparisons only through how
-often each outcome occurred between two items under equal circumstances. Such equal
-comparisons make one cell. In a cell the item with the lower number stands on the left;
-turning a comparison around exchanges its outcome and the signs of its covariates.
-
-Conventions: a comparison of weight 0 is absent, and so is an item compared with
-itself. Items without a comparison are absent too: they belong to no component.
+Equal comparisons (the same two items under equal circumstances) make one cell, in which
+the item with the lower number stands on the left; turning a comparison around exchanges
+its outcome and the signs of its covariates. A comparison of weight 0 is absent, and so
+is an item compared with itself; items without a comparison belong to no component.
 """
 
 from __future__ import annotations
@@ -123,10 +119,7 @@ def _cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
 
 
 def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Number values in ascending order; gives also the first row of each number.
-
-    As ``np.unique`` with inverse and index, but only the distinct values are sorted.
-    """
+    """As ``np.unique`` with inverse and index; only distinct values are sorted."""
     values = np.ascontiguousarray(column) + 0  # a copy, in which -0.0 is 0.0
     code, first = number_keys(values.view(np.uint64))
     order = np.argsort(values[first])
@@ -159,11 +152,7 @@ def list_items(
 
 @dataclass(frozen=True, eq=False)
 class ComparisonGraph:
-    """Sums of comparisons by item and by pair of items, and what they connect.
-
-    Build it with :meth:`of`. Everything takes O(n + N) time and memory for n
-    comparisons of N items, and what is derived is computed once, when first asked for.
-    """
+    """Sums of comparisons by item and pair, and what they connect; O(n + N)."""
 
     # (N,) sums of the weights of the comparisons that the item won, tied, lost.
     wins: Floats
@@ -215,11 +204,7 @@ class ComparisonGraph:
 
     @cached_property
     def component(self) -> Ints:
-        """Component of each item when it only matters who met whom; shape (N,).
-
-        Numbered from 0 with the largest first, equally large ones in the order of
-        their first items; -1 for absent items.
-        """
+        """Component (N,) by who met whom, largest first; -1 for absent items."""
         return self._components("weak")
 
     @property
@@ -229,10 +214,7 @@ class ComparisonGraph:
 
     @cached_property
     def strong_component(self) -> Ints:
-        """Strong component of each item; shape (N,), numbered as `component`.
-
-        In it every item won or tied against every other one, perhaps through others.
-        """
+        """Strong component (N,) by who won or tied, numbered as `component`."""
         return self._components("strong")
 
     @property
@@ -242,10 +224,7 @@ class ComparisonGraph:
 
     @property
     def is_strongly_connected(self) -> bool:
-        """Whether the items compared have finite strengths of maximum likelihood.
-
-        False when there is no comparison at all.
-        """
+        """Whether the items compared have finite strengths; False if none are."""
         return self.n_strong_components == 1
 
     @cached_property
@@ -262,11 +241,9 @@ class ComparisonGraph:
 
     @property
     def winning_groups(self) -> list[Ints]:
-        """Sets of two items or more that won all comparisons with the others.
-
-        The largest strong component of a component is not listed: seen from there, it
-        is the others who stand apart. Largest set first.
-        """
+        """Sets of two items or more that won all comparisons with the others."""
+        # The largest strong component of a component is not listed: seen from there,
+        # it is the others who stand apart. Largest set first.
         return self._groups[0]
 
     @property

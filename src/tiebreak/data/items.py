@@ -5,9 +5,8 @@ Arrays, pandas and polars frames and sparse matrices become an `ItemTable`, eith
 C-contiguous float64 array or a canonical float64 CSR array. The input is never
 changed, and not copied unless its type or layout asks for it.
 
-Equal rows are found in one pass: every row gets a hash of 64 bits, and a table numbers
-the hashes. Rows are then compared with the row that stands for them, so a collision of
-hashes cannot go unseen; a dictionary of whole rows takes over if there is one.
+Equal rows are found by hashes of 64 bits and then compared, so that a collision cannot
+go unseen; a dictionary of whole rows takes over if there is one.
 """
 
 from __future__ import annotations
@@ -134,10 +133,7 @@ class ItemTable:
 
 
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
-    """Number the distinct rows in order of first appearance; 0.0 and -0.0 are equal.
-
-    Returns the number of each of the n rows, and the first row of each number.
-    """
+    """Number the distinct rows as first seen; return numbers (n,) and first rows."""
     keys = np.empty(len(values), dtype=np.uint64)
     hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
@@ -177,10 +173,7 @@ def all_equal(values: Floats, codes: Rows, first: Rows) -> bool:
 
 
 def as_items(X: Any, *, name: str = "items") -> ItemTable:
-    """Check a table of finite numbers and bring it to the one inner form.
-
-    Takes array-likes, data frames and sparse matrices of shape (N, p).
-    """
+    """Check a table (N, p) of finite numbers and bring it to the one inner form."""
     if isinstance(X, ItemTable):
         return X
     feature_names = None
@@ -202,10 +195,7 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
 
 
 def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
-    """Convert an array-like of real numbers to a C-contiguous float64 array.
-
-    Masked entries and None become NaN, for the caller to refuse.
-    """
+    """Convert to a C-contiguous float64 array; what is missing becomes NaN."""
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     try:
@@ -538,11 +528,7 @@ def _look_up(
 def names_of_sides(
     left: NDArray[Any], right: NDArray[Any]
 ) -> tuple[Rows, Rows, NDArray[Any]]:
-    """Take the values of both sides as names, in order of first appearance.
-
-    Returns the numbers of the names of both sides, and the distinct names: the left
-    one before the right one, row by row.
-    """
+    """Number the values of both sides as names, left before right, row by row."""
     kinds = {_name_kind(left), _name_kind(right)} - {""}
     if kinds == {"numbers", "text"}:
         raise TypeError(

@@ -33,11 +33,7 @@ def list_rows(
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the caller's own code, however deep the library is.
-
-    The checks are called by models, and models by pipelines and grid searches, so a
-    fixed ``stacklevel`` would point inside a library.
-    """
+    """Warn at the line of the caller's own code, however deep the library is."""
     level = 2  # the caller of this function
     frame = sys._getframe(1)
     while frame.f_back is not None:

@@ -108,7 +108,6 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         Returns
         -------
         Pairs, Orders, array or DataFrame
-            The same kind as X, with the new features.
         """
         check_is_fitted(self)
         table = _table_of(X)

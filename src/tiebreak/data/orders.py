@@ -67,8 +67,6 @@ class Orders(ItemRows):
     --------
     >>> from tiebreak import Orders
     >>> orders = Orders(None, [["Ada", ["Bo", "Cy"], "Di"], ["Cy", "Ada"]])
-    >>> orders
-    Orders(2 lists of 4 items, no features)
     >>> orders.position
     array([0, 1, 1, 3, 0, 1])
     >>> list(orders[[1]])
@@ -176,7 +174,7 @@ class Orders(ItemRows):
 
         Parameters
         ----------
-        table : array-like, DataFrame, sparse matrix or ItemTable of shape (N, q)
+        table : table of items of shape (N, q)
             New features, one row per item of the old table.
 
         Returns

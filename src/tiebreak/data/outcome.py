@@ -5,15 +5,8 @@ Convention: an outcome is the sign of r(right) - r(left). -1 says that left is
 better, 0 that they tie, +1 that right is better. Nothing unknown becomes a tie: what
 cannot be read is an error that names its rows.
 
-Numbers in files mean different things (the sign above, its opposite, or the score of
-the left side), so they are read only with a declared meaning:
-
-========= ================ ================ ================
-meaning   left is better   tie              right is better
-========= ================ ================ ================
-"sign"    -1               0                +1
-"score"   1                1/2              0
-========= ================ ================ ================
+Numbers in files mean different things, so they are read only with a declared meaning:
+"sign" is -1, 0, +1 as above, "score" is the left side's 1, 1/2, 0.
 
 Values are read in this order: a number with a declared meaning, the name of one of the
 two items of the row, a word of the table.

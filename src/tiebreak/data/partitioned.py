@@ -17,10 +17,7 @@ FILE_ENDINGS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 
 @runtime_checkable
 class Partitioned(Protocol):
-    """Items or comparisons in partitions that fit and score a model where they are.
-
-    Columns are given by name, or as Dask collections with the same partitions.
-    """
+    """Items or comparisons in partitions that fit and score a model where they are."""
 
     def fit_model(self, model: Any, **columns: Any) -> dict[str, Any] | None:
         """Return the fitted attributes; None if the model was fitted on a summary."""
@@ -30,10 +27,7 @@ class Partitioned(Protocol):
 
 
 def as_partitioned(X: Any) -> Partitioned | None:
-    """Return X if it is `Partitioned`, or a path, pattern or Dask collection as one.
-
-    None for everything else, which is data in memory.
-    """
+    """Return X as `Partitioned` if it is, or names files or is of Dask; else None."""
     if isinstance(X, Partitioned):
         return X
     if isinstance(X, Path) or is_dask(X) or (isinstance(X, str) and names_files(X)):

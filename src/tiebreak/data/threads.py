@@ -81,10 +81,7 @@ def single_thread() -> Iterator[None]:
 
 
 def scratch(name: str, shape: tuple[int, int], dtype: type) -> np.ndarray:
-    """An uninitialized array of this thread, the same memory at every call.
-
-    Its contents last until the thread asks for the same name again.
-    """
+    """An uninitialized array of this thread, until the name is asked for again."""
     size = shape[0] * shape[1]
     kept = vars(_scratch).get(name)
     if kept is None or kept.size < size or kept.dtype != dtype:

@@ -119,10 +119,7 @@ def check_grades(
     *,
     allow_missing: bool = False,
 ) -> Grades:
-    """Check features (n, p), grades (n,), higher is better, and groups (n,), any type.
-
-    `allow_missing`: NaN in `y` says "not graded" and is kept.
-    """
+    """Check features (n, p), grades (n,), NaN if `allow_missing`, and groups (n,)."""
     items = as_items(X, name="X")
     n = items.n_items
     if y is None:
@@ -166,10 +163,7 @@ def check_grades(
 def check_comparisons(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None = None
 ) -> tuple[Pairs, NDArray[np.int8], Floats]:
-    """Check what a model of comparisons receives in ``fit``; outcomes -1, 0 or +1.
-
-    An item better than itself is an error; one that ties with itself gives a warning.
-    """
+    """Check comparisons, outcomes and weights; an item may only tie with itself."""
     pairs = as_pairs(X)
     if len(pairs) == 0:
         raise ValueError(
@@ -230,10 +224,7 @@ def _depth(X: Any) -> int:
 
 
 def feature_attributes(table: ItemTable) -> dict[str, Any]:
-    """Return ``n_features_in_`` and, where features have names, ``feature_names_in_``.
-
-    An estimator that is fitted again without names must delete its old ones.
-    """
+    """Return ``n_features_in_`` and, if features have names, ``feature_names_in_``."""
     attributes: dict[str, Any] = {"n_features_in_": table.n_features}
     if table.feature_names is not None:
         names = np.asarray(table.feature_names, dtype=object)
@@ -278,11 +269,8 @@ class GroupPairs(NamedTuple):
 def pairs_within_groups(
     group: Ints, grade: Floats, *, limit: int = 2_000_000, random_state: int = 0
 ) -> GroupPairs:
-    """Compare every two rows of the same group by their grades; equal ones tie.
-
-    Of more pairs than `limit`, so many are drawn at random, without replacement. Sides
-    are exchanged at random, so that left is not better by its place.
-    """
+    """Compare every two rows of a group by grade, or `limit` random ones of more."""
+    # Sides are exchanged at random, so that left is not better by its place.
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     starts = np.cumsum(sizes) - sizes
@@ -313,10 +301,7 @@ def _draw_numbers(total: int, n_numbers: int, rng: np.random.Generator) -> Ints:
 
 
 def pair_of_number(k: Ints) -> tuple[Ints, Ints]:
-    """Return i and j, 0 ≤ j < i, of the pairs with numbers k = i (i - 1) / 2 + j.
-
-    Exact for k below 2⁶⁰, though the square root is rounded.
-    """
+    """Return i and j, 0 ≤ j < i, of pair numbers k = i (i - 1) / 2 + j < 2⁶⁰."""
     i = ((1.0 + np.sqrt(1.0 + 8.0 * k)) / 2.0).astype(np.int64)
     i -= i * (i - 1) // 2 > k  # rounded up
     i += (i + 1) * i // 2 <= k  # rounded down

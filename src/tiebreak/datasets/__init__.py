@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data to learn from: bundled, simulated, and published sets.
 
-There are three kinds, which differ by their names:
+``load_worldcup2022`` reads a table that ships with the package; ``make_*`` functions
+simulate. Other ``load_*`` functions read published sets from ``$TIEBREAK_DATA`` or the
+user's cache, and download what is missing unless ``download=False``; ``REGISTRY`` holds
+the terms and the sources of every set, and ``fetch`` gets all of it.
 
-- ``load_worldcup2022`` reads a small table of real results that ships with the
-  package;
-- ``make_*`` functions simulate, seeded by ``random_state``;
-- the other ``load_*`` functions read published sets, which are never part of the
-  package, from ``$TIEBREAK_DATA`` or from the user's cache, and download what is
-  missing unless ``download=False``; ``REGISTRY`` holds the terms and the sources of
-  every set, and ``fetch`` gets all of it.
-
-Everything is returned as a small frozen dataclass. Comparisons are ``pairs`` with
-outcomes ``y`` in {-1, 0, 1}, the sign of r(right) - r(left), ready for
-``fit(pairs, y)``; graded rows are ``X``, ``y`` and ``qid``; ranked lists are
-``orders``.
-
-Public names are imported when they are first used, so that ``tiebreak data list`` does
-not wait for readers that it does not need.
+Everything is returned as a small frozen dataclass: comparisons as ``pairs`` and ``y``,
+graded rows as ``X``, ``y`` and ``qid``, ranked lists as ``orders``. Public names are
+imported when they are first used, so that ``tiebreak data list`` is fast.
 """
 
 from __future__ import annotations
@@ -25,56 +16,35 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# fmt: off
+# isort: off
 if TYPE_CHECKING:
     from tiebreak.datasets.fetching import FetchError, fetch
     from tiebreak.datasets.graded import (
-        UCI_TABLES,
-        GradedQueries,
-        JesterRatings,
-        RegressionTable,
-        load_jester,
-        load_lightgbm_rank,
-        load_mq2008,
-        load_uci,
+        UCI_TABLES, GradedQueries, JesterRatings, RegressionTable, load_jester,
+        load_lightgbm_rank, load_mq2008, load_uci,
     )
     from tiebreak.datasets.matches import (
-        ChessGames,
-        FootballMatches,
-        TennisMatches,
-        WorldCup,
-        load_chess,
-        load_chess_fide2011,
-        load_football,
-        load_tennis,
-        load_worldcup2022,
+        ChessGames, FootballMatches, TennisMatches, WorldCup, load_chess,
+        load_chess_fide2011, load_football, load_tennis, load_worldcup2022,
     )
     from tiebreak.datasets.places import cache_dir, data_path
     from tiebreak.datasets.registry import REGISTRY, DataFile, DataSet, Delivery, Served
     from tiebreak.datasets.simulated_orders import (
-        ArtificialOrders,
-        PolynomialUtility,
-        make_orders,
+        ArtificialOrders, PolynomialUtility, make_orders,
     )
     from tiebreak.datasets.simulated_pairs import (
-        LinearUtility,
-        NormPairs,
-        SeparablePairs,
-        SquaredNorm,
-        make_norms,
+        LinearUtility, NormPairs, SeparablePairs, SquaredNorm, make_norms,
         make_separable,
     )
     from tiebreak.datasets.sushi import (
-        SushiOrders,
-        SushiPairs,
-        load_sushi_orders,
-        load_sushi_pairs,
+        SushiOrders, SushiPairs, load_sushi_orders, load_sushi_pairs,
     )
     from tiebreak.datasets.votes import (
-        ArenaVotes,
-        CrowdVotes,
-        load_llmfao,
-        load_lm_arena,
+        ArenaVotes, CrowdVotes, load_llmfao, load_lm_arena,
     )
+# isort: on
+# fmt: on
 
 __all__ = [
     "REGISTRY", "UCI_TABLES", "ArenaVotes", "ArtificialOrders", "ChessGames",

@@ -37,18 +37,12 @@ from tiebreak.datasets.recipes import WORKBOOK_RECIPES
 from tiebreak.datasets.registry import DataFile, DataSet, Delivery, Served, find_set
 from tiebreak.io import FileError
 
+# Gets the address, the bytes so far, and how many there will be, if that is known.
 Progress = Callable[[str, int, int | None], None]
-"""Gets the address, the bytes so far, and how many there will be, if that is known."""
 
-CONNECT_TIMEOUT = 10.0
-"""Seconds to wait for a connection: without a network, not long."""
-
-TIMEOUT = 30.0
-"""Seconds without a byte after which a download is given up."""
-
-DAMAGED = "damaged"
-"""Stands for the SHA-256 of a file that cannot be unpacked."""
-
+CONNECT_TIMEOUT = 10.0  # seconds to wait for a connection: without a network, not long
+TIMEOUT = 30.0  # seconds without a byte after which a download is given up
+DAMAGED = "damaged"  # stands for the SHA-256 of a file that cannot be unpacked
 _BLOCK = 1 << 16
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
@@ -130,11 +124,7 @@ def fetch_files(
 
 
 def obtain(name: str, *, download: bool = True) -> Path:
-    """Path of a published file, for a loader; downloaded if it must and may be.
-
-    A file in ``$TIEBREAK_DATA`` or in the cache is taken as it is. Otherwise a warning
-    announces the download; if that fails, a FileNotFoundError says what to try.
-    """
+    """Path of a published file, downloaded with a warning if it must and may be."""
     try:
         return data_path(name)
     except FileNotFoundError:
@@ -249,11 +239,8 @@ def _by_yourself(dataset: DataSet, first: str = "Or") -> str:
 
 
 def content_sha256(path: Path) -> str:
-    """SHA-256 of what a file holds, in hexadecimal digits, or `DAMAGED`.
-
-    Of a ``.gz`` the unpacked content counts, of an ``.npz`` the unpacked arrays in the
-    order of their names, because programs pack the same table into different bytes.
-    """
+    """SHA-256 of what a file holds, unpacked, in hexadecimal digits, or `DAMAGED`."""
+    # Programs pack the same table into different bytes.
     digest = hashlib.sha256()
     try:
         for stream in _unpacked(path):
@@ -276,10 +263,7 @@ def _unpacked(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def write_content(path: Path, content: bytes) -> None:
-    """Write a file, packed by gzip if its name ends in ``.gz``.
-
-    No time and no name is packed with it, so that the same content gives the same file.
-    """
+    """Write a file, packed by gzip without time and name if it ends in ``.gz``."""
     with path.open("wb") as file:
         if path.suffix != ".gz":
             file.write(content)
@@ -289,10 +273,7 @@ def write_content(path: Path, content: bytes) -> None:
 
 
 def download(served: Served, target: Path, progress: Progress | None = None) -> Path:
-    """Download to a new file, and return it; its addresses are tried in turn.
-
-    Nothing is left if it fails. NotServed says why; an OSError is one of the disk.
-    """
+    """Download to a new file from the first address that serves it, or NotServed."""
     reasons = []
     for url in served.urls:
         try:

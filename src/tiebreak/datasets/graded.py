@@ -55,10 +55,8 @@ def load_mq2008(*, download: bool = True) -> GradedQueries:
 
     Raises
     ------
-    FileNotFoundError
-        If ``mq2008/fold1_test.txt.gz`` is neither here nor can be downloaded.
-    ValueError
-        If the file is no such table; the message names the line.
+    FileNotFoundError, ValueError
+        If ``mq2008/fold1_test.txt.gz`` cannot be downloaded, or is no such table.
     """
     path = obtain("mq2008/fold1_test.txt.gz", download=download)
     read, X, y = _read_grades(path, n_features=46, n_grades=3)

@@ -138,10 +138,8 @@ def load_football(*, download: bool = True) -> FootballMatches:
 
     Raises
     ------
-    FileNotFoundError
-        If ``football/results.csv.gz`` is neither here nor can be downloaded.
-    ValueError
-        If the file is not the publisher's list of results; the message names the lines.
+    FileNotFoundError, ValueError
+        If ``football/results.csv.gz`` cannot be downloaded, or is no such table.
     """
     path = obtain("football/results.csv.gz", download=download)
     scores = ["home_score", "away_score"]
@@ -257,7 +255,7 @@ def load_tennis(
         If ``tennis_atp/atp_matches_1991_2024.csv.gz``, the publisher's yearly files one
         after the other, is neither here nor can be downloaded.
     ValueError
-        If the file is no such table; the message names the lines.
+        If the file is no such table.
     """
     path = obtain("tennis_atp/atp_matches_1991_2024.csv.gz", download=download)
     optional = ["surface", "winner_rank", "loser_rank"]
@@ -362,7 +360,7 @@ def load_chess(*, download: bool = True) -> ChessGames:
         If ``chess_kaggle2010/games.csv.gz`` is neither here nor can be downloaded. It
         has the columns ``month``, ``white``, ``black`` and ``score`` (white's).
     ValueError
-        If the file is no such table; the message names the lines.
+        If the file is no such table.
     """
     path = obtain("chess_kaggle2010/games.csv.gz", download=download)
     kinds = {"month": pl.Int64, "white": pl.Int64, "black": pl.Int64}
@@ -390,7 +388,7 @@ def load_chess_fide2011(*, download: bool = True) -> ChessGames:
         If ``chess_fide2011/test_with_results.csv.gz`` is not here. Its columns are
         ``MonthID``, ``WhitePlayer``, ``BlackPlayer``, ``WhiteScore``, ``Leaderboard``.
     ValueError
-        If the file is no such table; the message names the lines.
+        If the file is no such table.
     """
     path = obtain("chess_fide2011/test_with_results.csv.gz", download=download)
     names = ["MonthID", "WhitePlayer", "BlackPlayer", "WhiteScore"]

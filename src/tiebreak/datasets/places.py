@@ -59,10 +59,7 @@ def package_folder() -> Path:
 
 
 def own_files(dataset: DataSet, files: Sequence[DataFile]) -> tuple[Path, ...] | None:
-    """Files in the package or in the data folder, taken as they are; None if not all.
-
-    `files` are those of the set that are wanted.
-    """
+    """The wanted files in the package or data folder as they are; None if not all."""
     folder = package_folder() if dataset.bundled else data_folder()
     if folder is None or not _has_all(folder, files):
         return None
@@ -118,10 +115,7 @@ def _candidates(name: str) -> list[Path]:
 
 
 def missing_file(name: str, *, failure: str | None = None) -> FileNotFoundError:
-    """Make the error that says where a file was looked for, and what to do.
-
-    `failure` says why it could not be downloaded; None if that was not tried.
-    """
+    """Make the error that says where a file was looked for, why not got, what to do."""
     lines = [f"{name!r} was not found. Looked for:"]
     lines += [f"  {path}" for path in _candidates(name)]
     folder = data_folder()

@@ -51,11 +51,9 @@ def zip_members(names: Sequence[str], limit: int) -> Recipe:
 
 
 def read_members(archive: bytes, names: Sequence[str], limit: int) -> list[bytes]:
-    """Contents of the named members of a ZIP archive that may lie about itself.
-
-    Nothing is extracted to disk, so a member called ``../../somewhere`` does no harm,
-    and never more than `limit` bytes are unpacked; pooch's Unzip promises neither.
-    """
+    """Contents of the named members of a ZIP archive that may lie about itself."""
+    # Nothing is extracted to disk, so a member called ``../../somewhere`` does no harm,
+    # and never more than `limit` bytes are unpacked; pooch's Unzip promises neither.
     contents = []
     left = limit
     try:
@@ -84,11 +82,9 @@ def read_members(archive: bytes, names: Sequence[str], limit: int) -> list[bytes
 
 
 def konect_games(served: Sequence[bytes]) -> Sequence[bytes]:
-    """Make a table of games from KONECT's list of edges.
-
-    A line holds white, black, the result of white (1, 0 or -1) and a time. The times
-    are months without a calendar, and are numbered from 1.
-    """
+    """Make a table of games from KONECT's list of edges."""
+    # A line holds white, black, the result of white (1, 0 or -1) and a time: a month
+    # without a calendar, numbered from 1.
     scores = {"1": "1.0", "0": "0.5", "-1": "0.0"}
     lines = served[0].decode("ascii").splitlines()
     games = [line.split() for line in lines if line and not line.startswith("%")]
@@ -164,11 +160,9 @@ def tennis_years(served: Sequence[bytes]) -> Sequence[bytes]:
 
 
 def jester_matrix(served: Sequence[bytes]) -> Sequence[bytes]:
-    """Make one matrix from the three archives of ratings of jokes.
-
-    In each workbook a row is a person: how many jokes were rated, then the ratings of
-    100 jokes, 99 where there is none. The matrix holds hundredths.
-    """
+    """Make one matrix of hundredths from the three archives of ratings of jokes."""
+    # In each workbook a row is a person: how many jokes were rated, then the ratings of
+    # 100 jokes, 99 where there is none.
     parts = []
     for number, archive in enumerate(served, start=1):
         name = f"jester-data-{number}.xls"
@@ -208,10 +202,8 @@ WORKBOOK_RECIPES: tuple[Recipe, ...] = (jester_matrix, concrete_table)
 
 
 def read_numbers(content: bytes) -> NDArray[np.float64]:
-    """Numbers of the first sheet of a workbook (.xls), NaN where a cell holds none.
-
-    It has passed its SHA-256 before: calamine overlooks some kinds of damage.
-    """
+    """Numbers of the first sheet of a workbook (.xls), NaN where a cell holds none."""
+    # It has passed its SHA-256 before: calamine overlooks some kinds of damage.
     from python_calamine import CalamineError, CalamineWorkbook
 
     # calamine reads other formats too, and an .xlsx is an archive of unknown size.

@@ -172,10 +172,7 @@ REGISTRY: Mapping[str, DataSet] = MappingProxyType(_read_registry())
 
 
 def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
-    """Give a set by its name with all of its files, or by a file's name with that one.
-
-    Any other name is a ValueError that mentions similar ones.
-    """
+    """Give a set with all of its files, or with the one file that was named."""
     if name in REGISTRY:
         return REGISTRY[name], REGISTRY[name].files
     for dataset in REGISTRY.values():

@@ -70,10 +70,8 @@ class ArtificialOrders:
         same lists in the order of the true utility.
     attributes : ndarray of shape (n_items, n_features)
         Attributes without noise, by which the lists were ordered.
-    utility : PolynomialUtility
-        The true utility.
-    n_swaps : float
-        Mean number of swaps of adjacent items in a list.
+    utility, n_swaps : PolynomialUtility, float
+        The true utility, and the mean number of swaps of adjacent items in a list.
     """
 
     orders: Orders
@@ -107,10 +105,9 @@ def make_orders(
         Number of lists, of items in each of them (at least 2), and of all items.
     attributes : {"numeric", "binary"}, default="numeric"
         Standard normal, or 0 and 1 such that no two items are the same.
-    degree : int, default=1
-        1 for a linear utility; the survey takes 2 or 3 for one that is not.
-    n_features : int, optional
-        Number of attributes; as in the survey, 5 numeric or 15 binary ones by default.
+    degree, n_features : int, default=1, optional
+        1 for a linear utility, 2 or 3 in the survey for others; number of attributes,
+        by default 5 numeric or 15 binary ones as in the survey.
     order_noise : float, default=0.0
         Probability that Spearman's ρ between a list and its noisy version is smaller
         than between the list and a random one; at most about 0.4. Random neighbors are
@@ -241,10 +238,7 @@ def noise_limit(length: int) -> float:
 
 
 def swap_adjacent(orders: Codes, n_swaps: Codes, rng: np.random.Generator) -> Codes:
-    """Swap random neighbors in each of the orders (n, length), `n_swaps` (n,) times.
-
-    The swaps follow each other; the result is a new array.
-    """
+    """Swap random neighbors in orders (n, length), `n_swaps` (n,) times; a copy."""
     n, length = orders.shape
     out = orders.copy()
     flat, starts = out.reshape(-1), length * np.arange(n)
@@ -256,10 +250,7 @@ def swap_adjacent(orders: Codes, n_swaps: Codes, rng: np.random.Generator) -> Co
 def _swap_once(
     flat: Codes, starts: Codes, length: int, rng: np.random.Generator
 ) -> tuple[Codes, Codes]:
-    """Swap one pair of neighbors in every order that starts at `starts` in `flat`.
-
-    Gives the item that was first of them, and the second one.
-    """
+    """Swap one pair of neighbors in every order at `starts`; return both items."""
     place = starts + rng.integers(0, length - 1, len(starts))
     first, second = flat[place], flat[place + 1]
     flat[place], flat[place + 1] = second, first

@@ -115,7 +115,7 @@ def make_norms(
     norm : {1, 2, numpy.inf}, default=2
         The norm j of the true utility.
     tie_share : float in [0, 1], default=0.5
-        Share of ties. ``round`` is Python's: halves go to the even number.
+        Share of ties; ``round`` takes halves to the even number.
     noise, offset : float, default=0.25, 0.5
         Standard deviations of the label noise, at least 0, and of the offsets, above 0.
     n_features : int, default=2
@@ -202,10 +202,8 @@ class SeparablePairs:
         Over ``2 * n_pairs`` items: pair i compares rows i and n_pairs + i.
     y : ndarray of int8, shape (n_pairs,)
         -1 left better, 0 tie, +1 right better.
-    w : ndarray of shape (n_features,)
-        The true weights, on the scale on which the threshold is 1.
-    utility : LinearUtility
-        The true utility r(x) = w'x.
+    w, utility : ndarray of shape (n_features,), LinearUtility
+        The true weights and the true utility r(x) = w'x.
     margin : float
         No difference w'(x' - x) is closer than this to -1 or to 1.
     threshold : float
@@ -248,19 +246,16 @@ def make_separable(
 
     Parameters
     ----------
-    n_pairs : int, default=40
-        Number of comparisons, at least 1.
-    n_features : int, default=2
-        Number p of features.
+    n_pairs, n_features : int, default=40, 2
+        Numbers of comparisons, at least 1, and of features, p.
     margin : float in (0, 1), default=0.2
         Distance kept from the decision boundaries at -1 and 1.
     scale : array-like of shape (n_features,), optional
         Positive factors s of the features; all 1 by default.
     tie_share : float in [0, 1], default=0.5
-        Share of ties. ``round`` is Python's: halves go to the even number.
+        Share of ties; ``round`` takes halves to the even number.
     random_state : int, numpy.random.Generator or None, default=None
-        Seed. A Generator is used, and advanced, as it is. The same seed with another
-        `scale` gives the same pairs with rescaled features.
+        Seed; with another `scale` it gives the same pairs with rescaled features.
 
     Returns
     -------
@@ -339,11 +334,7 @@ def _collect_pairs(
     rng: np.random.Generator,
     advice: str,
 ) -> tuple[Pairs, np.ndarray]:
-    """_Draw batches until both classes are full; keep the first of each, shuffle.
-
-    ``draw(n)`` gives n left items, right items and labels; `counts` are those of ties
-    and others. Gives the pairs, of which pair i compares items i and n + i, and y.
-    """
+    """Draw until there are `counts` ties and others; pairs of i and n + i, and y."""
     n_ties, n_others = counts
     n_pairs = n_ties + n_others
     allowance = _PATIENCE + _PATIENCE_PER_PAIR * n_pairs

@@ -32,11 +32,8 @@ def read_results(
     optional: Sequence[str] = (),
     null_values: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Read the named columns of a CSV file with a header, then `LINE`.
-
-    `columns` says what each holds: Int64, Float64, Date or String; others are not read.
-    In `optional` ones a value may be missing: an empty field or one of `null_values`.
-    """
+    """Read the named columns of a CSV file with a header, then `LINE`."""
+    # In `optional` columns a value may be missing: empty or one of `null_values`.
     try:
         table = pl.read_csv(path, infer_schema=False, null_values=list(null_values))
     except (pl.exceptions.PolarsError, OSError) as error:

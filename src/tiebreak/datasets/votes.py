@@ -100,7 +100,7 @@ def load_lm_arena(*, download: bool = True) -> ArenaVotes:
         ``model_b``, ``winner`` (``model_a``, ``model_b``, ``tie`` or ``both_bad``) and
         ten tags of 0 and 1.
     ValueError
-        If the file is no such table; the message names the lines.
+        If the file is no such table.
     """
     path = obtain("lm_arena_140k/battles.csv.gz", download=download)
     words = {"model_a": -1, "model_b": 1, "tie": 0, "both_bad": 0}
@@ -142,7 +142,7 @@ def load_llmfao(*, download: bool = True) -> CrowdVotes:
         If ``llmfao/llmfao.csv`` is neither here nor can be downloaded. Its columns are
         ``id``, ``prompt``, ``worker``, ``left``, ``right`` and ``winner``.
     ValueError
-        If the file is no such table; the message names the lines.
+        If the file is no such table.
     """
     path = obtain("llmfao/llmfao.csv", download=download)
     table = read_results(

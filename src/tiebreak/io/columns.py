@@ -23,50 +23,37 @@ from tiebreak.io.table import Table
 
 
 class Sides(NamedTuple):
-    """Two columns that hold the two items of a comparison; left may be favored.
-
-    Columns of one family say the same, such as once by name and once by number; the
-    ones that stand first in `SIDES` are taken.
-    """
+    """Two columns that are compared; the first ones of a family are taken."""
 
     family: str
     left: str
     right: str
 
 
+_FAMILIES = {
+    "left": "left right, left_name right_name, left_item right_item, "
+    "left_id right_id, model_x model_y",
+    "model": "model_a model_b, model_1 model_2",
+    "item": "item_a item_b, item_1 item_2",
+    "option": "option_a option_b, option_1 option_2",
+    "player": "player_a player_b, player_1 player_2",
+    "team": "team_a team_b, team_1 team_2",
+    "home": "home_team away_team, home_name away_name, home away, "
+    "home_team_id away_team_id, home_id away_id",
+    "white": "white_player black_player, white_name black_name, white black, "
+    "white_id black_id",
+    "winner": "winner_name loser_name, winner loser, winner_team loser_team, "
+    "winner_id loser_id",
+    "chosen": "chosen rejected",
+}
+
 #: Pairs of columns that are compared with each other. In the families winner and
 #: chosen the left column is better in every row; in home and white the left side has an
 #: advantage.
-SIDES: tuple[Sides, ...] = (
-    Sides("left", "left", "right"),
-    Sides("left", "left_name", "right_name"),
-    Sides("left", "left_item", "right_item"),
-    Sides("left", "left_id", "right_id"),
-    Sides("left", "model_x", "model_y"),
-    Sides("model", "model_a", "model_b"),
-    Sides("model", "model_1", "model_2"),
-    Sides("item", "item_a", "item_b"),
-    Sides("item", "item_1", "item_2"),
-    Sides("option", "option_a", "option_b"),
-    Sides("option", "option_1", "option_2"),
-    Sides("player", "player_a", "player_b"),
-    Sides("player", "player_1", "player_2"),
-    Sides("team", "team_a", "team_b"),
-    Sides("team", "team_1", "team_2"),
-    Sides("home", "home_team", "away_team"),
-    Sides("home", "home_name", "away_name"),
-    Sides("home", "home", "away"),
-    Sides("home", "home_team_id", "away_team_id"),
-    Sides("home", "home_id", "away_id"),
-    Sides("white", "white_player", "black_player"),
-    Sides("white", "white_name", "black_name"),
-    Sides("white", "white", "black"),
-    Sides("white", "white_id", "black_id"),
-    Sides("winner", "winner_name", "loser_name"),
-    Sides("winner", "winner", "loser"),
-    Sides("winner", "winner_team", "loser_team"),
-    Sides("winner", "winner_id", "loser_id"),
-    Sides("chosen", "chosen", "rejected"),
+SIDES: tuple[Sides, ...] = tuple(
+    Sides(family, *columns.split())
+    for family, listed in _FAMILIES.items()
+    for columns in listed.split(", ")
 )
 
 #: For each role the names that its column usually has. `points` are those of the

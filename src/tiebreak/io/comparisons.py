@@ -13,7 +13,6 @@ whole, and a sentence says so.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping
@@ -40,7 +39,7 @@ from tiebreak.data.outcome import (
 )
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Reading, Roles, spelling
-from tiebreak.io.result import ReadOptions, ReadResult, flag, plural, shorten
+from tiebreak.io.result import ReadOptions, ReadResult, flag, is_finite, plural, shorten
 from tiebreak.io.table import (
     SHOWN,
     Columns,
@@ -76,10 +75,7 @@ class Sided:
 def read_outcomes(
     columns: Columns, sided: Sided, meaning: Meaning | None, names_winner: bool
 ) -> tuple[Outcomes, Flags]:
-    """Return outcomes -1, 0 and +1, and which rows call both items bad; (n,) each.
-
-    Rows that cannot be read are noted, and 0. `names_winner`: numbers may be names.
-    """
+    """Return outcomes, 0 in rows noted as faults, and who calls both bad; (n,) each."""
     outcome = sided.outcome
     ids: dict[str, int] = {}
     for name in (*sided.left.values, *sided.right.values):
@@ -107,10 +103,7 @@ def read_outcomes(
 
 
 def _show_different(rows: Rows, codes: Rows) -> Rows:
-    """Bring rows of different values among the first five, which are shown.
-
-    A slip of the pen stands out only next to the words that it differs from.
-    """
+    """Bring rows of different values among the first five, which are shown."""
     _, first = np.unique(codes[rows], return_index=True)
     others = np.setdiff1d(np.arange(len(rows)), first)
     order = np.concatenate([np.sort(first), others])
@@ -193,12 +186,7 @@ def _ask_meaning(table: Table, sided: Sided, rows: Rows) -> None:
 
 def _is_number(value: str) -> bool:
     word = normalize(value)
-    if word in ("½", "1/2"):
-        return True
-    try:
-        return math.isfinite(float(word))
-    except ValueError:
-        return False
+    return word in ("½", "1/2") or is_finite(word)
 
 
 _TRUE = ("true", "t", "yes", "y", "1", "1.0")
@@ -208,10 +196,7 @@ _FALSE = ("false", "f", "no", "n", "0", "0.0")
 def read_advantage(
     columns: Columns, roles: dict[str, str], family: str, sentences: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return how much the left side is favored as ``"advantage"``, if it is.
-
-    It is 1 at home and 0 on neutral ground, or the number in its own column.
-    """
+    """Return ``advantage``: 1 at home, 0 on neutral ground, or its own column."""
     if "advantage" in roles:
         column = roles["advantage"]
         columns.note_bad("advantage", column)
@@ -251,10 +236,7 @@ _UTC = re.compile(r"(?: ?UTC|Z|[+-]00:?00)$")
 def _read_metadata(
     columns: Columns, roles: dict[str, str], given: dict[str, str], sentences: list[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return rater, period and weight, where there are such columns, (n,) each.
-
-    Faults in columns that the user gave are noted; others are not used, and said.
-    """
+    """Return rater, period and weight, (n,) each, where they can be used."""
     table = columns.table
     metadata: dict[str, NDArray[Any]] = {}
     for role, read in (("rater", _rater), ("period", _period), ("weight", _weight)):
@@ -319,11 +301,7 @@ def _period(columns: Columns, column: str) -> _Read:
 
 
 def _in_pieces(series: pl.Series, column: str) -> NDArray[Any] | None:
-    """Read times that nearly all differ, so that few of them are in memory at once.
-
-    None if they are few, or if some pieces hold dates and others numbers: what they
-    are is then decided by all of them together.
-    """
+    """Read times that nearly all differ in pieces; None if few, or of several kinds."""
     if len(series) <= _PIECE or 2 * series.head(_PIECE).n_unique() < _PIECE:
         return None
     found: list[NDArray[Any]] = []
@@ -339,10 +317,7 @@ def _in_pieces(series: pl.Series, column: str) -> NDArray[Any] | None:
 
 
 def _as_periods(text: Text, column: str) -> NDArray[Any] | None:
-    """Return dates or numbers, whose order is that of time; None if it is neither.
-
-    Numbers of eight digits are dates in a column that is called so.
-    """
+    """Return dates or numbers, whose order is that of time; None if it is neither."""
     values = [value.strip() for value in text.values]
     found: NDArray[Any]
     if "date" in column.casefold() and all(map(_COMPACT.fullmatch, values)):
@@ -593,8 +568,7 @@ def write_comparisons(
 
     Notes
     -----
-    In CSV and TSV, text that a spreadsheet would run as a formula gets an apostrophe
-    in front, which `read_file` takes away again.
+    Text is guarded against formulas as by `write_table`.
     """
     path = check_ending(path)
     n = len(pairs)

@@ -14,7 +14,6 @@ number for the number of a feature. So every line is checked before it reads the
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -43,6 +42,7 @@ from tiebreak.io.result import (
     ReadOptions,
     ReadResult,
     first_of,
+    is_finite,
     plural,
     shorten,
 )
@@ -53,16 +53,6 @@ _PLACES = (
     "standing",
 )  # fmt: skip
 _FEWEST_NAMES = 3
-
-
-def _refuse_places(table: Table, grade: str) -> None:
-    """Refuse to guess that a column of places is a grade."""
-    if spelling(grade) in _PLACES:
-        raise table.question(
-            f"{grade} looks like a place, of which 1 is best, but grades are better "
-            "the higher they are. Add a column that is higher for better rows and "
-            f"name it with --grade, or say --grade {grade} if higher is better."
-        )
 
 
 def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
@@ -114,10 +104,7 @@ def read_long(table: Table, options: ReadOptions, roles: dict[str, str]) -> Read
 
 
 def _read_wide(table: Table, options: ReadOptions, person: str) -> ReadResult:
-    """Read a table with one row per person and one column per product.
-
-    A cell without a value is a product that this person did not score.
-    """
+    """Read a table of one row per person and one column per product; cells may miss."""
     products = [column for column in table.columns if column != person]
     columns = table.read(text=[person], numbers=products)
     people = columns.text[person]
@@ -232,11 +219,7 @@ def _make_orders(table: Table, scores: Scores) -> Orders:
 def read_unnamed(
     table: Table, options: ReadOptions, wanted: Wanted | None = None
 ) -> ReadResult:
-    """Read a table whose column names say nothing.
-
-    A column of people makes the others the products that they scored. Else the last
-    column is the grade and the others are features.
-    """
+    """Read scores of a column of people, or grades in the last column."""
     roles = Roles(table, options)
     person = roles.given.get("person")
     if person is None and roles.find("person") == table.columns[0]:
@@ -265,8 +248,12 @@ def read_unnamed(
         columns["item"] = item
     if (query := roles.find("query", columns)) is not None:
         columns["query"] = query
-    if options.grade is None:
-        _refuse_places(table, grade)
+    if options.grade is None and spelling(grade) in _PLACES:
+        raise table.question(
+            f"{grade} looks like a place, of which 1 is best, but grades are better "
+            "the higher they are. Add a column that is higher for better rows and "
+            f"name it with --grade, or say --grade {grade} if higher is better."
+        )
     result = read_graded(table, columns, options, wanted)
     if options.grade is None:
         result.questions.append("--grade names another column as the grade.")
@@ -373,7 +360,7 @@ class _Lines:
     def _check_line(self, number: int, fields: list[bytes]) -> None:
         self.n_rows += 1
         label = fields[0].decode()
-        if not _is_finite(label):
+        if not is_finite(label):
             raise self.error(
                 f"line {number} begins with {shorten(label)}; expected a grade, which "
                 "is a finite number."
@@ -484,17 +471,10 @@ def _fault(fields: list[str]) -> str:
         name, colon, value = field.partition(":")
         if name == "qid":
             continue
-        if not colon or not name.isdigit() or not _is_finite(value):
+        if not colon or not name.isdigit() or not is_finite(value):
             expected = "the number of a feature, a colon and a finite value"
             return f"{shorten(field)} is not {expected}"
         if int(name) <= last:
             return f"feature {name} comes after feature {last}; numbers must ascend"
         last = int(name)
     return ""
-
-
-def _is_finite(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

@@ -97,10 +97,7 @@ def find_wanted(columns: list[str], names: tuple[str, ...]) -> list[Place]:
 def choose_features(
     table: Table, columns: list[str], wanted: Wanted | None, sentences: list[str]
 ) -> FeatureColumns:
-    """Choose the columns that become features, all that can be used if none is wanted.
-
-    Sentences say which columns a model has no use for.
-    """
+    """Choose the columns that become features: those wanted, else all usable ones."""
     if wanted is None or wanted.names is None:
         numbers = [column for column in columns if is_numeric(table, column)]
         words = [column for column in columns if column not in set(numbers)]
@@ -254,10 +251,7 @@ def _indicator(text: Text, value: str) -> NDArray[np.float64]:
 def fit_numbered(
     path: Path, items: ItemTable, wanted: Wanted | None, sentences: list[str]
 ) -> ItemTable:
-    """Bring the features of an svmlight file to those that a model was fitted on.
-
-    A feature that no line of the file has is 0 everywhere.
-    """
+    """Bring the features of an svmlight file to those of a model; absent ones are 0."""
     if wanted is None:
         return items
     names, p = wanted.names, items.n_features
@@ -289,11 +283,7 @@ def fit_numbered(
 
 
 def is_numeric(table: Table, column: str) -> bool:
-    """Say by the first rows whether a column is meant to hold numbers.
-
-    Half of the values suffice, so that a wrong one is reported with its line and does
-    not turn the column into words.
-    """
+    """Say whether half of the first values are numbers, so that wrong ones show."""
     values = table.head[column].drop_nulls()
     if values.dtype != pl.String:
         return values.dtype.is_numeric() or values.dtype == pl.Boolean
@@ -308,11 +298,7 @@ def is_numeric(table: Table, column: str) -> bool:
 def join_items(
     result: ReadResult, options: ReadOptions, wanted: Wanted | None = None
 ) -> ReadResult:
-    """Give the items of a file the features that the file `options.items` has.
-
-    Pairs and orders get all items of that table, in its order; graded rows get one row
-    of features each.
-    """
+    """Give the items of a file the features that the file `options.items` has."""
     assert options.items is not None
     path = Path(options.items)
     codes, names = _names_of(result, path)
@@ -359,10 +345,7 @@ def _read_items(
     wanted: Wanted | None,
     sentences: list[str],
 ) -> tuple[list[str], ItemTable]:
-    """Return the names of a table of items, and their features.
-
-    Without a `column` of names, the one that has most of the `compared` names is taken.
-    """
+    """Return names and features; the column with most `compared` names names them."""
     detected = detect_format(path)
     if not detected.is_table:
         raise FileError(

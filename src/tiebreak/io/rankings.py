@@ -143,11 +143,9 @@ def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int
 
 
 def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
-    """Read lists of item numbers: a line ``100 1``, then lines ``0 3 58 4 7``.
-
-    The first number of the first line is how many items there are. Every other line
-    begins with 0 and the length of its list; items are numbered from 0, best first.
-    """
+    """Read lists of item numbers: a line ``100 1``, then lines ``0 3 58 4 7``."""
+    # The first number of the first line is how many items there are. Every other line
+    # begins with 0 and the length of its list; items are numbered from 0, best first.
     error = partial(FileError, path)
     n_items = 0
     sequences: list[list[int]] = []

@@ -48,9 +48,8 @@ def read_file(
 ) -> ReadResult:
     """Read comparisons, grades or orders from a file, and say what was detected.
 
-    The format is detected from the content: CSV or TSV (also packed by gzip), Parquet,
-    Arrow, svmlight, PrefLib, or lines of item numbers. In tables, columns are found by
-    their usual names, see `COLUMN_WORDS` and `SIDES`.
+    CSV or TSV (also gzip), Parquet, Arrow, svmlight, PrefLib, or lines of item numbers;
+    columns of tables are found by usual names, see `COLUMN_WORDS` and `SIDES`.
 
     Parameters
     ----------
@@ -184,11 +183,10 @@ def read_unlabeled(
     if sides is not None and (joined or wanted is None):
         result = _read_sides(roles, sides)
     elif wanted is None:
-        raise FileError(
-            path,
+        raise table.error(
             "the model knows items by name, so it can be asked about two of them; no "
             "two columns have usual names, such as left and right. Name them with "
-            f"--left and --right. {table.list_columns()}",
+            f"--left and --right. {table.list_columns()}"
         )
     else:
         if sides is not None:

@@ -8,6 +8,7 @@ filled. A file that cannot be read is a `FileError`; one with several meanings i
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
@@ -182,10 +183,7 @@ class FileError(ValueError):
 
 
 class NeedsAnswer(FileError):  # noqa: N818 - it is a question more than an error
-    """A file with more than one meaning, of which the user must choose one.
-
-    The message names the options that answer the question.
-    """
+    """A file with several meanings; the message names the options that choose."""
 
 
 class WriteError(FileError):
@@ -196,6 +194,14 @@ def first_of(names: Sequence[str], most: int = 10) -> str:
     """List the first names, and count the others."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def is_finite(text: str) -> bool:
+    """Say whether a text spells a finite number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def plural(count: int, noun: str) -> str:

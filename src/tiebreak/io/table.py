@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables in CSV, TSV, Parquet and Arrow files, read by column and written.
 
-Every field of a CSV file is text until it is asked for as a number, so that nothing is
-inferred: ``007`` stays a name. Text is kept as codes of distinct values (`Text`), so
-ten million rows need the memory of their columns only.
-
-A record is a row of a CSV file. It ends with its line, unless the line ends within
-quotation marks. polars reads records without their line numbers; the slower functions
-below find the lines of faults.
+Every field of a CSV file is text until it is asked for as a number: ``007`` stays a
+name. Text is kept as codes of distinct values (`Text`), so ten million rows need the
+memory of their columns only. A record is a row of a CSV file; it ends with its line,
+unless the line ends within quotation marks.
 
 In CSV and TSV, text that a spreadsheet would run as a formula (it begins with ``=``,
 ``+``, ``-``, ``@``, a tab or a carriage return, perhaps after apostrophes) is written
-with an apostrophe in front. Reading takes one apostrophe away from exactly such cells,
-so nothing is lost.
+with an apostrophe in front, which reading takes away again.
 """
 
 from __future__ import annotations
@@ -112,10 +108,7 @@ def number_text(series: pl.Series) -> Text:
 
 
 class Columns:
-    """Columns that were read together, and their rows that cannot be used.
-
-    All faults are noted before any is refused, so that they are reported at once.
-    """
+    """Columns that were read together, and all faults in them, refused at once."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -162,10 +155,7 @@ class Columns:
             )
 
     def restore_names(self, sentences: list[str], *columns: str) -> list[Text]:
-        """Undo apostrophes before formulas, and blanks by which alone names differ.
-
-        Parquet and Arrow files keep names as they are. Sentences say what was changed.
-        """
+        """Undo apostrophes before formulas, and blanks by which alone names differ."""
         texts = [self.text[column] for column in columns]
         if self.table.is_parquet:
             return texts
@@ -282,11 +272,9 @@ class Table:
         return names
 
     def _check_form(self) -> None:
-        """Read every field once and keep nothing, to see that all rows are whole.
-
-        Fields too many are an error of polars, but only when all columns are read.
-        Fields too few are read as missing values, in the last column too.
-        """
+        """Read every field once and keep nothing, to see that all rows are whole."""
+        # Fields too many are an error of polars, but only when all columns are read.
+        # Fields too few are read as missing values, in the last column too.
         missing = [self._col(column).is_null().any() for column in self.columns]
         found = self._collect([pl.len().alias("number of rows"), *missing])
         self._n_records = int(found["number of rows"].item())

@@ -7,10 +7,8 @@ of ``K - FᵀF`` is known exactly, so the largest entry of the error is known to
 
 A pivot is drawn at random, in proportion to what is left of the diagonal. Always taking
 the largest entry would spend the pivots on outliers. Pivots are drawn a block at a
-time; as each one lowers what is left at the others of its block, a later one is taken
-with the probability (left now) / (left when it was drawn), as if it had been drawn only
-then. That keeps pivots which are small for their time out of the factor, and with them
-the loss of digits when it is divided by their roots.
+time; a later one is taken with the probability (left now) / (left when it was drawn),
+as if it had been drawn only then, which keeps small pivots out of the factor.
 """
 
 from __future__ import annotations

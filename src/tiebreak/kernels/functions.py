@@ -11,14 +11,11 @@ scikit-learn:
 * ``"precomputed"``: the item table itself holds kernel values against the items of
   the fit, so it has no function; see :class:`tiebreak.kernels.rows.GramKernel`.
 
-The exponential of a whole block, written so that the compiler can vectorize it.
-
+The exponential of a whole block is written so that the compiler can vectorize it:
 ``exp(v) = 2^k · exp(r)`` with ``k = ⌊v / ln 2 + ½⌋`` and ``|r| ≤ ½ ln 2``, where the
 Taylor series of exp(r) reaches the last bit after 8 (single) or 14 (double) terms.
-``ln 2`` is split in two so that ``r`` is exact, and ``2^k`` is put together from bits.
-Values of v below -87 (single) and -700 (double) give the exponential of these bounds
-instead of something smaller. On processors without 512-bit vectors this takes about
-half the time of ``np.exp``, its naive twin; ``benchmarks/decisions`` measures it.
+Values of v below -87 (single) and -700 (double) give the exponential of these bounds.
+It takes about half the time of ``np.exp``; ``benchmarks/decisions`` measures it.
 """
 
 from __future__ import annotations
@@ -200,14 +197,10 @@ def _augmented_rbf(
 ) -> Evaluator:
     """Blocks ``exp(u·v)`` with ``u·v = 2γ x·z - γ‖x‖² - γ‖z‖²``."""
     n, p = centered.shape
-    left = np.empty((n, p + 2), dtype=dtype)
-    left[:, :p] = centered * (2.0 * gamma)
-    left[:, p] = -norms
-    left[:, p + 1] = 1.0
-    right = np.empty((n, p + 2), dtype=dtype)
-    right[:, :p] = centered
-    right[:, p] = 1.0
-    right[:, p + 1] = -norms
+    left: np.ndarray = np.empty((n, p + 2), dtype=dtype)
+    left[:, :p], left[:, p], left[:, p + 1] = centered * (2.0 * gamma), -norms, 1.0
+    right: np.ndarray = np.empty((n, p + 2), dtype=dtype)
+    right[:, :p], right[:, p], right[:, p + 1] = centered, 1.0, -norms
 
     def block(i: Rows, j: Rows, out: np.ndarray | None = None) -> np.ndarray:
         return exp_in_place(np.matmul(left[i], right[j].T, out=out))
@@ -243,9 +236,8 @@ def make_kernel(
         raise ValueError(f"degree={degree!r} must be an integer of at least 1.")
     if isinstance(coef0, bool) or not isinstance(coef0, Real) or not np.isfinite(coef0):
         raise ValueError(f"coef0={coef0!r} must be a finite number.")
-    return KernelFunction(
-        kernel, resolve_gamma(gamma, items), int(degree), float(coef0)
-    )
+    scale = resolve_gamma(gamma, items)
+    return KernelFunction(kernel, scale, int(degree), float(coef0))
 
 
 def resolve_gamma(gamma: float | str, items: Table) -> float:
@@ -256,12 +248,7 @@ def resolve_gamma(gamma: float | str, items: Table) -> float:
             return 1.0 / p
         if gamma == "scale":
             return _scale_gamma(items, p)
-    elif (
-        isinstance(gamma, Real)
-        and not isinstance(gamma, bool)
-        and np.isfinite(gamma)
-        and gamma > 0
-    ):
+    elif isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < gamma < np.inf:
         return float(gamma)
     raise ValueError(f"gamma={gamma!r} must be a positive number, 'scale' or 'auto'.")
 

@@ -48,13 +48,11 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     so that φ(x)·φ(z) = k(x, z) whenever x or z is a landmark, and for all training rows
     if there are as many landmarks as the rank of their kernel matrix. A linear model on
-    these features is then the kernel machine, at the price of m features: RBF ranking
-    of 10⁵ items is a matter of seconds.
+    these features is then the kernel machine, at the price of m features.
 
-    Landmarks are the pivots of a Cholesky factorization of the kernel matrix of the
-    rows, drawn one after another in proportion to what those before leave of its
-    diagonal, k(x, x) - ‖φ(x)‖². That costs O(n m²) for n rows; of more than 10,000 rows
-    (or 4 per landmark) a random sample of that size is used.
+    Landmarks are the pivots of a Cholesky factorization of the kernel matrix, drawn in
+    proportion to what those before leave of its diagonal, k(x, x) - ‖φ(x)‖². That costs
+    O(n m²) for n rows; of more than 10,000 (or 4 per landmark) a sample is used.
 
     Parameters
     ----------
@@ -63,10 +61,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     gamma : float, "scale" or "auto", default="scale"
         Parameter of ``"poly"`` and ``"rbf"``; ``"scale"`` is 1 / (p · variance) over
         the distinct rows.
-    degree : int, default=3
-        Degree of ``"poly"``.
-    coef0 : float, default=0.0
-        Constant of ``"poly"``.
+    degree, coef0 : int, default=3, and float, default=0.0
+        Degree and constant of ``"poly"``.
     n_landmarks : int, default=300
         Number m of landmarks and of features at most.
     tol : float, default=1e-6
@@ -83,17 +79,13 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     projection_ : ndarray of shape (m, m)
         T⁻ᵀ: the features are the kernel values against the landmarks times this.
     error_ : float
-        The largest k(x, x) - ‖φ(x)‖², relative to the largest k(x, x). No entry of the
-        kernel matrix is further off than this, relative to the largest one. It speaks
-        of the distinct training rows; if they were sampled, of the sample and of as
-        many others.
+        The largest k(x, x) - ‖φ(x)‖², relative to the largest k(x, x), of the distinct
+        training rows; if they were sampled, of the sample and of as many others. No
+        entry of their kernel matrix is further off, relative to the largest one.
     mean_error_ : float
-        The sum of k(x, x) - ‖φ(x)‖² over the distinct training rows, relative to that
-        of k(x, x); estimated from these rows if they were sampled.
-    gamma_ : float
-        The gamma that is used.
-    n_features_in_ : int
-        Number of features of the items.
+        The sum of k(x, x) - ‖φ(x)‖² over these rows, relative to that of k(x, x).
+    gamma_, n_features_in_ : float, int
+        The gamma that is used, and the number of features of the items.
     feature_names_in_ : ndarray of str
         Names of the features, when the items came with names.
 
@@ -153,19 +145,13 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns
         -------
         Self
-            The fitted map.
         """
         self._check_parameters()
         given = _read_items(X)
         remember_features(self, given)
         table, inverse = given.unique()
-        function = make_kernel(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            items=table.values,
-        )
+        shape: Any = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        function = make_kernel(self.kernel, items=table.values, **shape)
         self.gamma_ = function.gamma
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
@@ -179,9 +165,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.landmark_indices_ = first[chosen[factor.pivots]]
         triangle = factor.triangle
         _check_kernel(function, self.landmarks_, triangle)
-        self.projection_ = solve_triangular(
-            triangle, np.eye(len(triangle)), lower=True, trans="T"
-        )
+        unit = np.eye(len(triangle))
+        self.projection_ = solve_triangular(triangle, unit, lower=True, trans="T")
         n_unseen = table.n_items - len(chosen)
         self._measure(function, factor.left, diagonal, table.values[others], n_unseen)
         return self
@@ -229,11 +214,8 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 f"NystroemMap got n_landmarks={m!r}; expected a whole number of at "
                 "least 1."
             )
-        if (
-            isinstance(tol, bool)
-            or not isinstance(tol, Real)
-            or not _SMALLEST_TOL <= tol < 1
-        ):
+        is_number = isinstance(tol, Real) and not isinstance(tol, bool)
+        if not is_number or not _SMALLEST_TOL <= tol < 1:
             raise ValueError(
                 f"NystroemMap got tol={tol!r}; expected a number from "
                 f"{_SMALLEST_TOL:g} to 1. To fix the number of features use "
@@ -251,22 +233,14 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return np.sort(drawn[:size]), np.sort(drawn[size:])
 
     def _factor(
-        self,
-        function: KernelFunction,
-        values: Table,
-        diagonal: Floats,
-        rng: np.random.Generator,
+        self, function: KernelFunction, values: Table, diagonal: Floats, rng: Any
     ) -> PivotedFactor:
         kernel = FunctionKernel(function, values)
         with one_blas_thread():
             factor = pivoted_cholesky(
-                lambda index: kernel.block(index, np.float64),
-                diagonal,
-                max_pivots=int(self.n_landmarks),
-                tol=self.tol,
-                all_or_nothing=False,
-                rng=rng,
-            )
+                lambda index: kernel.block(index, np.float64), diagonal, tol=self.tol,
+                max_pivots=int(self.n_landmarks), all_or_nothing=False, rng=rng,
+            )  # fmt: skip
         if factor.indefinite:
             _refuse_kernel()
         return factor
@@ -285,13 +259,9 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return out
 
     def _measure(
-        self,
-        function: KernelFunction,
-        left: Floats,
-        diagonal: Floats,
-        others: Table,
+        self, function: KernelFunction, left: Floats, diagonal: Floats, others: Table,
         n_unseen: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Set the errors, from the rows that were used and some of the others."""
         largest, worst = diagonal.max(), left.max()
         missing, total = left.sum(), diagonal.sum()

@@ -11,15 +11,12 @@ t = (left, right) of items the pair kernel is
     K[s, t] = k(r_s, r_t) - k(r_s, l_t) - k(l_s, r_t) + k(l_s, l_t),
 
 the inner product of the differences Φ(right) - Φ(left). It is never formed: a row
-costs two rows of the item kernel. A tie and its mirror share one row up to sign, so
-rows are kept per comparison and not per dual variable. For solvers that work on items,
-a row is that of one item.
+costs two rows of the item kernel. A tie and its mirror share one row up to sign. For
+solvers that work on items, a row is that of one item.
 
-*Matrix rows* are what solvers see: blocks, combinations of rows, products.
-:class:`CachedRows` computes rows when they are needed and keeps the most recent ones,
-:class:`FactorRows` has a thin factor, from pivoted Cholesky or from few features, that
-stands for all of them, and :class:`LinearRows` multiplies through many features.
-:func:`make_rows` chooses.
+*Matrix rows* are what solvers see: :class:`CachedRows` computes rows when they are
+needed, :class:`FactorRows` has a thin factor that stands for all of them, and
+:class:`LinearRows` multiplies through many features. :func:`make_rows` chooses.
 """
 
 from __future__ import annotations
@@ -47,10 +44,7 @@ class ItemKernel(Protocol):
     def block(
         self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Values between ``index`` and all items, shape ``(len(index), N)``.
-
-        The result is the caller's to change; ``out`` may be used for it.
-        """
+        """Values between ``index`` and all items, ``(len(index), N)``, maybe in out."""
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -85,9 +79,7 @@ class FunctionKernel:
     """Kernel values computed when they are asked for."""
 
     def __init__(self, function: KernelFunction, table: Table) -> None:
-        self.function = function
-        self.table = table
-        self.n_items = table.shape[0]
+        self.function, self.table, self.n_items = function, table, table.shape[0]
         self._evaluators: dict[type, Callable[..., np.ndarray]] = {}
 
     def _evaluate(self, dtype: type) -> Callable[..., np.ndarray]:
@@ -186,9 +178,7 @@ class ItemPairRows:
     """The pair kernel over an item kernel."""
 
     def __init__(self, kernel: ItemKernel, left: np.ndarray, right: np.ndarray) -> None:
-        self.kernel = kernel
-        self.left = left
-        self.right = right
+        self.kernel, self.left, self.right = kernel, left, right
         self.n_rows = len(left)
 
     def fill(self, index: np.ndarray, table: np.ndarray, slots: np.ndarray) -> None:
@@ -217,12 +207,8 @@ class ItemPairRows:
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of ``K``."""
-        left, right = self.left, self.right
-        return (
-            self.kernel.paired(right, right)
-            + self.kernel.paired(left, left)
-            - 2.0 * self.kernel.paired(left, right)
-        )
+        left, right, k = self.left, self.right, self.kernel.paired
+        return k(right, right) + k(left, left) - 2.0 * k(left, right)
 
 
 class DifferenceRows:
@@ -324,8 +310,7 @@ class CachedRows:
     def __init__(
         self, source: RowSource, max_bytes: float, dtype: type | None = None
     ) -> None:
-        self.source = source
-        self.n_rows = source.n_rows
+        self.source, self.n_rows = source, source.n_rows
         if dtype is None:
             dtype = np.float64 if self.n_rows <= _DOUBLE_LIMIT else np.float32
         self.dtype = dtype
@@ -401,26 +386,20 @@ def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
     # Beyond a third of the rows the factor costs as much as the matrix it stands for.
     budget = int(min(max(n // 3, 32), _MAX_PIVOTS, max(max_bytes / (8 * n), 1)))
     if isinstance(source, DifferenceRows) and source.Z.shape[1] <= budget:
-        Z = source.Z
-        return FactorRows(
-            np.ascontiguousarray((Z.toarray() if sp.issparse(Z) else Z).T)
-        )
+        Z = source.Z.toarray() if sp.issparse(source.Z) else source.Z
+        return FactorRows(np.ascontiguousarray(Z.T))
     if isinstance(source, DifferenceRows) and sp.issparse(source.Z):
         # Rows of a sparse product are cheap, and its factor would be dense.
         return CachedRows(source, max_bytes)
+
+    def rows(index: np.ndarray) -> np.ndarray:
+        out = np.empty((len(index), n))
+        source.fill(index, out, np.arange(len(index)))
+        return out
+
     with one_blas_thread():
-        factor = pivoted_cholesky(
-            lambda index: _double_rows(source, index),
-            source.diagonal(),
-            max_pivots=budget,
-        )
+        factor = pivoted_cholesky(rows, source.diagonal(), max_pivots=budget)
     return FactorRows(factor.rows) if factor.complete else CachedRows(source, max_bytes)
-
-
-def _double_rows(source: RowSource, index: np.ndarray) -> np.ndarray:
-    out = np.empty((len(index), source.n_rows))
-    source.fill(index, out, np.arange(len(index)))
-    return out
 
 
 @njit(cache=True, nogil=True)
@@ -441,10 +420,6 @@ def add_rows(table, slots, coef, f):  # type: ignore[no-untyped-def]
         if c != 0.0:
             for t in range(len(f)):
                 f[t] += c * row[t]
-
-
-# A thin factor has at most this many rows; interior-point steps cost n r².
-_MAX_FEATURES = 1000
 
 
 class ItemRows:
@@ -517,7 +492,7 @@ def make_item_rows(kernel: ItemKernel, max_bytes: float = 2e8) -> MatrixRows:
 def make_linear_rows(X: Table, max_bytes: float = 2e8) -> MatrixRows:
     """Rows of the linear kernel between items, never more than the features need."""
     n, p = X.shape
-    thin = p <= min(max(n // 3, 32), _MAX_FEATURES)
+    thin = p <= min(max(n // 3, 32), _MAX_PIVOTS)
     if thin and not sp.issparse(X):
         return FactorRows(X.T)
     if thin and 8.0 * n * p <= max_bytes:

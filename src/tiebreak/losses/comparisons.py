@@ -130,10 +130,8 @@ class Davidson:
         """Give ∂(-ln p_c)/∂d and ∂(-ln p_c)/∂t, shape (m, 3) each."""
         p = self.probabilities(d, t)
         half = 0.5 * (p[:, 2] - p[:, 0])
-        return (
-            half[:, None] - np.array([-0.5, 0.0, 0.5]),
-            p[:, 1, None] - np.array([0.0, 1.0, 0.0]),
-        )
+        in_d = half[:, None] - np.array([-0.5, 0.0, 0.5])
+        return in_d, p[:, 1, None] - np.array([0.0, 1.0, 0.0])
 
     def threshold(self, t: float) -> float:
         """Give the largest ``|d|`` for which a tie is the most probable outcome."""
@@ -219,11 +217,9 @@ def _sigmoid(x: Vector) -> Vector:
     return np.where(x >= 0, 1.0, small) / (1.0 + small)
 
 
-def _expand(kernel: object, d: Vector, t: float, counts: Vector) -> Expansion:
+def _expand(kernel: Any, d: Vector, t: float, counts: Vector) -> Expansion:
     gradient, curvature, cross = np.empty((3, len(d)))
-    value, in_t, in_tt = kernel(  # type: ignore[operator]
-        d, t, counts, gradient, curvature, cross
-    )
+    value, in_t, in_tt = kernel(d, t, counts, gradient, curvature, cross)
     return Expansion(value, gradient, in_t, curvature, cross, in_tt)
 
 
@@ -505,9 +501,8 @@ class JointDesign:
     def apply(self, beta: Vector) -> Vector:
         """Give D β."""
         pieces = zip(self.parts, self.slices, strict=True)
-        return sum(  # type: ignore[return-value]
-            part.apply(beta[piece]) for part, piece in pieces
-        )
+        total: Any = sum(part.apply(beta[piece]) for part, piece in pieces)
+        return total
 
     def back(self, g: Vector) -> Vector:
         """Give Dᵀ g."""
@@ -516,11 +511,10 @@ class JointDesign:
     def gram(self, h: Vector) -> Vector:
         """Give Dᵀ diag(h) D."""
         out = np.empty((self.n_coef, self.n_coef))
-        for i, (part, rows) in enumerate(zip(self.parts, self.slices, strict=True)):
+        placed = list(zip(self.parts, self.slices, strict=True))
+        for i, (part, rows) in enumerate(placed):
             out[rows, rows] = part.gram(h)
-            for other, columns in zip(
-                self.parts[i + 1 :], self.slices[i + 1 :], strict=True
-            ):
+            for other, columns in placed[i + 1 :]:
                 block = _cross_gram(part, other, h)
                 out[rows, columns] = block
                 out[columns, rows] = block.T
@@ -588,9 +582,7 @@ class ComparisonObjective:
 
     def split(self, x: Vector) -> tuple[Vector, float]:
         """Give β and t."""
-        if self.tie is None:
-            return x[:-1], float(x[-1])
-        return x, self.tie
+        return (x[:-1], float(x[-1])) if self.tie is None else (x, self.tie)
 
     def value(self, x: Vector) -> float:
         """Give f(x); infinite outside its domain."""
@@ -601,9 +593,8 @@ class ComparisonObjective:
     def expand(self, x: Vector) -> tuple[float, Vector]:
         """Give f and its gradient at x, and keep x for the Hessian."""
         beta, t = self.split(x)
-        self.local: Expansion = self.link.expand(
-            self.design.apply(beta), t, self.counts
-        )
+        d = self.design.apply(beta)
+        self.local: Expansion = self.link.expand(d, t, self.counts)
         gradient = self._gradient(beta, self.local.gradient, self.local.tie_gradient)
         return self.local.value + self._penalty(beta), gradient
 

@@ -19,12 +19,9 @@ b_i the sum of w_j u_j over both,
     Σ w w z₊²  = Σ w w z₊ + ½ u·∂/∂u Σ w w z₊².
 
 The exponential loss sums c_g w_i w_j exp(-(u_i - u_j)). The exponential of a difference
-is a product, so in ascending order of grade one running sum over the worse items and
-one over the better ones give value, gradient and products with the Hessian in O(n). The
-running sums are kept relative to their largest term, and a pair whose own term
-overflows is infinite.
-
-Pairs that are written down, with weights w_k, have the squared hinge too.
+is a product, so running sums over the worse and over the better items, in order of
+grade and relative to their largest term, give value, gradient and products with the
+Hessian in O(n). Pairs that are written down have the squared hinge too.
 """
 
 from __future__ import annotations
@@ -163,9 +160,8 @@ class GradeExponential:
         tree = self.tree
         t = tree.center(tree.gather(v))
         against_worse, against_better = self._sums(t)
-        return tree.scatter(
-            self._degree * t - (against_worse + against_better) * tree.scale
-        )
+        both = against_worse + against_better
+        return tree.scatter(self._degree * t - both * tree.scale)
 
     def hessian_diagonal(self) -> Floats:
         """Give the diagonal of the Hessian at the last expanded point."""
@@ -177,29 +173,19 @@ class GradeExponential:
         # Seen from the top, with utilities negated, better items are worse ones.
         log_weight, flipped = self._log_weight, self._runs[-1] - self._runs[::-1]
         last = len(self._runs) - 1
-        add_exponential_sums(
-            against_worse, self._s, log_weight, x, self._runs, self._first_run
-        )
-        add_exponential_sums(
-            against_better[::-1],
-            -self._s[::-1],
-            log_weight[::-1],
-            x[::-1],
-            flipped,
-            last - self._first_run[::-1],
-        )
+        given = self._s, log_weight, x, self._runs, self._first_run
+        add_exponential_sums(against_worse, *given)
+        turned = -self._s[::-1], log_weight[::-1], x[::-1], flipped
+        first = last - self._first_run[::-1]
+        add_exponential_sums(against_better[::-1], *turned, first)
         return against_worse, against_better
 
 
 @njit(cache=True, nogil=True)
 def add_exponential_sums(
-    out: Floats,
-    u: Floats,
-    log_weight: Floats,
-    x: Floats,
-    runs: NDArray[np.int64],
+    out: Floats, u: Floats, log_weight: Floats, x: Floats, runs: NDArray[np.int64],
     first_run: NDArray[np.int64],
-) -> None:
+) -> None:  # fmt: skip
     """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place."""
     for group in range(len(first_run) - 1):
         largest, total = -np.inf, 0.0
@@ -226,8 +212,7 @@ class ListedSquaredHinge:
     ) -> None:
         self.better, self.worse, self.weight = better, worse, weight
         self.n_items = n_items
-        order = np.random.default_rng(0).permutation(len(better))
-        self._shuffled = order
+        self._shuffled = np.random.default_rng(0).permutation(len(better))
 
     def expand(self, u: Floats) -> tuple[float, Floats]:
         """Give the loss and its gradient; the Hessian then speaks of u."""
@@ -242,9 +227,8 @@ class ListedSquaredHinge:
 
     def hessian_diagonal(self) -> Floats:
         """Give the diagonal of the Hessian at the last expanded point."""
-        return self._sum(self.better, self._curvature) + self._sum(
-            self.worse, self._curvature
-        )
+        worse = self._sum(self.worse, self._curvature)
+        return self._sum(self.better, self._curvature) + worse
 
     def sketch(self, A: Any, n_rows: int) -> Floats:
         """Estimate AᵀHA at the last expanded point from some of the pairs."""
@@ -257,9 +241,8 @@ class ListedSquaredHinge:
         return inner_products(difference, curved)
 
     def _gather(self, in_difference: Floats) -> Floats:
-        return self._sum(self.better, in_difference) - self._sum(
-            self.worse, in_difference
-        )
+        worse = self._sum(self.worse, in_difference)
+        return self._sum(self.better, in_difference) - worse
 
     def _sum(self, item: Codes, x: Floats) -> Floats:
         total: Floats = np.bincount(item, x, self.n_items).astype(np.float64)

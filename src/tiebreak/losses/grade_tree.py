@@ -11,9 +11,8 @@ u_i < u_j + 1: when the pair does not keep a margin of one.
 
 Inside a node the items stand in ascending order of utility, so the partners of one
 item are a range: from the first item on, for an item of the lower half; up to the last
-one, for an item of the upper half. ``bound`` holds the other end of that range. It is
-found by walking two sorted lists per node, in O(n log k) after a sort of the utilities,
-and then serves any number of sums.
+one, for an item of the upper half. ``bound`` holds the other end, found by walking two
+sorted lists per node, in O(n log k) after a sort of the utilities.
 """
 
 from __future__ import annotations
@@ -362,14 +361,8 @@ class GradeTree:
         chosen = np.sort(np.concatenate(slots))
         group = np.searchsorted(np.sort(self.starts[taken]), chosen, side="right") - 1
         grade = np.searchsorted(self.cuts, chosen, side="right")
-        tree = GradeTree(
-            grade.astype(np.float64),
-            group,
-            self.weight[chosen],
-            self.per_group,
-            self.group_weight[np.sort(taken)],
-        )
-        return self.rows[chosen], tree
+        given = grade.astype(np.float64), group, self.weight[chosen], self.per_group
+        return self.rows[chosen], GradeTree(*given, self.group_weight[np.sort(taken)])
 
     def _count(self, per_group: str) -> None:
         """Count the pairs, and weigh those of each group."""
@@ -407,14 +400,8 @@ class GradeTree:
     def arrange(self, s: Floats) -> None:
         """Find which items keep no margin of one from which others."""
         self._sort(s)
-        in_order = s[self._order[0]]
-
-        def split(first: int, last: int) -> None:
-            split_nodes(
-                self.nodes, first, last, self._order, self._bound, in_order, self._spare
-            )
-
-        self._each_stage(split)
+        given = self._order, self._bound, s[self._order[0]], self._spare
+        self._each_stage(lambda a, b: split_nodes(self.nodes, a, b, *given))
 
     def partner_sums(self, x: Floats) -> tuple[Floats, Floats]:
         """Sum over the partners of each slot, as last arranged."""
@@ -435,20 +422,8 @@ class GradeTree:
         return out
 
     def _add_sums(self, x: Floats, over_worse: Floats, over_better: Floats) -> None:
-        def add(first: int, last: int) -> None:
-            add_partner_sums(
-                self.nodes,
-                first,
-                last,
-                self._order,
-                self._bound,
-                x,
-                self._spare,
-                over_worse,
-                over_better,
-            )
-
-        self._each_stage(add)
+        given = self._order, self._bound, x, self._spare, over_worse, over_better
+        self._each_stage(lambda a, b: add_partner_sums(self.nodes, a, b, *given))
 
     def _each_stage(self, work: Callable[[int, int], None]) -> None:
         for tasks in self._stages:

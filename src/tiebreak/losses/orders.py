@@ -16,8 +16,7 @@ the rest of the list, so one recursion from its end gives the sums of all stages
     e_s(i and after) = e_s(after i) + x_i e_{s-1}(after i),
 
 and one from its start their derivatives: O(k) per entry and allowed size, all terms
-positive. The objective is convex: every stage is the logarithm of a sum of exponentials
-of linear functions, minus one of them. Adding a constant to θ changes no probability;
+positive. The objective is convex. Adding a constant to θ changes no probability;
 without a penalty the Hessian gets a term that keeps the mean of θ where it is.
 """
 
@@ -32,20 +31,14 @@ from numpy.typing import NDArray
 from tiebreak.data.threads import chunks, in_threads
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
 def add_choices(
-    flat: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    weight: Floats,
-    sizes: NDArray[np.int64],
-    x: Floats,
-    v: Floats,
-    gradient: Floats,
-    curved: Floats,
-) -> float:
+    flat: Ints, ends: Ints, indptr: Ints, weight: Floats, sizes: Ints, x: Floats,
+    v: Floats, gradient: Floats, curved: Floats,
+) -> float:  # fmt: skip
     """Add up -ln of the probability of lists, with gradient and Hessian times v."""
     n_items, n_sizes = len(x) - len(sizes) + 1, len(sizes)
     longest, top_size = 0, sizes[n_sizes - 1]
@@ -128,16 +121,9 @@ def add_choices(
 
 @njit(cache=True, nogil=True)
 def add_list_matrices(
-    flat: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    weight: Floats,
-    sizes: NDArray[np.int64],
-    x: Floats,
-    hessian: Floats,
-    diagonal: Floats,
-    squares: Floats,
-) -> None:
+    flat: Ints, ends: Ints, indptr: Ints, weight: Floats, sizes: Ints, x: Floats,
+    hessian: Floats, diagonal: Floats, squares: Floats,
+) -> None:  # fmt: skip
     """Add up Hessians of -ln P and outer products of its gradients, list by list."""
     n_ties, n_items = len(sizes) - 1, len(x) - len(sizes) + 1
     one, whole = np.ones(1), np.zeros(2, dtype=np.int64)
@@ -167,8 +153,6 @@ def add_list_matrices(
                     )
 
 
-Ints = NDArray[np.int64]
-
 # Fewer entries than this are not worth dividing among threads.
 _LEAST_ENTRIES = 50_000
 
@@ -188,10 +172,8 @@ class Choices:
         cls, flat: Ints, position: Ints, indptr: Ints, weight: Floats, n_items: int
     ) -> Choices:
         """Read lists whose tied entries share the position of the first of them."""
-        begins = position + np.repeat(indptr[:-1], np.diff(indptr)) == np.arange(
-            len(flat)
-        )
-        starts = np.flatnonzero(begins)
+        first = position + np.repeat(indptr[:-1], np.diff(indptr))
+        starts = np.flatnonzero(first == np.arange(len(flat)))
         ends = np.zeros(len(flat), dtype=np.int64)
         ends[starts] = np.append(starts[1:], len(flat))
         return cls(flat, ends, indptr, weight, n_items)
@@ -264,18 +246,9 @@ class OrderLikelihood:
 
         def part(rows: slice) -> tuple[float, Floats, Floats]:
             gradient, curved = np.zeros((2, len(x)))
-            value = add_choices(
-                lists.flat,
-                lists.ends,
-                lists.indptr[rows.start : rows.stop + 1],
-                lists.weight[rows],
-                self.sizes,
-                x,
-                v,
-                gradient,
-                curved,
-            )
-            return value, gradient, curved
+            own = lists.indptr[rows.start : rows.stop + 1], lists.weight[rows]
+            given = lists.flat, lists.ends, *own, self.sizes
+            return add_choices(*given, x, v, gradient, curved), gradient, curved
 
         parts = in_threads(part, self._parts)
         theta = x[: lists.n_items]
@@ -288,15 +261,6 @@ class OrderLikelihood:
 
     def _matrices(self, hessian: Floats, squares: Floats) -> Floats:
         lists, diagonal = self.choices, np.zeros(self.n_variables)
-        add_list_matrices(
-            lists.flat,
-            lists.ends,
-            lists.indptr,
-            lists.weight,
-            self.sizes,
-            self._x,
-            hessian,
-            diagonal,
-            squares,
-        )
+        given = lists.flat, lists.ends, lists.indptr, lists.weight, self.sizes
+        add_list_matrices(*given, self._x, hessian, diagonal, squares)
         return diagonal

@@ -21,11 +21,11 @@ from tiebreak.metrics.inputs import (
     row_weights,
 )
 
+Floats = NDArray[np.float64]
+
 
 def comparison_error(
-    outcome: ArrayLike,
-    predicted: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    outcome: ArrayLike, predicted: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
     """Fraction of pairs whose predicted outcome is wrong.
 
@@ -61,10 +61,8 @@ def comparison_error(
 
 
 def comparison_roc_curve(
-    outcome: ArrayLike,
-    difference: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    outcome: ArrayLike, difference: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[Floats, Floats, Floats]:
     """ROC curve of a utility difference against outcomes with ties.
 
     At threshold τ a pair is called different when ``|dᵢ| > τ``, in favor of the side
@@ -291,7 +289,7 @@ def ranked_probability_score(
 
 def _check(
     outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Return what happened (a mask), probabilities and weights, of weights above 0."""
     truth = outcome_vector(outcome, "outcome")
     rows = probability_rows(proba, len(truth))

@@ -35,6 +35,8 @@ from tiebreak.metrics.pair_counts import (
     sums_by,
 )
 
+Floats = NDArray[np.float64]
+
 
 def swapped_pairs(
     y: ArrayLike,
@@ -121,7 +123,7 @@ def _pooled_pairs(
     utility: ArrayLike,
     qid: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return concordant, tied and discordant pair weight over all groups."""
     grades = numeric_vector(y, "y")
     utilities = numeric_vector(utility, "utility", len(grades))
@@ -211,7 +213,7 @@ def ndcg(
     return float(value.mean())
 
 
-def _gains(grades: NDArray[Any], gain: str) -> NDArray[np.float64]:
+def _gains(grades: NDArray[Any], gain: str) -> Floats:
     """Return the gain of each row."""
     bad = np.flatnonzero(grades < 0)
     if len(bad):
@@ -234,11 +236,8 @@ def _gains(grades: NDArray[Any], gain: str) -> NDArray[np.float64]:
 
 
 def _discounted_gain(
-    group: NDArray[np.int64],
-    score: NDArray[Any],
-    gains: NDArray[np.float64],
-    depth: int,
-) -> NDArray[np.float64]:
+    group: NDArray[np.int64], score: NDArray[Any], gains: Floats, depth: int
+) -> Floats:
     """Return each group's DCG by falling score, equal scores sharing gains."""
     order, run = sort_into_runs(group, -dense_ranks(group, score))
     position = np.arange(len(order)) - group_starts(group)[group[order]]
@@ -323,7 +322,7 @@ def _expected_capped_draws(
     n_block: NDArray[np.int64],
     n_draws: NDArray[np.int64],
     cap: NDArray[np.int64],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return E min(fixed + H, cap), H the marked rows of ``n_draws`` in ``n_block``."""
     expected = fixed + n_draws * n_marked / n_block
     most = np.minimum(n_marked, n_draws)
@@ -443,7 +442,7 @@ def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
             )
 
 
-def _pairs_apart(group: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
+def _pairs_apart(group: NDArray[np.int64], values: NDArray[Any]) -> Floats:
     """Count the pairs of different values in each group."""
     order, run = sort_into_runs(group, values)
     size = np.bincount(run).astype(np.float64)
@@ -452,9 +451,7 @@ def _pairs_apart(group: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.f
     return (n_rows**2 - sums_by(run_group, size**2)) / 2
 
 
-def _mean_over_groups(
-    agreement: NDArray[np.float64], spread: NDArray[np.float64], name: str
-) -> float:
+def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
     """Average agreement / √spread over the groups whose spread is positive."""
     exists = spread > 0
     n_without = int(np.count_nonzero(~exists))

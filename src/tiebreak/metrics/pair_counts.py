@@ -22,6 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
 
 def sort_into_runs(
     group: NDArray[np.int64], values: NDArray[Any]
@@ -35,7 +37,7 @@ def sort_into_runs(
     return order, np.cumsum(starts) - 1
 
 
-def sums_by(code: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.float64]:
+def sums_by(code: NDArray[np.int64], values: NDArray[Any]) -> Floats:
     """Add up the values of each code 0, 1, ..."""
     return np.bincount(code, weights=values).astype(np.float64, copy=False)
 
@@ -54,9 +56,7 @@ def dense_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.in
     return ranks
 
 
-def average_ranks(
-    group: NDArray[np.int64], values: NDArray[Any]
-) -> NDArray[np.float64]:
+def average_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> Floats:
     """Rank the rows of each group from 0; tied rows share their mean rank."""
     order, run = sort_into_runs(group, values)
     size = np.bincount(run)
@@ -67,11 +67,8 @@ def average_ranks(
 
 
 def pair_counts(
-    y: NDArray[Any],
-    utility: NDArray[Any],
-    group: NDArray[np.int64],
-    weight: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    y: NDArray[Any], utility: NDArray[Any], group: NDArray[np.int64], weight: Floats
+) -> Floats:
     """Return concordant, tied and discordant pair weight of each group."""
     ranks = dense_ranks(group, utility)
     order, run = sort_into_runs(group, y)
@@ -95,10 +92,10 @@ def _tree_size(n_leaves: int) -> int:
 
 @njit(cache=True, nogil=True)
 def add_pair_weights(
-    counts: NDArray[np.float64],
-    tree: NDArray[np.float64],
+    counts: Floats,
+    tree: Floats,
     ranks: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    weight: Floats,
     run_starts: NDArray[np.int64],
     first_runs: NDArray[np.int64],
 ) -> None:

@@ -33,7 +33,6 @@ from tiebreak.metrics.inputs import outcome_vector
 
 OUTCOMES = np.array([-1, 0, 1])
 # What has one entry per row: outcomes, grades, groups or weights; or None.
-Given = ArrayLike | None
 
 
 class ThresholdWarning(UserWarning):
@@ -188,7 +187,7 @@ class UtilityMixin:
         return self.utility(X)
 
     def order(
-        self, X: Any, qid: Given = None
+        self, X: Any, qid: ArrayLike | None = None
     ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
         """Row numbers of items, best first.
 
@@ -214,7 +213,12 @@ class UtilityMixin:
         return np.split(ordered, ends)
 
     def score(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
 
@@ -305,7 +309,7 @@ class UtilityMixin:
         remember_features(self, table)
         self.fitted_with_qid_ = with_qid
 
-    def _refuse_groups(self, qid: Given) -> None:
+    def _refuse_groups(self, qid: ArrayLike | None) -> None:
         """Refuse qid with comparisons."""
         if qid is not None:
             raise ValueError(
@@ -351,7 +355,7 @@ def some_pairs(X: Any) -> Pairs:
 
 
 def read_comparisons(
-    X: Any, y: Given, sample_weight: Given
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64], NDArray[np.intp]]:
     """Check comparisons; return those of positive weight, and their row numbers."""
     pairs, outcome, weight = check_comparisons(X, y, sample_weight)
@@ -361,7 +365,9 @@ def read_comparisons(
     return pairs, outcome, weight, rows
 
 
-def accuracy(y: ArrayLike, predicted: NDArray[Any], sample_weight: Given) -> float:
+def accuracy(
+    y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
+) -> float:
     """Return the weighted share of outcomes that were predicted."""
     # Unlike in fit, a few rows without a left winner are nothing unusual.
     outcome = outcome_vector(y, "y", len(predicted))

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.sparsefuncs import min_max_axis
 from sklearn.utils.validation import check_is_fitted
@@ -36,7 +36,7 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
 from tiebreak.metrics import swapped_pairs
-from tiebreak.models.base import Given, UtilityMixin, is_number, refuse_only_ties
+from tiebreak.models.base import UtilityMixin, is_number, refuse_only_ties
 from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
 
 Floats = NDArray[np.float64]
@@ -477,10 +477,10 @@ class RankBoost(UtilityMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from comparisons, graded items or orders.

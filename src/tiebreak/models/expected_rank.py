@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression
@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import ItemTable, is_pairs
 from tiebreak.losses import GradeTree
-from tiebreak.models.base import Given, UtilityMixin
+from tiebreak.models.base import UtilityMixin
 from tiebreak.models.graded_problem import plant_tree, read_grades
 
 Floats = NDArray[np.float64]
@@ -84,7 +84,12 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         self.regressor = regressor
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from orders or graded items.
 

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Grades, ItemTable, Orders, check_grades, check_weights
 from tiebreak.data.messages import warn_user
 from tiebreak.losses import GradeHinge, GradeTree, UtilityLoss
-from tiebreak.models.base import Given
 from tiebreak.models.kernel_utility import (
     KernelFactor,
     KernelUtility,
@@ -35,7 +34,11 @@ Codes = NDArray[np.int64]
 
 
 def read_grades(
-    model: Any, X: Any, y: Given, qid: Given, sample_weight: Given
+    model: Any,
+    X: Any,
+    y: ArrayLike | None,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
 ) -> tuple[Grades, Floats]:
     """Check graded items or orders for a model that starts to be fitted to them."""
     grades, weight = check_graded(X, y, qid, sample_weight)
@@ -46,7 +49,7 @@ def read_grades(
 
 
 def check_graded(
-    X: Any, y: Given, qid: Given, sample_weight: Given
+    X: Any, y: ArrayLike | None, qid: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Grades, Floats]:
     """Check graded items or orders; return them and the weights of their rows."""
     if isinstance(X, Orders):
@@ -56,7 +59,12 @@ def check_graded(
     return grades, check_weights(sample_weight, len(grades.y))
 
 
-def check_lists(orders: Orders, y: Given, qid: Given, sample_weight: Given) -> Floats:
+def check_lists(
+    orders: Orders,
+    y: ArrayLike | None,
+    qid: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Floats:
     """Refuse y and qid with orders; return the weights of lists at their entries."""
     if y is not None or qid is not None:
         raise ValueError(

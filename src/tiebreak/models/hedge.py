@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +26,6 @@ from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics import swapped_pairs
 from tiebreak.metrics.pair_counts import pair_counts
 from tiebreak.models.base import (
-    Given,
     UtilityMixin,
     accuracy,
     is_number,
@@ -279,7 +278,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         self.preference = preference
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from orders or graded items, all at once.
 
@@ -309,7 +313,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return self
 
     def partial_fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from some more orders, one round for each, as they come.
 
@@ -434,7 +443,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return to_outcomes(self.decision_function(X), EQUAL)
 
     def order(
-        self, X: Any, qid: Given = None
+        self, X: Any, qid: ArrayLike | None = None
     ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
         """Row numbers of items best first, ordered as one set.
 
@@ -463,7 +472,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return [rows[self._order_together(table.take(rows))] for rows in groups]
 
     def score(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """Accuracy on comparisons; 1 - swapped-pair fraction of the orders.
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
 from tiebreak.data.validation import check_features, remember_features
-from tiebreak.models.base import OUTCOMES, Given, UtilityMixin, some_pairs
+from tiebreak.models.base import OUTCOMES, UtilityMixin, some_pairs
 
 
 class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
@@ -51,7 +51,13 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     def __init__(self, *, tie: bool = False) -> None:
         self.tie = tie
 
-    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Count outcomes.
 
         Parameters

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
 from tiebreak.data.validation import pairs_within_groups
-from tiebreak.models.base import OUTCOMES, Given, ThresholdWarning, UtilityMixin
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
 from tiebreak.models.graded_problem import check_graded, check_lists
 from tiebreak.solvers import best_threshold
 
@@ -98,7 +98,12 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self.ranker, self.max_pairs = ranker, max_pairs
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the ranker, then the threshold.
 
@@ -176,7 +181,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _around(
-        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: Given = None
+        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> ThresholdCompare:
         """Learn the threshold of a ranker that has been fitted on comparisons."""
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)

@@ -209,6 +209,7 @@ def running(
     Yields
     ------
     None
+        The settings hold inside the block.
 
     Examples
     --------

@@ -42,36 +42,25 @@ _SCALARS = (
     *("str_", "bytes_", "datetime64", "timedelta64"),
 )
 
+# Written out, so that a name which is not here is not trusted.
+_OURS = (
+    "BradleyTerry CoRankingPursuit Elo ExpectedRankRegression Glicko Glicko2 "
+    "HedgeOrder L1Ranker L1RankerCV LogisticCompare MajorityCompare MatchingPursuit "
+    "MaxMarginCompare NystroemMap OnItems OrderSVM OrdinalSVM PlackettLuce RankBoost "
+    "RankRLS RankSVM RankingPursuit SVMCompare SwapSVM ThresholdCompare"
+)
+_PREPROCESSING = (
+    "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "
+    "QuantileTransformer RobustScaler StandardScaler"
+)
+
 # What each loader of skops may build. Loaders that are not here (for functions, bound
 # methods, functools.partial, operator.*, calls of constructors, random generators,
 # trees with unchecked indices) may build nothing.
 _TRUSTED: dict[str, tuple[str, ...]] = {
     "ObjectNode": (
-        "tiebreak.BradleyTerry",
-        "tiebreak.CoRankingPursuit",
-        "tiebreak.Elo",
-        "tiebreak.ExpectedRankRegression",
-        "tiebreak.Glicko",
-        "tiebreak.Glicko2",
-        "tiebreak.HedgeOrder",
-        "tiebreak.L1Ranker",
-        "tiebreak.L1RankerCV",
-        "tiebreak.LogisticCompare",
-        "tiebreak.MajorityCompare",
-        "tiebreak.MatchingPursuit",
-        "tiebreak.MaxMarginCompare",
-        "tiebreak.NystroemMap",
-        "tiebreak.OnItems",
-        "tiebreak.OrderSVM",
-        "tiebreak.OrdinalSVM",
-        "tiebreak.PlackettLuce",
-        "tiebreak.RankBoost",
-        "tiebreak.RankRLS",
-        "tiebreak.RankSVM",
-        "tiebreak.RankingPursuit",
-        "tiebreak.SVMCompare",
-        "tiebreak.SwapSVM",
-        "tiebreak.ThresholdCompare",
+        *(f"tiebreak.{name}" for name in _OURS.split()),
+        *(f"sklearn.preprocessing._data.{name}" for name in _PREPROCESSING.split()),
         "sklearn.compose._column_transformer.ColumnTransformer",
         "sklearn.decomposition._kernel_pca.KernelPCA",
         "sklearn.decomposition._pca.PCA",
@@ -84,15 +73,6 @@ _TRUSTED: dict[str, tuple[str, ...]] = {
         "sklearn.linear_model._base.LinearRegression",
         "sklearn.pipeline.FeatureUnion",
         "sklearn.pipeline.Pipeline",
-        "sklearn.preprocessing._data.Binarizer",
-        "sklearn.preprocessing._data.KernelCenterer",
-        "sklearn.preprocessing._data.MaxAbsScaler",
-        "sklearn.preprocessing._data.MinMaxScaler",
-        "sklearn.preprocessing._data.Normalizer",
-        "sklearn.preprocessing._data.PowerTransformer",
-        "sklearn.preprocessing._data.QuantileTransformer",
-        "sklearn.preprocessing._data.RobustScaler",
-        "sklearn.preprocessing._data.StandardScaler",
         "sklearn.preprocessing._discretization.KBinsDiscretizer",
         "sklearn.preprocessing._encoders.OneHotEncoder",
         "sklearn.preprocessing._encoders.OrdinalEncoder",
@@ -112,11 +92,10 @@ _TRUSTED: dict[str, tuple[str, ...]] = {
     ),
     "NdArrayNode": ("numpy.ndarray", *(f"numpy.{name}" for name in _SCALARS)),
     "DTypeNode": ("numpy.dtype",),
-    "SparseMatrixNode": (
-        "scipy.sparse._csc.csc_array",
-        "scipy.sparse._csc.csc_matrix",
-        "scipy.sparse._csr.csr_array",
-        "scipy.sparse._csr.csr_matrix",
+    "SparseMatrixNode": tuple(
+        f"scipy.sparse._{kind}.{kind}_{what}"
+        for kind in ("csc", "csr")
+        for what in ("array", "matrix")
     ),
 }
 TRUSTED = tuple(sorted({name for names in _TRUSTED.values() for name in names}))

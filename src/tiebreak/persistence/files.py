@@ -173,8 +173,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     model : estimator
         A fitted model of tiebreak, or a fitted scikit-learn Pipeline that contains one.
     path : str or path-like
-        Where to. An existing file is replaced in one step once the new one is complete
-        on disk, so that an error or a full disk leaves it as it was.
+        Where to. An existing file is replaced in one step once the new one is complete.
 
     Returns
     -------
@@ -188,8 +187,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     sklearn.exceptions.NotFittedError
         If it is not fitted.
     ValueError
-        If it contains what cannot be stored, above all a callable kernel: a function
-        cannot be stored in a file that must not run code.
+        If it contains what cannot be stored, above all a callable kernel.
     OSError
         If the file cannot be written.
 
@@ -252,18 +250,15 @@ def load(
     trusted : iterable of str, default=()
         Qualified names, such as ``"mypackage.steps.LogScaler"``, of types that the file
         may contain besides models of tiebreak, usual transformers of scikit-learn and
-        arrays. Name only what you would also run: the file decides with what these
-        types are filled and where these functions are called.
+        arrays. Name only what you would also run: the file decides how it is filled.
     max_bytes : int, default=2**30
-        Size of the largest file to read. Members are not compressed, so that no more
-        than this is read from it. 1 GiB holds a million support items of 100 features,
-        and reading it takes about twice that memory.
+        Size of the largest file to read, which takes about twice that memory. 1 GiB
+        holds a million support items of 100 features.
 
     Returns
     -------
     estimator
-        The model. It predicts what the saved one did, to the last bit, as long as the
-        versions of the libraries are the same.
+        The model, which predicts as the saved one to the last bit, with equal versions.
 
     Raises
     ------

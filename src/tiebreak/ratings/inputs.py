@@ -18,6 +18,8 @@ from tiebreak.data.columns import as_column, factorize, plain_values, refuse_mis
 from tiebreak.data.items import describe_non_finite
 from tiebreak.data.messages import list_rows
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -27,7 +29,7 @@ class Results:
     left: NDArray[np.int64]  # (m,), numbers of the items
     right: NDArray[np.int64]
     outcome: NDArray[np.int8]
-    weight: NDArray[np.float64]  # all positive
+    weight: Floats  # all positive
     kept: NDArray[np.bool_] | None  # (n,), which rows are among the m; None: all
     n_rows: int  # n
 
@@ -92,7 +94,7 @@ def check_row_column(
     return column
 
 
-def check_row_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
+def check_row_numbers(values: Any, name: str, n_rows: int) -> Floats:
     """Check a finite number per row, or one number for all rows."""
     if isinstance(values, Real):
         values = np.full(n_rows, float(values))
@@ -114,7 +116,7 @@ def check_row_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.float64
 
 def check_row_covariates(
     advantage: ArrayLike | None, context: Any, n_rows: int
-) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+) -> tuple[Floats, tuple[str, ...] | None]:
     """Give advantage and context as columns, (n_rows, 0 to q + 1), and their names."""
     columns, names = [], None
     if advantage is not None:
@@ -140,9 +142,9 @@ def favor_of_left(
     advantage: ArrayLike | None,
     advantage_coef: float | None,
     context: Any,
-    context_coef: NDArray[np.float64] | None,
+    context_coef: Floats | None,
     n_rows: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sum what advantage and context add to left's strength, shape (n_rows,)."""
     for name, given, coef in (
         ("advantage", advantage, advantage_coef),

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Leaderboards: ratings, how certain they are, what they rest on, what to compare next.
 
-The public class comes first; then the scale of ratings, the columns of intervals and
-ranks, categories of rows, the matrix of results, the choice of pairs to compare next,
-and the table for the terminal.
+The public class comes first; then the scale of ratings, intervals and ranks,
+categories, the matrix of results, pairs to compare next, and the terminal table.
 """
 
 from __future__ import annotations
@@ -39,6 +38,8 @@ from tiebreak.ratings.strengths.inference import (
     ranks_and_groups,
 )
 
+Floats = NDArray[np.float64]
+
 
 class Leaderboard:
     """Items by rating, with intervals of ratings and of ranks.
@@ -57,7 +58,7 @@ class Leaderboard:
         Where the intervals of BradleyTerry come from; PlackettLuce has ``"sandwich"``
         and ``"model"``. None: ``"cluster"`` if there are raters, else ``"sandwich"``.
     n_resamples : int, default=1000
-        Resamples of the bootstrap.
+        Of the bootstrap.
     scale, base : float, default=400.0 and 10.0
         At a difference of `scale` the odds of winning are `base` to one, ties left
         aside; ``scale=1, base=math.e`` gives strengths. Elo and Glicko ignore both.
@@ -150,10 +151,8 @@ class Leaderboard:
         by : array-like of shape (n,), or DataFrame or dict of columns of 0 and 1
             Categories, each with a leaderboard of its own next to that of all rows: a
             column of labels, or columns of 0 and 1, one per category, that may overlap.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
-        columns : dict, optional
-            Row-aligned arguments of the model's ``fit``, by name, such as ``rater``.
+        sample_weight, columns : array-like and dict, optional
+            Weights, and other row-aligned arguments of ``fit``, by name.
         **options
             Parameters of the leaderboard, such as `level` and `reference`.
 
@@ -199,8 +198,7 @@ class Leaderboard:
         Returns
         -------
         polars.DataFrame
-            The columns of `table` behind a column ``category``; all rows first, as
-            ``"all"``.
+            `table` with a column ``category`` before it; first ``"all"``.
         """
         boards = {"all": self} | self.categories
         tables = [
@@ -307,9 +305,7 @@ class RatingScale:
             )
         return int(found[0])
 
-    def apply(
-        self, strength: NDArray[np.float64], place: int | None
-    ) -> NDArray[np.float64]:
+    def apply(self, strength: Floats, place: int | None) -> Floats:
         """Give ratings of strengths; the last axis is of items."""
         mean = strength.mean(axis=-1, keepdims=True)
         zero = mean if place is None else strength[..., [place]]
@@ -360,7 +356,7 @@ def model_columns(
 
 def _strengths(
     model: Any, uncertain: Uncertain, scale: RatingScale, columns: dict[str, Any]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Ratings of strengths; intervals, ranks and groups go into `columns`."""
     place = scale.place(model.items_)
     rating = scale.apply(model.strength_, place)
@@ -398,7 +394,7 @@ def _strengths(
 
 
 def _ranks_and_groups(
-    strength: NDArray[np.float64], covariance: NDArray[np.float64], level: float
+    strength: Floats, covariance: Floats, level: float
 ) -> dict[str, Any]:
     ranks, groups = ranks_and_groups(strength, covariance, level)
     letters: list[list[str]] = [[] for _ in strength]
@@ -480,8 +476,8 @@ class ResultsMatrix:
     """
 
     items: NDArray[Any]
-    wins: NDArray[np.float64]
-    ties: NDArray[np.float64]
+    wins: Floats
+    ties: Floats
 
     @classmethod
     def of(cls, model: BradleyTerry, chosen: NDArray[np.int64]) -> ResultsMatrix:
@@ -500,12 +496,12 @@ class ResultsMatrix:
         return cls(names[chosen], wins, ties)
 
     @property
-    def games(self) -> NDArray[np.float64]:
+    def games(self) -> Floats:
         """How often each two met; shape (k, k), symmetric."""
         return self.wins + self.wins.T + self.ties
 
     @property
-    def points(self) -> NDArray[np.float64]:
+    def points(self) -> Floats:
         """Share of points, a tie counting half; NaN for two who never met."""
         games = self.games
         with np.errstate(invalid="ignore"):
@@ -531,13 +527,13 @@ class NextPairs(NamedTuple):
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    gain: NDArray[np.float64]  # nats
+    gain: Floats  # nats
 
 
 def choose_next_pairs(
-    strength: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    information: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    strength: Floats,
+    covariance: Floats,
+    information: Callable[[Floats], Floats],
     n_pairs: int,
 ) -> NextPairs:
     """Choose comparisons greedily by expected information.

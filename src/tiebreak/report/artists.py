@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Artists of matplotlib: hundreds of small cells with numbers, and plain ticks.
 
-Every text of matplotlib is laid out by itself, which for the cells of a large matrix
-takes seconds. The numbers in cells are short and stand in the middle, so there is
-nothing to lay out: one artist hands all of them to the renderer, in groups that carry
-the ids by which a page finds them.
-
-Matplotlib writes powers of ten as mathematics, but texts of our figures are never
-mathematics, because names of items may hold dollar signs.
+Every text of matplotlib is laid out by itself, which for a large matrix takes seconds.
+One artist hands all numbers to the renderer, in groups that carry the ids by which a
+page finds them. Powers of ten are written as text, since texts of our figures are never
+mathematics: names of items may hold dollar signs.
 
 This module imports matplotlib; import it where something is drawn.
 """

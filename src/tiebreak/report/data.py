@@ -233,14 +233,10 @@ class ReportData:
         Sentences in plain words.
     level : float
         Confidence of the intervals.
-    matrix : ResultsMatrix or None
-        Results between the best items; at most 30 are shown.
-    quality : QualityData or None
-        How good predictions were.
-    weights : sequence of (str, float) or None
-        Features and their weights.
-    pictures : sequence of Picture
-        Figures about what matters.
+    matrix, quality : ResultsMatrix and QualityData, or None
+        Results between the best items, at most 30, and how good predictions were.
+    weights, pictures : sequence of (str, float) or None, sequence of Picture
+        Features and their weights, and figures about what matters.
     history, history_note : polars.DataFrame or None, str
         Columns ``time`` (or ``period``, ``row``), ``item``, ``rating``, of which the
         first 5 to 8 items of the leaderboard are drawn; what a point is, in words.
@@ -292,8 +288,7 @@ class ReportData:
         Returns
         -------
         dict
-            Tables as lists of rows, arrays as lists, dates as text, None where there
-            is no finite number; of pictures title and description.
+            Tables as lists of rows; of pictures title and description.
         """
         return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
 

@@ -45,10 +45,8 @@ class LeaderboardDisplay(Display):
 
     Parameters
     ----------
-    item : sequence of shape (n,)
-        Names, best first.
-    rating : array-like of shape (n,)
-        Ratings.
+    item, rating : sequence and array-like of shape (n,)
+        Names, best first, and ratings.
     lower, upper : array-like of shape (n,), optional
         Intervals; NaN where there is none.
     level : float, optional
@@ -92,10 +90,8 @@ class LeaderboardDisplay(Display):
 
         Parameters
         ----------
-        board : Leaderboard
-            Where from.
-        top : int, default=30
-            How many items.
+        board, top : Leaderboard, int, default=30
+            Where from, and how many items.
 
         Returns
         -------
@@ -388,10 +384,8 @@ class ComparisonROCDisplay(Display):
     ----------
     fpr, tpr : array-like of shape (m,)
         As :func:`tiebreak.metrics.comparison_roc_curve` gives them.
-    auc : float, optional
-        Area under the curve, continued to the right, for the legend.
-    name : str, optional
-        What the curve is of, for the legend.
+    auc, name : float and str, optional
+        Area under the curve, and what the curve is of, for the legend.
 
     Attributes
     ----------
@@ -535,14 +529,10 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            What happened: -1 left, 0 tie, +1 right.
-        proba : array-like of shape (n, 3)
-            Probabilities of left, tie and right.
-        n_bins : int, default=10
-            Bins between 0 and 1.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
+        y, proba : array-like of shape (n,) and (n, 3)
+            What happened: -1 left, 0 tie, +1 right; and their probabilities.
+        n_bins, sample_weight : int, default=10, and array-like of shape (n,), optional
+            Bins between 0 and 1, and weights.
 
         Returns
         -------

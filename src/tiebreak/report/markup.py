@@ -30,10 +30,7 @@ def clean(text: Any) -> str:
 
 
 def shorten(text: Any, most: int = _LONGEST) -> str:
-    """Give clean text of at most `most` characters, its middle left out.
-
-    Names that differ at their ends only should not become equal.
-    """
+    """Give clean text of at most `most` characters, its middle left out."""
     whole = clean(text)
     if len(whole) <= most:
         return whole

@@ -196,18 +196,15 @@ class L1PathDisplay:
 
     Parameters
     ----------
-    alphas : array-like of shape (n_alphas,)
-        Penalties, descending, above 0.
-    coefs : array-like of shape (n_alphas, n_features)
-        Weights.
+    alphas, coefs : array-like of shape (n_alphas,) and (n_alphas, n_features)
+        Penalties, descending, above 0, and weights.
     scores : array-like of shape (n_alphas, n_folds), optional
         Scores of held-out folds, greater is better.
     names : sequence of str, optional
         Names of the features; their numbers by default.
-    scoring : str, optional
-        Name of the score. Losses, such as ``"swapped_pairs"``, are drawn as losses.
-    top : int, default=10
-        How many features to name, by the largest weight that they ever have.
+    scoring, top : str, optional, and int, default=10
+        Name of the score (losses are drawn as losses), and how many features to name,
+        by the largest weight that they ever have.
 
     Attributes
     ----------
@@ -268,10 +265,8 @@ class L1PathDisplay:
 
         Parameters
         ----------
-        path : L1Path
-            What :func:`~tiebreak.l1_path` returned; alphas of 0 are left out.
-        top : int, default=10
-            How many features to name.
+        path, top : L1Path, int
+            What :func:`~tiebreak.l1_path` returned; how many features to name.
 
         Returns
         -------
@@ -288,10 +283,8 @@ class L1PathDisplay:
 
         Parameters
         ----------
-        estimator : L1RankerCV
-            The model.
-        top : int, default=10
-            How many features to name.
+        estimator, top : L1RankerCV, int
+            The model, and how many features to name.
 
         Returns
         -------
@@ -366,11 +359,8 @@ class L1PathDisplay:
         ax.axhline(0.0, color=INK, linewidth=0.8)
         ax.set_ylabel("weight")
         if self.features:
-            side: dict[str, Any] = {
-                "loc": "center left",
-                "bbox_to_anchor": (1.01, 0.5),
-            }
-            legend = ax.legend(**side, frameon=False, fontsize=9)
+            style: dict[str, Any] = {"frameon": False, "fontsize": 9}
+            legend = ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **style)
             for text in legend.get_texts():
                 text.set_parse_math(False)
 

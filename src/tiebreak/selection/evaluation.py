@@ -77,10 +77,7 @@ class Block:
 
 
 def predict_blocks(data: EvaluationData, splits: Iterable[Any]) -> list[Block]:
-    """Fit every model on some rows and let it predict others, for every split.
-
-    Row numbers of splits count the rows of positive weight.
-    """
+    """Fit and predict for every split, whose rows are those of positive weight."""
     present = np.flatnonzero(data.weight > 0)
     return [
         _predict_block(data, present[train], present[test], number)
@@ -89,10 +86,7 @@ def predict_blocks(data: EvaluationData, splits: Iterable[Any]) -> list[Block]:
 
 
 def _predict_block(
-    data: EvaluationData,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    number: int,
+    data: EvaluationData, train: NDArray[np.int64], test: NDArray[np.int64], number: int
 ) -> Block:
     fitted = {
         name: _fit(name, model, data, train, number)
@@ -264,12 +258,8 @@ def evaluate_folds(
         Rows of the same group stay together, such as those of one query.
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
-    advantage, context
-        As in :func:`evaluate_forward`.
-    rater : array-like of shape (n,), optional
-        Who compared: for ``fit``, and for standard errors of differences.
-    sample_weight : array-like of shape (n,), optional
-        Weights. A row of weight 0 is absent.
+    advantage, context, rater, sample_weight
+        As in :func:`evaluate_forward`; raters count for standard errors too.
 
     Returns
     -------
@@ -330,18 +320,15 @@ def evaluate_forward(
     best. The baseline ``"shares"`` knows only how often left, tie and right occurred so
     far.
 
-    A model without a prior cannot predict an item that it has not seen. Rows with
-    such an item are left out *for all models*, unless every model can predict
-    them; the column ``n_unseen`` of the result says how many were left out.
+    Rows with an item that was not seen are left out *for all models*, unless every
+    model can predict them; the column ``n_unseen`` of the result says how many.
 
     Parameters
     ----------
     models : estimator or dict of str to estimator
         Models of comparisons, fitted or not; they are cloned.
-    X : Pairs or array-like of shape (n, 2, n_features)
-        Comparisons.
-    y : array-like of shape (n,)
-        Outcomes: -1 left is better, 0 tie, +1 right is better.
+    X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
+        Comparisons, and outcomes: -1 left is better, 0 tie, +1 right is better.
     period : array-like of shape (n,)
         When: dates, numbers or text, in any order.
     n_splits, min_train : int, and int or float, default=5 and None
@@ -350,12 +337,8 @@ def evaluate_forward(
         Advantage of left, for ``fit`` and for predicting. Its unit differs: Elo and
         Glicko read rating points, BradleyTerry learns what 1 is worth. A dictionary
         gives models by name an advantage of their own, and the others none.
-    context : array-like or DataFrame of shape (n, q), optional
-        Covariates of the comparisons, for ``fit`` and for predicting.
-    rater : array-like of shape (n,), optional
-        Who compared, for ``fit``.
-    sample_weight : array-like of shape (n,), optional
-        Weights, for ``fit`` and for the metrics. A row of weight 0 is absent.
+    context, rater, sample_weight : array-like of n rows, optional
+        Covariates, who compared, and weights, also of the metrics; 0 is absent.
 
     Returns
     -------
@@ -377,16 +360,8 @@ def evaluate_forward(
     >>> y = [-1, 1, -1, 1, -1, 0, -1, 0]
     >>> model = MajorityCompare()
     >>> result = evaluate_forward(model, pairs, y, period=range(8), n_splits=2)
-    >>> result.table.select("model", "n_test", "accuracy")
-    shape: (2, 3)
-    ┌─────────────────┬────────┬──────────┐
-    │ model           ┆ n_test ┆ accuracy │
-    │ ---             ┆ ---    ┆ ---      │
-    │ str             ┆ i64    ┆ f64      │
-    ╞═════════════════╪════════╪══════════╡
-    │ MajorityCompare ┆ 6      ┆ 0.5      │
-    │ shares          ┆ 6      ┆ 0.5      │
-    └─────────────────┴────────┴──────────┘
+    >>> result.table.select("model", "n_test", "accuracy").rows()
+    [('MajorityCompare', 6, 0.5), ('shares', 6, 0.5)]
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
     when = as_column(period, "period")

@@ -40,10 +40,8 @@ class L1Path:
     scores : ndarray of shape (n_alphas, n_folds) or None
         Score of every alpha on every held-out fold, greater is better; NaN for a
         correlation where every feature was dropped; None without cross-validation.
-    scoring : str or None
-        Name of the score.
-    feature_names : tuple of str or None
-        Names of the features, when the items came with names.
+    scoring, feature_names : str and tuple of str, or None
+        Name of the score, and of the features, when the items came with names.
     """
 
     alphas: Floats
@@ -134,10 +132,8 @@ def l1_path(
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
     >>> y = np.digitize(X[:, 0] - X[:, 1], [-1, 1])
     >>> path = l1_path(X, y, n_alphas=5)
-    >>> path.n_selected[:3]
-    array([0, 2, 2])
-    >>> path.scores.shape, bool(path.mean_scores[-1] > -0.1)
-    ((5, 5), True)
+    >>> path.n_selected[:3], path.scores.shape
+    (array([0, 2, 2]), (5, 5))
     """
     problem: dict[str, Any] = {"slack": slack, "reduction": reduction, "tol": tol}
     problem |= {"adjacent": adjacent, "max_iter": max_iter, "time_limit": time_limit}
@@ -247,12 +243,8 @@ class L1RankerCV(L1Utility, BaseEstimator):
     alphas : array-like of float, optional
         Values to choose from. By default `n_alphas` of them, from the smallest alpha
         that drops every feature down.
-    slack, reduction, adjacent
-        As in :class:`L1Ranker`.
-    n_alphas, eps, cv, scoring
+    slack, reduction, adjacent, n_alphas, eps, cv, scoring, tol, max_iter, time_limit
         As in :func:`l1_path`; `cv` is not None.
-    tol, max_iter, time_limit
-        As in :class:`L1Ranker`, for each alpha.
 
     Attributes
     ----------
@@ -282,8 +274,6 @@ class L1RankerCV(L1Utility, BaseEstimator):
     >>> model = L1RankerCV(n_alphas=10).fit(X, y)
     >>> 0 in model.selected_ and 1 in model.selected_, model.alpha_ < model.alpha_max_
     (True, True)
-    >>> bool(model.score(X, y) > 0.95)
-    True
     """
 
     __module__ = "tiebreak"  # where users find it

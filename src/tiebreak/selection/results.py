@@ -84,10 +84,8 @@ class ForwardResult:
         Row numbers in order of time, and the block and period number of each.
     outcome, weight : ndarray of int8 and of float64, of shape (m,)
         What happened, and weights.
-    predicted : dict of str to ndarray of shape (m,)
-        Outcomes that each model predicted.
-    proba : dict of str to ndarray of shape (m, 3)
-        Probabilities of left, tie and right, of the models that give them.
+    predicted, proba : dict of str to ndarray of shape (m,) and (m, 3)
+        Outcomes that each model predicted, and probabilities of those that give them.
     note : str
         How rows were held out, where it was not by period.
     """
@@ -108,10 +106,8 @@ class ForwardResult:
 
         Parameters
         ----------
-        model : str
-            Name of the model.
-        metric : {"accuracy", "log_loss", "brier", "rps"}, default="log_loss"
-            Which; the accuracy of a row is 1 or 0.
+        model, metric : str, {"accuracy", "log_loss", "brier", "rps"}
+            Name of the model, and which metric; the accuracy of a row is 1 or 0.
 
         Returns
         -------
@@ -151,8 +147,7 @@ class ForwardResult:
 
             B / (B - 1) · Σ_b (Σ_{i∈b} wᵢ (dᵢ - D))² / (Σᵢ wᵢ)²,
 
-        a sum over the B periods, because rows of the same period may depend on each
-        other.
+        a sum over the B periods, whose rows may depend on each other.
 
         Parameters
         ----------
@@ -270,7 +265,19 @@ class TuneResult:
         best_model: Any,
         scoring: str,
     ) -> TuneResult:
-        """Make the table; `best` is the row of the choice."""
+        """Make the table.
+
+        Parameters
+        ----------
+        candidates, scores, converged : list of dict, ndarray of shape (n, n_splits)
+            The combinations, and what was found of each on every split.
+        best, best_model, scoring : int, estimator or None, str
+            The number of the choice, its model, and the name of the metric.
+
+        Returns
+        -------
+        TuneResult
+        """
         names = list(dict.fromkeys(key for params in candidates for key in params))
         mean = scores.mean(axis=1)
         # Combinations of equal score share a place; NaN comes last.
@@ -385,8 +392,7 @@ def draw_grid(
 ) -> None:
     """Draw scores over the first two parameters that vary, or `sign` times over one.
 
-    `names` and `metric` are for the axes. ``paint(axes, scores, xs, ys)`` fills the
-    cells, where -inf is no score; by default they are shaded, with a color bar.
+    ``paint(axes, scores, xs, ys)`` fills the cells, where -inf is no score.
     """
     columns = varying_parameters(result.table)
     if len(columns) >= 2:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Splitters that hold out whole queries, whole raters, later periods or unseen items.
 
-They follow scikit-learn's protocol. Those that need a column besides X and y (`qid`,
-`rater`, `period`) request it by default, so with metadata routing it reaches them
-through GridSearchCV and cross_val_score; without routing, pass the same column as
-`groups`.
+They follow scikit-learn's protocol. Those that need a column (`qid`, `rater`, `period`)
+request it by default from metadata routing; without routing, pass it as `groups`.
 """
 
 from __future__ import annotations
@@ -90,10 +88,7 @@ class _GroupedKFold(_KFold):
         return codes, len(distinct)
 
     def _assign(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put each group in the fold that is smallest so far, large groups first.
-
-        In random order two folds differ by at most the size of the largest group.
-        """
+        """Put each group in the fold that is smallest so far, large groups first."""
         # Not scikit-learn's GroupKFold: its folds differ where groups are equally
         # large, and shuffled ones balance the number of groups and not that of rows.
         order = self._order(len(sizes))
@@ -114,11 +109,9 @@ class QueryKFold(_GroupedKFold):
     ----------
     n_splits : int, default=5
         Number of folds, at least 2.
-    shuffle : bool, default=False
-        Whether queries are assigned to folds at random, or the largest come first, so
-        that folds have nearly as many rows.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffling.
+    shuffle, random_state : bool, and int, RandomState or None, default=False and None
+        Whether queries are assigned to folds at random, and the seed. If not, the
+        largest come first, so that folds have nearly as many rows.
 
     Notes
     -----
@@ -151,10 +144,8 @@ class QueryKFold(_GroupedKFold):
 
         Parameters
         ----------
-        X : array-like, Pairs or Orders of n rows
-            Only its length matters.
-        y : object
-            Ignored.
+        X, y
+            n rows; only their number matters.
         groups, qid : array-like of shape (n,)
             The query of each row, of any type and in any order; either.
 
@@ -196,11 +187,6 @@ class RaterKFold(_GroupedKFold):
     n_splits, shuffle, random_state
         As in :class:`QueryKFold`.
 
-    Notes
-    -----
-    `rater` is requested by default from scikit-learn's metadata routing. Without
-    routing, pass it as `groups`.
-
     Examples
     --------
     >>> import numpy as np
@@ -226,10 +212,8 @@ class RaterKFold(_GroupedKFold):
 
         Parameters
         ----------
-        X : array-like, Pairs or Orders of n rows
-            Only its length matters.
-        y : object
-            Ignored.
+        X, y
+            n rows; only their number matters.
         groups, rater : array-like of shape (n,)
             The rater of each row, of any type and in any order; either.
 
@@ -268,10 +252,8 @@ class ItemKFold(_KFold):
     ----------
     n_splits : int, default=5
         Number of parts, at least 2.
-    shuffle : bool, default=True
-        Whether items are divided at random. If not, they are divided by row number.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the shuffling.
+    shuffle, random_state : bool, and int, RandomState or None, default=True and None
+        Whether items are divided at random or by row number, and the seed.
 
     Notes
     -----
@@ -440,10 +422,8 @@ class PeriodSplit(BaseCrossValidator):
 
         Parameters
         ----------
-        X : array-like or Pairs of n rows
-            Only its length matters.
-        y : object
-            Ignored.
+        X, y
+            n rows; only their number matters.
         groups, period : array-like of shape (n,)
             When each row took place: dates, numbers or text, in any order; either.
 

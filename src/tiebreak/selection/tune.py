@@ -3,10 +3,8 @@
 
 The choice is that of the plain loop "for every combination: clone, fit, score", the
 first of the best in grid order. A unit of work is one combination on one split, or all
-combinations that differ only in C: models with a method ``path(X, y, Cs, ...)`` are
-fitted for all values of C together, each from the solution before it. On comparisons,
-support vector machines share the rows of one kernel too, and the kernel values of the
-validation items are computed once for all.
+that differ only in C, for models with a method ``path(X, y, Cs, ...)``. On comparisons,
+support vector machines share kernel values too, also those of the validation items.
 """
 
 from __future__ import annotations
@@ -480,17 +478,13 @@ def tune(
         ``scorer(estimator, X, y)``, which gets ``qid`` and ``sample_weight`` too if it
         takes them. Greater is better. By default ``"error"`` for comparisons,
         ``"swapped_pairs"`` for graded items and orders.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the training rows. In cross-validation they also weigh the score,
-        where the metric takes weights.
-    qid : array-like of shape (n,), optional
-        Groups of graded items, for models that take them; handed to the splitter too.
+    sample_weight, qid : array-like of shape (n,), optional
+        Weights of the training rows (and of held-out rows, where the metric takes
+        them), and groups of graded items, also for the splitter.
     columns : mapping of str to array-like of n rows, optional
         What else ``fit`` and predictions take, such as ``rater`` or ``advantage``.
-    n_jobs : int, optional
-        Worker processes; -1 for all cores. Compiled code is compiled before they start.
-    progress : bool, optional
-        Show a progress bar on the terminal. By default if there is a terminal.
+    n_jobs, progress : int and bool, optional
+        Worker processes (-1: all cores), and whether to show a progress bar.
     checkpoint : path, optional
         A file of finished scores, from which an interrupted search continues.
     refit : bool, default=True
@@ -509,10 +503,8 @@ def tune(
     >>> grid = {"C": [1, 10, 100], "gamma": [0.1, 1.0]}
     >>> held_out = valid.pairs, valid.y
     >>> found = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
-    >>> sorted(found.best_params)
-    ['C', 'gamma']
-    >>> found.table.shape
-    (6, 7)
+    >>> sorted(found.best_params), found.table.shape
+    (['C', 'gamma'], (6, 7))
     """
     candidates = list(ParameterGrid(grid))
     if not candidates:

@@ -14,10 +14,8 @@ Two kinds of steps look for the next plane, both from the best point so far:
 * *cutting plane*: to the minimizer of the planes, which ends where kinks decide.
 
 Either is followed by a search along the line, which costs only evaluations of R at
-u + t Ad and no product with A (Franc and Sonnenburg 2008). Planes are added from both
-sides of the minimum on the line, and from the minimizer of the planes itself. The first
-kind goes on while it works, that is while the search meets a slope of half the size and
-the gap falls; otherwise the two take turns.
+u + t Ad (Franc and Sonnenburg 2008) and adds planes from both sides of its minimum. The
+first kind goes on while slope and gap fall; otherwise the two take turns.
 """
 
 from __future__ import annotations
@@ -182,16 +180,11 @@ class Bundle:
             # From where a quasi-Newton step failed it would be the same again.
             stuck = not moved and (newton or stuck)
         return BundleSolution(
-            x=self.best.x,
-            value=value,
-            lower_bound=bound,
-            gap=max(gap, 0.0) / value if value > 0.0 else 0.0,
-            n_iter=n_iter,
+            x=self.best.x, value=value, lower_bound=bound, n_iter=n_iter,
+            gap=max(gap, 0.0) / value if value > 0.0 else 0.0, converged=bool(done),
             n_evaluations=self.n_evaluations - evaluations,
-            converged=bool(done),
-            weights=C * self.planes.combined(),
-            bundle=self,
-        )
+            weights=C * self.planes.combined(), bundle=self,
+        )  # fmt: skip
 
     def _advance(self, step: Floats, C: float, *, onward: bool) -> tuple[bool, bool]:
         """Search along a line, add planes, move."""
@@ -231,10 +224,7 @@ class Bundle:
             flat = abs(slope) <= _SLOPE_SHARE * abs(first.slope)
             if flat and trial.value <= first.value * (1.0 + _ROUNDING):
                 return True, [trial]
-            if slope <= 0.0:
-                low = trial
-            else:
-                high = trial
+            low, high = (trial, high) if slope <= 0.0 else (low, trial)
             if not onward:
                 end = end or trial
             if high is not None:
@@ -292,8 +282,7 @@ class CuttingPlanes:
 
         min over x  ½‖x‖² + C R(Ax)  ≥  C μ·b - ½ ‖C Σ μ_t a_t‖²,
 
-    attained by the planes alone at x = -C Σ μ_t a_t. Planes say nothing of C, so those
-    that were found for one serve all others.
+    attained by the planes alone at x = -C Σ μ_t a_t. They serve every C.
     """
 
     def __init__(self, n_columns: int, n_rows: int, capacity: int) -> None:
@@ -399,22 +388,18 @@ class SimplexQP:
 
         maximize over μ   qᵀμ - ½ ‖Σ μᵢ vᵢ‖²    subject to   μ ≥ 0,  Σ μ = 1.
 
-    The free variables are those that may be positive; the first is the reference. On
-    them the optimum is one linear system with the Gram matrix of the differences vᵢ -
-    v_ref. Where a step leaves the simplex, the first variable that becomes zero is
-    dropped; where it does not, the one outside that promises most is brought in. The
-    Cholesky factor is updated by one row per pivot, from the vectors themselves, so
-    that vertices may be of very different lengths. With the gradient eᵢ = qᵢ - vᵢ·Σ μ v
-    the objective is within max e - min {eᵢ : μᵢ > 0} of its maximum.
-
-    Of equal promises the lowest number is brought in; a vertex whose difference depends
-    on those of the free ones, up to 1e-7 of its length, is exchanged for one of them.
-
-    With s = μ - μ₀ this is a balanced box of :class:`~tiebreak.solvers.DualQP`, and has
-    the same solution. Pivots stay because a bundle solves one such problem per step,
-    each from the factor of the last: whole fits took 100 to 600 times as long by
-    `solve_dual_qp`, and by its pair steps alone, 6 to 16 times at C = 10 and 100.
+    The free variables may be positive; the first is the reference. On them the optimum
+    is a linear system with the Gram matrix of the differences vᵢ - v_ref. Where a step
+    leaves the simplex, the first variable that becomes zero is dropped; else the one
+    outside that promises most, of equal promises the lowest number, is brought in, or
+    exchanged for a free one that its difference depends on, up to 1e-7 of its length.
+    With eᵢ = qᵢ - vᵢ·Σ μ v the maximum is within max e - min {eᵢ : μᵢ > 0}.
     """
+
+    # With s = μ - μ₀ this is a balanced box of `DualQP`. Pivots stay because a bundle
+    # solves one such problem per step, each from the factor of the last, updated by one
+    # row per pivot from the vectors themselves: whole fits took 100 to 600 times as
+    # long by `solve_dual_qp`, and by its pair steps alone 6 to 16 times.
 
     def __init__(self, capacity: int) -> None:
         self.weight = np.zeros(capacity)
@@ -591,11 +576,9 @@ def drop_free(L, free, m, p):  # type: ignore[no-untyped-def]
 class CurvatureMemory:
     """The curvature of R(Ax), as far as steps have shown it.
 
-    A sum of many nonsmooth terms has the curvature of a smooth function where the kinks
-    are dense. The Hessian of f is taken to be I + C τ V, with V the covariance of the
-    rows of A, as if all utilities mattered equally, and τ fitted to the last step; the
-    differences of gradients seen on the way correct that, as in limited-memory BFGS
-    (Nocedal 1980). They are kept for R alone, so that they serve every C.
+    The Hessian of f is taken to be I + C τ V, with V the covariance of the rows of A
+    and τ fitted to the last step; differences of gradients correct that, as in
+    limited-memory BFGS (Nocedal 1980), kept for R alone, so that they serve every C.
     """
 
     def __init__(self, A: Any, scale: float) -> None:

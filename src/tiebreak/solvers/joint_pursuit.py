@@ -12,14 +12,11 @@ multiples a solve the M × M system A a = e,
     A_vv = k_vᵀLk_v + 2ν (M - 1) k̄_vᵀL̄k̄_v,      A_vu = -2ν k̄_vᵀL̄k̄_u,
 
 and J falls by eᵀA⁻¹e. The right side is e_v = k_v·q_v for minus half of the gradient,
-q_v; or e_v = k_v·q with the one q = b - L f̄ of the mean f̄ of all f_v.
+q_v; or e_v = k_v·q with the one q = b - L f̄ of the mean f̄ of all f_v. The search scores
+all columns of one dictionary at once, the others (index o) given, with A = -c off the
+diagonal of its row:
 
-The search splits A by one of its rows, the others (index o) given; off its diagonal A
-is -c, and
-
-    eᵀA⁻¹e = e_oᵀA_o⁻¹e_o + (e_v + c·A_o⁻¹e_o)² / (A_vv - c·A_o⁻¹c),
-
-so that all columns of one dictionary are scored at once by products of matrices.
+    eᵀA⁻¹e = e_oᵀA_o⁻¹e_o + (e_v + c·A_o⁻¹e_o)² / (A_vv - c·A_o⁻¹c).
 
 Boundary conventions: of candidates with equal gains, up to rounding, the first is
 taken; a column with k_vᵀLk_v = 0, up to rounding, is never taken.
@@ -133,12 +130,10 @@ def pursue_jointly(
     """Choose columns for all vectors, step by step."""
     M, n_rows = len(problem.views), problem.views[0].n_rows
     candidates = _measure(problem)
-    search: Search = (
-        SharedSearch(candidates) if shared else FreeSearch(candidates, cache_bytes)
-    )
+    search: Search
+    search = SharedSearch(candidates) if shared else FreeSearch(candidates, cache_bytes)
     f = np.zeros((M, n_rows))
-    columns, increments = [], []
-    objective = [problem.value(f)]
+    columns, increments, objective = [], [], [problem.value(f)]
     for _ in range(n_steps):
         q = problem.pulls(f, averaged=averaged)
         e = np.stack([view.products(q[v]) for v, view in enumerate(problem.views)])
@@ -172,14 +167,8 @@ def _measure(problem: JointProblem) -> Candidates:
         norm, scale, agreement = measure_columns(view, measure).T
         diagonal.append(norm + 2.0 * problem.nu * (M - 1) * agreement)
         eligible.append(norm > _CONSTANT * scale)
-    return Candidates(
-        problem.views,
-        np.stack(diagonal),
-        np.stack(eligible),
-        problem.agreement,
-        problem.nu,
-        problem.others,
-    )
+    rest = problem.agreement, problem.nu, problem.others
+    return Candidates(problem.views, np.stack(diagonal), np.stack(eligible), *rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,10 +251,9 @@ class SharedSearch:
 class FreeSearch:
     """A column of each dictionary by itself: m to the power of M candidates.
 
-    All of them are scored for M = 2, and for M > 2 if there are at most
-    `ENUMERATED`. Otherwise the search starts with the columns that are best without
-    coupling and replaces one after another, the others given, until none can be
-    replaced by a better one: the result is best in every single column.
+    All of them are scored for M = 2, or if there are at most `ENUMERATED`. Otherwise
+    the search starts with the columns that are best without coupling and replaces one
+    after another, until the result is best in every single column.
     """
 
     def __init__(self, candidates: Candidates, cache_bytes: float) -> None:

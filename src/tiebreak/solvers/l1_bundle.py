@@ -9,13 +9,9 @@ lower bound. Its solution is a vertex, so that variables which do not pay are ex
 
 Planes alone describe a curved function badly. So the terms of R whose kink is close to
 the best point are written down as rows with slacks of their own, as many as `max_rows`,
-and only the sum of the others is a plane: the model is then exact around that point,
-and once the minimum is there, the method ends. If all terms fit, this is the whole
-problem, solved at once.
-
-From far away the minimum of a model says little, so it is looked for in a box around
-the best point; the box grows where that helped and shrinks where it did not, and is in
-nobody's way at the end. Planes and rows do not know the penalty: they serve for all.
+and only the sum of the others is a plane: the model is exact around that point, and the
+whole problem if all terms fit. Its minimum is looked for in a box around the best point
+that grows where that helped. Planes and rows serve for every penalty.
 """
 
 from __future__ import annotations
@@ -121,17 +117,15 @@ class LPBundle:
         self._penalty = np.asarray(penalty, dtype=np.float64)
         best = self._value(self.best, self.best_risk)
         if best > self.at_zero:
-            self.best, self.best_risk, best = (
-                np.zeros(self.q),
-                self.at_zero,
-                self.at_zero,
-            )
-        if self._lp is None and self._would_fit():
-            self._rebuild(self.risk.rows_near(self.best, self.max_rows))
-        elif self._lp is None:
-            self._rebuild(None)
+            self.best = np.zeros(self.q)
+            best = self.best_risk = self.at_zero
+        if self._lp is None:
+            fits = self.risk.n_rows <= self.max_rows
+            rows = self.risk.rows_near(self.best, self.max_rows) if fits else None
+            self._rebuild(rows)
         else:
-            self._change_penalty()
+            self._lp.change_costs(self._costs())
+            self._method = "primal"
         bound, proof = -1.0, Plane(np.zeros(self.q), 0.0)
         moves, failures, status, n_iter = 0, 0, "", 0
         radius = np.inf if self._complete else max(1.0, np.abs(self.best).max())
@@ -171,23 +165,13 @@ class LPBundle:
         gap = max(0.0, best - bound) / best if best > 0.0 else 0.0
         assert self._lp is not None
         return LPBundleSolution(
-            x=self.best,
-            value=best,
-            risk=self.best_risk,
-            lower_bound=bound,
-            gap=float(gap),
-            n_iter=n_iter,
-            n_rows=self._lp.n_rows,
-            converged=bool(gap <= max(tol, _ROUNDING)),
-            status=status,
-            plane=proof,
-        )
+            x=self.best, value=best, risk=self.best_risk, lower_bound=bound,
+            gap=float(gap), n_iter=n_iter, n_rows=self._lp.n_rows, status=status,
+            converged=bool(gap <= max(tol, _ROUNDING)), plane=proof,
+        )  # fmt: skip
 
     def _value(self, x: Floats, risk: float) -> float:
         return float(self._penalty @ np.abs(x[: self.k])) + risk
-
-    def _would_fit(self) -> bool:
-        return self.risk.n_rows <= self.max_rows
 
     def _visit(self, x: Floats, model_value: float, ended: str) -> float:
         """Evaluate R at x and learn a plane there; a complete model knows R."""
@@ -226,20 +210,16 @@ class LPBundle:
         k, f, r = self.k, self.q - self.k, self.G.shape[0]
         n_slacks = 0 if rows is None else len(rows.cost)
         middle = 0 if self._complete else 1
-        blocks = [
-            sp.hstack([*self._split(self.G), sp.csr_array((r, middle + n_slacks))])
-        ]
-        lower = [np.zeros(r)]
+        nothing = sp.csr_array((r, middle + n_slacks))
+        blocks, lower = [sp.hstack([*self._split(self.G), nothing])], [np.zeros(r)]
         if rows is not None:
             if rows.rest is not None:
                 whole = -sp.csr_array(rows.cost[None, :])
                 a = -rows.rest.a[None, :]
                 blocks.append(sp.hstack([*self._split(a), np.ones((1, 1)), whole]))
                 lower.append(np.array([rows.rest.b]))
-            m = rows.D.shape[0]
-            blocks.append(
-                sp.hstack([*self._split(rows.D), sp.csr_array((m, middle)), rows.S])
-            )
+            nothing = sp.csr_array((rows.D.shape[0], middle))
+            blocks.append(sp.hstack([*self._split(rows.D), nothing, rows.S]))
             lower.append(rows.offset)
         if not self._complete:
             self.cuts = [cut for cut in self.cuts if cut.idle < _IDLE]
@@ -248,9 +228,8 @@ class LPBundle:
         cost = self._costs()
         free = np.where(np.arange(len(cost)) < 2 * k, 0.0, -np.inf)
         free[2 * k + f :] = 0.0
-        self._lp = LinearProgram(
-            cost, sp.vstack(blocks), np.concatenate(lower), col_lower=free
-        )
+        sides = np.concatenate(lower)
+        self._lp = LinearProgram(cost, sp.vstack(blocks), sides, col_lower=free)
         self._method = "choose"
 
     def _costs(self) -> Floats:
@@ -266,11 +245,6 @@ class LPBundle:
         parts = [self._penalty, self._penalty, free, middle, slack_cost]
         return self._unit * np.concatenate(parts)
 
-    def _change_penalty(self) -> None:
-        assert self._lp is not None
-        self._lp.change_costs(self._costs())
-        self._method = "primal"
-
     def _solve_model(self, radius: float, end: float) -> tuple[Floats, float, str]:
         """Minimize the model in a box around the best point."""
         assert self._lp is not None
@@ -280,10 +254,8 @@ class LPBundle:
         if solution.status not in ("optimal", "time limit"):
             solution = self._lp.solve("choose", left)
         self._method = "dual"
-        k = self.k
-        x = np.concatenate(
-            [solution.x[:k] - solution.x[k : 2 * k], solution.x[2 * k : k + self.q]]
-        )
+        k, found = self.k, solution.x
+        x = np.concatenate([found[:k] - found[k : 2 * k], found[2 * k : k + self.q]])
         x[:k][np.abs(x[:k]) <= 1e-11 * max(1.0, np.abs(x[:k]).max(initial=0.0))] = 0.0
         self._dual = solution.row_dual / self._unit
         return x, solution.objective / self._unit, solution.status

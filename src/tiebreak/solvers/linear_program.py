@@ -6,12 +6,7 @@ r"""Linear programs that are solved again and again, in one HiGHS object.
 Changed costs keep a basis primal feasible, and added rows or changed bounds keep it
 dual feasible, so that the next solution starts where the last one ended.
 
-One kind of them are penalized sums of nonsmooth terms,
-
-.. math:: \min_x\; \sum_{j<k} p_j |x_j| + R(x) \quad\text{with}\quad G x ≥ 0,
-
-where only the first k of the q variables are penalized, and R is convex, not negative
-and piecewise linear. Parts of R are written down as rows with slacks s ≥ 0,
+For :mod:`tiebreak.solvers.l1_bundle` parts of R are rows with slacks s ≥ 0,
 
     R(x) ≥ a·x + b + min { cost·s : S s + D x ≥ offset, s ≥ 0 }   for all x.
 
@@ -37,13 +32,12 @@ Floats = NDArray[np.float64]
 # The smallest that HiGHS takes; its default of 1e-7 would be seen in objectives.
 _FEASIBILITY = 1e-10
 _SIMPLEX = {"choose": 0, "dual": 1, "primal": 4}
+_Status = highspy.HighsModelStatus
 _ENDED = {
-    highspy.HighsModelStatus.kOptimal: "optimal",
-    highspy.HighsModelStatus.kInfeasible: "infeasible",
-    highspy.HighsModelStatus.kUnbounded: "unbounded",
-    highspy.HighsModelStatus.kUnboundedOrInfeasible: "unbounded or infeasible",
-    highspy.HighsModelStatus.kTimeLimit: "time limit",
-}
+    _Status.kOptimal: "optimal", _Status.kInfeasible: "infeasible",
+    _Status.kUnbounded: "unbounded", _Status.kTimeLimit: "time limit",
+    _Status.kUnboundedOrInfeasible: "unbounded or infeasible",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +121,10 @@ class LinearProgram:
         low, high = _side(lower, k), _side(upper, k)
         self._sides[0] = np.append(self._sides[0], low)
         self._sides[1] = np.append(self._sides[1], high)
-        self._solver.addRows(
-            k,
-            low,
-            high,
-            matrix.nnz,
-            matrix.indptr[:-1].astype(np.int32),
-            matrix.indices.astype(np.int32),
-            matrix.data.astype(np.float64),
-        )
+        starts, which = matrix.indptr[:-1].astype(np.int32), matrix.indices
+        values = matrix.data.astype(np.float64)
+        given = starts, which.astype(np.int32), values
+        self._solver.addRows(k, low, high, matrix.nnz, *given)
         self.n_rows += k
 
     def add_row(self, values: Floats, columns: ArrayLike, lower: float) -> None:
@@ -175,16 +164,10 @@ class LinearProgram:
         if len(row_dual) == self.n_rows and status == "optimal":
             bound = _pushed(row_dual, self._sides, np.array(solution.row_value))
             bound += _pushed(col_dual, self._bounds, x)
-        return ProgramSolution(
-            x=x,
-            row_dual=row_dual,
-            col_dual=col_dual,
-            objective=objective,
-            dual_objective=bound,
-            gap=max(0.0, objective - bound) / max(1.0, abs(objective)),
-            status=status,
-            n_iter=int(solver.getInfo().simplex_iteration_count),
-        )
+        gap = max(0.0, objective - bound) / max(1.0, abs(objective))
+        n_iter = int(solver.getInfo().simplex_iteration_count)
+        duals = row_dual, col_dual
+        return ProgramSolution(x, *duals, objective, bound, gap, status, n_iter)
 
 
 def _side(values: ArrayLike, n: int) -> Floats:

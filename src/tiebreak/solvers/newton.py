@@ -27,14 +27,8 @@ from numpy.typing import NDArray
 
 from tiebreak.data.threads import one_blas_thread
 
-__all__ = [
-    "NewtonSolution",
-    "SmoothObjective",
-    "StronglyConvex",
-    "conjugate_gradients",
-    "minimize_newton",
-    "minimize_truncated",
-]
+__all__ = ["NewtonSolution", "SmoothObjective", "StronglyConvex", "conjugate_gradients",
+           "minimize_newton", "minimize_truncated"]  # fmt: skip
 
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
@@ -103,10 +97,8 @@ class NewtonSolution:
     ----------
     x : ndarray
         The point.
-    value : float
-        f(x).
-    gap : float
-        How far f may still fall, relative to ``max(|f(x)|, tiny)``.
+    value, gap : float
+        f(x), and how far it may still fall, relative to ``max(|f(x)|, tiny)``.
     n_iter : int
         Number of Newton steps taken.
     converged : bool
@@ -143,20 +135,15 @@ def minimize_newton(
     start : ndarray of shape (n_variables,)
         Where to start; f must be finite there.
     tol : float, default=1e-8
-        Stop when ``λ²/2 ≤ tol² |f|``. Convergence is quadratic, so a small value costs
-        one step more. A gap below 1e-12 that no longer shrinks is accepted too: it is
-        rounding.
-    max_iter : int, default=100
-        Largest number of steps.
-    min_iter : int, default=0
-        Smallest number of steps. One step finds the direction also where f hardly
-        changes, as under a penalty so large that all of x is tiny.
+        Stop when ``λ²/2 ≤ tol² |f|``, or at a gap below 1e-12 that no longer shrinks.
+    max_iter, min_iter : int, default=100 and 0
+        Largest and smallest number of steps. One step finds the direction also where f
+        hardly changes, as under a penalty so large that all of x is tiny.
     dense : bool, optional
-        Whether to factor the Hessian rather than to use conjugate gradients; by
-        default up to 1500 variables.
+        Whether to factor the Hessian instead; by default up to 1500 variables.
     precondition : callable, optional
-        Gives, at the last expanded point, r to M⁻¹ r for an M near the Hessian, for
-        conjugate gradients. Default: the diagonal.
+        Gives r to M⁻¹ r for conjugate gradients, M near the Hessian at the last
+        expanded point. Default: the diagonal.
     watch : callable, optional
         Is told x, f(x), the gap and the number of steps after each.
 
@@ -224,10 +211,8 @@ def minimize_truncated(
         The function.
     start : ndarray of shape (n_variables,)
         Where to start.
-    tol : float, default=1e-3
-        Bound on the relative gap.
-    max_iter : int, default=100
-        Largest number of Newton steps.
+    tol, max_iter : float, default=1e-3, and int, default=100
+        Bound on the relative gap, and largest number of Newton steps.
     watch : callable, optional
         Is told x, f(x), the gap and the number of steps after each.
 
@@ -304,10 +289,8 @@ def conjugate_gradients(
         v to H v.
     right_side : ndarray of shape (q,)
         b.
-    precondition : callable
-        r to M⁻¹ r, with M near H.
-    is_solved : callable
-        Is told the residual r = b - H x and M⁻¹ r.
+    precondition, is_solved : callable
+        r to M⁻¹ r, with M near H; and r = b - H x and M⁻¹ r to whether that is enough.
     max_iter : int
         Largest number of products.
 
@@ -354,12 +337,9 @@ def _search(
     slope: float,
     value_at: Callable[[Vector], float] | None = None,
 ) -> tuple[Vector, float, Vector] | None:
-    """Halve a step until f falls enough; gives x, f and its gradient there, or None.
-
-    With ``value_at`` a halved step is judged without its gradient.
-    """
-    # Close to the solution the fall drowns in the rounding of f, and a full Newton step
-    # is then right.
+    """Halve a step until f falls enough; gives x, f and its gradient there, or None."""
+    # With ``value_at`` a halved step is judged without its gradient. Close to the
+    # solution the fall drowns in the rounding of f, and a full Newton step is right.
     allowed = value + 1e-13 * max(abs(value), np.finfo(float).tiny)
     for halvings in range(_MAX_HALVINGS):
         share = 0.5**halvings
@@ -381,11 +361,8 @@ def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
     shift = 0.0
     while True:
         try:
-            factor = la.cho_factor(
-                scaled + shift * np.eye(len(scaled)) if shift else scaled,
-                lower=True,
-                check_finite=False,
-            )
+            matrix = scaled + shift * np.eye(len(scaled)) if shift else scaled
+            factor = la.cho_factor(matrix, lower=True, check_finite=False)
         except la.LinAlgError:
             shift = max(10.0 * shift, 1e-12)
             if shift > 1.0:

@@ -9,10 +9,9 @@ with L positive semidefinite, and f is a sum of few columns of the dictionary. W
 q = b - L f, adding the multiple a = k·q / kᵀLk of the column k is the best that k can
 do, and J falls by (k·q)² / kᵀLk. So one step is one product of the dictionary with q.
 
-Boundary conventions: of columns with equal gains, up to rounding, the first is taken
-(multiples of one column have equal gains); a column k with
-kᵀLk = 0, up to rounding, is never taken; with back-fitting, neither is one that
-depends on those taken before.
+Boundary conventions: of columns with equal gains, up to rounding, the first is taken; a
+column k with kᵀLk = 0, up to rounding, is never taken; with back-fitting, neither is
+one that depends on those taken before.
 """
 
 from __future__ import annotations
@@ -25,14 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-__all__ = [
-    "Dictionary",
-    "PursuitPath",
-    "QuadraticForm",
-    "first_best",
-    "measure_columns",
-    "pursue",
-]
+__all__ = ["Dictionary", "PursuitPath", "QuadraticForm", "first_best",
+           "measure_columns", "pursue"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -124,7 +117,9 @@ def pursue(
     prefit: bool = False,
 ) -> PursuitPath:
     """Minimize c - 2 b·f + fᵀLf greedily, one column of a dictionary after another."""
-    state = _Pursuit(dictionary, form, b, c, min(n_steps, _most(dictionary, backfit)))
+    # With back-fitting every column serves once.
+    most = min(dictionary.n_columns, dictionary.n_rows) if backfit else n_steps
+    state = _Pursuit(dictionary, form, b, c, min(n_steps, most))
     exhausted = n_steps > state.n_steps
     step = _backfitted_step if backfit else _single_step
     for _ in range(state.n_steps):
@@ -135,24 +130,13 @@ def pursue(
     return state.path(exhausted)
 
 
-def _most(dictionary: Dictionary, backfit: bool) -> int:
-    """Bound the number of steps: with back-fitting every column serves once."""
-    if backfit:
-        return min(dictionary.n_columns, dictionary.n_rows)
-    return np.iinfo(np.int64).max
-
-
 class _Pursuit:
     """The state between two steps."""
 
     def __init__(
-        self,
-        dictionary: Dictionary,
-        form: QuadraticForm,
-        b: Floats,
-        c: float,
+        self, dictionary: Dictionary, form: QuadraticForm, b: Floats, c: float,
         n_steps: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.dictionary, self.form, self.b, self.c = dictionary, form, b, c
         self.n_steps = n_steps
         norm, scale = measure_columns(dictionary, form.measure).T
@@ -217,13 +201,9 @@ class _Pursuit:
         coefs = np.zeros((len(self.steps), len(self.taken)))
         for row, a in zip(coefs, self.steps, strict=True):
             row[: len(a)] = a
-        return PursuitPath(
-            np.array(self.taken, dtype=np.intp),
-            coefs,
-            np.array([len(a) for a in self.steps], dtype=np.intp),
-            np.array(self.objective),
-            exhausted,
-        )
+        taken = np.array(self.taken, dtype=np.intp)
+        n_taken = np.array([len(a) for a in self.steps], dtype=np.intp)
+        return PursuitPath(taken, coefs, n_taken, np.array(self.objective), exhausted)
 
 
 def _single_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
@@ -263,11 +243,8 @@ def _backfitted_step(state: _Pursuit, gain: Floats, prefit: bool) -> bool:
         return False
     t = len(state.taken)
     triangle = np.zeros((t + 1, t + 1))
-    triangle[:t, :t], triangle[t, :t], triangle[t, t] = (
-        state.triangle,
-        below,
-        np.sqrt(left),
-    )
+    triangle[:t, :t], triangle[t, :t] = state.triangle, below
+    triangle[t, t] = np.sqrt(left)
     state.triangle = triangle
     state.take(j, k)
     state.left[j] = np.inf

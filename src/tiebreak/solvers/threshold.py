@@ -29,12 +29,8 @@ def best_threshold(
 
     Parameters
     ----------
-    difference : ndarray of shape (n,)
-        r(right) - r(left).
-    outcome : ndarray of shape (n,)
-        -1, 0 or +1.
-    weight : ndarray of shape (n,)
-        Non-negative weights.
+    difference, outcome, weight : ndarray of shape (n,)
+        r(right) - r(left); -1, 0 or +1; not negative.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -16,7 +16,6 @@ from tiebreak.data import ItemTable, check_comparisons, is_pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.models.base import (
-    Given,
     UtilityMixin,
     check_positive,
     is_number,
@@ -178,7 +177,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         self.time_limit = time_limit
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from graded items, orders or comparisons.
 
@@ -200,11 +204,11 @@ class L1Ranker(L1Utility, BaseEstimator):
     def path(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         alphas: Iterable[float] = (),
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Iterator[Self]:
         """Fit for several values of alpha, each from the solution before it.
 
@@ -230,7 +234,12 @@ class L1Ranker(L1Utility, BaseEstimator):
         return template._follow(problem, values)
 
     def alpha_max(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """Find the smallest alpha that drops every feature.
 
@@ -254,7 +263,13 @@ class L1Ranker(L1Utility, BaseEstimator):
             model._solve(problem)
             yield model
 
-    def _read(self, X: Any, y: Given, qid: Given, sample_weight: Given) -> L1Problem:
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> L1Problem:
         self._check_parameters()
         if is_pairs(X):
             return self._read_pairs(X, y, qid, sample_weight)
@@ -264,7 +279,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         return problem_of_grades(self, grades, weight, tree)
 
     def _read_pairs(
-        self, X: Any, y: Any, qid: Given, sample_weight: Given
+        self, X: Any, y: Any, qid: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> L1Problem:
         self._refuse_groups(qid)
         if self.adjacent or self.reduction == "hull":

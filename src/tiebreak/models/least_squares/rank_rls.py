@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import as_pairs, check_comparisons, is_pairs
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.models.base import Given, check_positive
+from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.kernel_utility import KernelUtility, expansion
 from tiebreak.models.least_squares.leave_one_out import (
@@ -136,7 +136,12 @@ class RankRLS(KernelUtility, BaseEstimator):
         self.tol, self.max_iter = tol, max_iter
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 
@@ -161,11 +166,11 @@ class RankRLS(KernelUtility, BaseEstimator):
     def path(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         alphas: Iterable[float] = (),
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Iterator[Self]:
         """Fit for several values of alpha, from one eigendecomposition.
 
@@ -191,7 +196,12 @@ class RankRLS(KernelUtility, BaseEstimator):
         return _along(template, problem, alphas)
 
     def leave_group_out(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """Utility of every item from a fit without its group, in closed form.
 
@@ -220,11 +230,11 @@ class RankRLS(KernelUtility, BaseEstimator):
     def leave_pair_out(
         self,
         X: Any,
-        y: Given = None,
-        pairs: Given = None,
+        y: ArrayLike | None = None,
+        pairs: ArrayLike | None = None,
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Utilities of both items of a pair from a fit without it, in closed form.
 
@@ -280,7 +290,12 @@ class RankRLS(KernelUtility, BaseEstimator):
         return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
 
     def _read(
-        self, X: Any, y: Given, qid: Given, sample_weight: Given, keep_all: bool = False
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        qid: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        keep_all: bool = False,
     ) -> LeastSquaresProblem:
         self._check_parameters()
         if not is_pairs(X):

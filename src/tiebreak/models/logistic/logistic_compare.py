@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -36,7 +36,6 @@ from tiebreak.losses import (
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.base import (
     OUTCOMES,
-    Given,
     UtilityMixin,
     check_positive,
     read_comparisons,
@@ -186,7 +185,13 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self.coef0, self.link, self.identity, self.tol = coef0, link, identity, tol
         self.max_iter, self.learning_rate = max_iter, learning_rate
 
-    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from comparisons.
 
         Parameters
@@ -212,7 +217,11 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(
-        self, X: Any, y: Given = None, *, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         r"""Learn from some more comparisons, one step for each, in their order.
 
@@ -428,7 +437,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         }
 
     def _check_rows(
-        self, X: Any, y: Given, sample_weight: Given
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Pairs, NDArray[np.int8], NDArray[np.float64]]:
         self._check_parameters()
         if not isinstance(self.kernel, str) or self.kernel != "linear":

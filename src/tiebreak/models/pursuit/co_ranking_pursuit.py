@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +29,7 @@ from tiebreak.data.messages import warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
 from tiebreak.metrics import disagreement
-from tiebreak.models.base import Given, UtilityMixin, check_positive, is_number
+from tiebreak.models.base import UtilityMixin, check_positive, is_number
 from tiebreak.models.graded_problem import item_places, read_grades
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.pursuit.kernel_pursuit import (
@@ -382,10 +382,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from items, of which some have a grade, or from orders.

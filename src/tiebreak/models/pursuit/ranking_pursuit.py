@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import check_comparisons, is_pairs
-from tiebreak.models.base import Given
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
 from tiebreak.models.pursuit.problem import (
@@ -142,10 +142,10 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from graded items, orders or comparisons.
@@ -240,10 +240,10 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Learn from graded items or orders.

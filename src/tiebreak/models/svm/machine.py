@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import Given, check_positive, read_comparisons
+from tiebreak.models.base import check_positive, read_comparisons
 from tiebreak.models.graded_problem import item_places
 from tiebreak.models.kernel_utility import (
     KernelUtility,
@@ -71,11 +71,11 @@ class SupportVectorMachine(KernelUtility):
     def path(
         self,
         X: Any,
-        y: Given = None,
+        y: ArrayLike | None = None,
         Cs: Iterable[float] = (),
         *,
-        qid: Given = None,
-        sample_weight: Given = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Iterator[Self]:
         """Fit for several values of C, each from the solution before it.
 
@@ -293,7 +293,13 @@ class PairKernelMachine(SupportVectorMachine):
         """Return the attributes that only the subclass has, and warn of the result."""
         return {}
 
-    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from comparisons.
 
         Parameters
@@ -313,7 +319,12 @@ class PairKernelMachine(SupportVectorMachine):
         return self
 
     def path(  # type: ignore[override] # comparisons have no groups
-        self, X: Any, y: Given, Cs: Iterable[float], *, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        Cs: Iterable[float],
+        *,
+        sample_weight: ArrayLike | None = None,
     ) -> Iterator[Self]:
         """Fit for several values of C, sharing kernel rows and warm starts.
 
@@ -334,7 +345,7 @@ class PairKernelMachine(SupportVectorMachine):
         return PairProblem(*compared, 1e6 * self.cache_size)
 
     def _read_comparisons(
-        self, X: Any, y: Given, sample_weight: Given
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Pairs, NDArray[np.int8], Floats, TrainingItems, Codes]:
         """Return comparisons of positive weight, their items and their row numbers."""
         check_positive(self, "C", "tol", "max_iter", "cache_size")
@@ -405,9 +416,9 @@ class PathFit:
 def fit_path(
     machine: PairKernelMachine,
     X: Any,
-    y: Given,
+    y: ArrayLike | None,
     Cs: Iterable[float],
-    sample_weight: Given = None,
+    sample_weight: ArrayLike | None = None,
 ) -> PathFit:
     """Fit a machine for several values of C, sharing kernel rows and warm starts.
 

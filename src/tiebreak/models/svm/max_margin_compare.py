@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -29,7 +29,6 @@ from tiebreak.data import Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.models.base import (
     OUTCOMES,
-    Given,
     ThresholdWarning,
     check_positive,
     read_comparisons,
@@ -154,7 +153,13 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         self.program, self.C, self.kernel, self.gamma = program, C, kernel, gamma
         self.degree, self.coef0, self.tol, self.max_iter = degree, coef0, tol, max_iter
 
-    def fit(self, X: Any, y: Given = None, *, sample_weight: Given = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Find the widest margin.
 
         Parameters

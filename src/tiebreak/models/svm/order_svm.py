@@ -19,13 +19,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.data.messages import list_rows, warn_user
-from tiebreak.models.base import Given, check_positive
+from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades, warn_idle_groups
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
@@ -263,7 +263,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         C: float = 0.1,
         *,
         coupling: float = 1.0,
-        cuts: Given = None,
+        cuts: ArrayLike | None = None,
         kernel: str | Callable[..., np.ndarray] = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -278,7 +278,12 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         self.coupling, self.cuts = coupling, cuts
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from ranked lists, or from graded items in groups.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, is_pairs
-from tiebreak.models.base import Given, check_positive
+from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
@@ -96,7 +96,12 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     grades_: NDArray[np.float64]
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from graded items.
 

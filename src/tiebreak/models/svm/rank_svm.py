@@ -14,14 +14,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
-from tiebreak.models.base import Given, check_positive, refuse_only_ties
+from tiebreak.models.base import check_positive, refuse_only_ties
 from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
 from tiebreak.models.kernel_utility import design_expansion, factor_kernel, support
 from tiebreak.models.primal import PrimalSolution
@@ -158,7 +158,12 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         self.per_group, self.random_state = per_group, random_state
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from comparisons, graded items or orders.
 

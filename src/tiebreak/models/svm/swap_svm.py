@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import is_pairs
 from tiebreak.losses import GradeHinge
-from tiebreak.models.base import Given, check_positive
+from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import GradedProblem, read_grades
 from tiebreak.models.svm.machine import SupportVectorMachine
 
@@ -95,7 +96,12 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         self.coef0, self.tol, self.max_iter = coef0, tol, max_iter
 
     def fit(
-        self, X: Any, y: Given = None, *, qid: Given = None, sample_weight: Given = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from graded items or orders.
 

@@ -44,6 +44,8 @@ from tiebreak.ratings.checks.report import (
 from tiebreak.ratings.inputs import check_row_column, check_row_numbers
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry, has_decided_cycle
 
+Floats = NDArray[np.float64]
+
 FEW_GAMES = 3
 _LARGEST_KEY = 2**62
 MOST_ITEMS_FOR_TRIADS = 400
@@ -74,19 +76,14 @@ def check_pairs(
 
     Parameters
     ----------
-    X : Pairs or array-like of shape (n, 2, n_features)
-        Comparisons. In an array, rows of equal features are the same item.
-    y : array-like of shape (n,)
-        Outcomes: -1 left is better, 0 tie, +1 right is better.
-    rater : array-like of shape (n,), optional
-        Who judged; of any type.
-    advantage : array-like of shape (n,), optional
-        Advantage of the left side, such as 1 at home, 0 on neutral ground. The effect
-        of position is then that of the side with the advantage.
-    period : array-like of shape (n,), optional
-        When; anything that can be sorted.
-    sample_weight : array-like of shape (n,), optional
-        Weights; each counts as that many comparisons.
+    X, y : Pairs or array of shape (n, 2, n_features), array-like of shape (n,)
+        Comparisons (in an array, rows of equal features are the same item) and
+        outcomes: -1 left is better, 0 tie, +1 right is better.
+    rater, advantage : array-like of shape (n,), optional
+        Who judged; and the advantage of the left side, such as 1 at home: the effect of
+        position is then that of the side with the advantage.
+    period, sample_weight : array-like of shape (n,), optional
+        When, anything that can be sorted; and weights, each so many comparisons.
     sided : bool, default=True
         Whether it means something which item is on the left. False, for comparisons
         made of grades or ranked lists: no effect of position is looked for.
@@ -112,8 +109,6 @@ def check_pairs(
     False
     >>> report.findings[0].code, report.findings[0].items
     ('undefeated', ('Ada',))
-    >>> report.tie_rate
-    0.0
     """
     pairs = _merge_items(X)
     n = len(pairs)
@@ -277,10 +272,10 @@ class Votes:
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     outcome: NDArray[np.int8]
-    weight: NDArray[np.float64]
+    weight: Floats
     n_items: int
     rater: NDArray[np.int64] | None = None
-    advantage: NDArray[np.float64] | None = None  # of left
+    advantage: Floats | None = None  # of left
 
     def take(self, rows: NDArray[Any]) -> Votes:
         """Take some of the rows."""
@@ -306,10 +301,7 @@ class MajorityCycles:
 
 
 def find_cycles(graph: ComparisonGraph) -> MajorityCycles:
-    """Find the cycles of the majority relation.
-
-    The example is the circular triad whose smallest margin is largest, if there is one.
-    """
+    """Find the cycles of the majority relation; an example is the widest triad."""
     margin = _margins(graph)
     _, label = connected_components(margin, directed=True, connection="strong")
     items = np.flatnonzero(np.bincount(label)[label] > 1).astype(np.int64)
@@ -343,7 +335,7 @@ def _count_triads(over: NDArray[np.bool_]) -> tuple[int, int]:
     return round(circular), round(decided)
 
 
-def _widest_triad(margin: NDArray[np.float64]) -> tuple[int, int, int]:
+def _widest_triad(margin: Floats) -> tuple[int, int, int]:
     """Give the circular triad whose smallest margin is largest."""
     best, triad = 0.0, (0, 0, 0)
     for middle in range(len(margin)):
@@ -393,7 +385,7 @@ def check_raters(votes: Votes, names: list[Any]) -> RaterFacts:
 
 
 def _find_constant(
-    votes: Votes, total: NDArray[np.float64], names: list[Any]
+    votes: Votes, total: Floats, names: list[Any]
 ) -> tuple[tuple[Any, int, float], ...]:
     """Give rater, outcome and votes of those who always say the same."""
     cells = 3 * votes.rater + votes.outcome + 1  # type: ignore[operator]
@@ -406,13 +398,10 @@ def _find_constant(
 
 
 def _find_contrary(
-    votes: Votes, total: NDArray[np.float64], names: list[Any]
+    votes: Votes, total: Floats, names: list[Any]
 ) -> tuple[tuple[Any, float, float], ...]:
-    """Give rater, share of agreement and decided votes of those against all others.
-
-    Strengths of all votes stand for those of the others, but not for a rater with a
-    large share of the votes, who is left out of them.
-    """
+    """Give rater, share of agreement and decided votes of those against all others."""
+    # Strengths of all votes stand for those of the others, but for a rater with many.
     assert votes.rater is not None
     if (total > 0).sum() < 2 or not votes.outcome.any():
         return ()
@@ -436,8 +425,8 @@ def _find_contrary(
 
 
 def _count_agreement(
-    votes: Votes, strength: NDArray[np.float64], n_raters: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    votes: Votes, strength: Floats, n_raters: int
+) -> tuple[Floats, Floats]:
     """Sum, by rater, the decided votes with the stronger item, and all decided ones."""
     side = np.sign(strength[votes.right] - strength[votes.left])
     # NaN where an item is unknown to the others; then, as when strengths are equal,
@@ -449,14 +438,12 @@ def _count_agreement(
     return (_sum_by(rater, weight * same, n_raters), _sum_by(rater, weight, n_raters))
 
 
-def _sum_by(
-    codes: NDArray[np.int64], weight: NDArray[np.float64], n: int
-) -> NDArray[np.float64]:
+def _sum_by(codes: NDArray[np.int64], weight: Floats, n: int) -> Floats:
     # The stubs of NumPy do not know that weights make the counts floats.
     return np.bincount(codes, weight, n).astype(np.float64, copy=False)
 
 
-def _fit_strengths(votes: Votes) -> NDArray[np.float64]:
+def _fit_strengths(votes: Votes) -> Floats:
     """Give the strength of each item, NaN for those that are not compared."""
     pairs = Pairs._of(None, votes.left, votes.right, np.arange(votes.n_items))
     ties = "davidson" if (votes.outcome == 0).any() else None
@@ -489,8 +476,5 @@ def binomial_at_most(wins: ArrayLike, total: ArrayLike) -> Any:
 
 
 def binomial_two_sided(wins: float, total: float) -> float:
-    """Two-sided p-value of the hypothesis that each is won with probability 1/2.
-
-    Twice the smaller tail, at most 1.
-    """
+    """Two-sided p-value of a probability of 1/2: twice the smaller tail, at most 1."""
     return min(1.0, 2 * float(binomial_at_most(min(wins, total - wins), total)))

@@ -108,10 +108,9 @@ _WIDTH = 88
 class PairsReport:
     """What comparisons hold, and what stands in the way of learning from them.
 
-    Counts of comparisons, games and votes are sums of weights: a row of weight 2
-    counts as two rows, one of weight 0 is absent. An item compared with itself is
-    reported in `self_rows` and counted nowhere else. ``str(report)`` is a text of a
-    few lines; a rich console prints it in color; ``to_dict()`` is for JSON.
+    Counts are sums of weights. An item compared with itself is reported in `self_rows`
+    and counted nowhere else. ``str(report)`` is a text of a few lines; a rich console
+    prints it in color; ``to_dict()`` is for JSON.
 
     Attributes
     ----------

@@ -41,16 +41,15 @@ from tiebreak.ratings.over_time.games import (
     refuse_unmeasured,
 )
 
+Floats = NDArray[np.float64]
+
 _SHOWN_NAMES = 10
 _ROWS = ("sides", "outcome", "weight", "advantage")
 _KINDS = dict.fromkeys("iuf", "numbers") | {"U": "text", "M": "dates"}
 
 
 class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
-    """A model that learns game after game, or period after period.
-
-    `_effective_difference` says what a difference is worth.
-    """
+    """A model that learns game after game, or period after period."""
 
     _columns: ClassVar[tuple[str, ...]]  # of the state; "rating" first, "games" too
     _n_traced: ClassVar[int]  # how many of them before_ and the history show
@@ -58,13 +57,13 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     unseen: str
     _settings: dict[str, Any]  # the parameters at fit
-    _state: NDArray[np.float64]  # (capacity, len(_columns))
+    _state: Floats  # (capacity, len(_columns))
     _names: list[Any]
     _kind: str  # of names: text, numbers, dates or values
     _log: dict[str, Any]  # the fields of Games, of all calls since fit
     _n_rows: int
     _n_updates: int
-    _before: NDArray[np.float64]  # (n, 2, _n_traced), of the last call
+    _before: Floats  # (n, 2, _n_traced), of the last call
     _row_of: dict[Any, int] | None = None
     _cache: dict[str, Any]  # what is found when first asked for
 
@@ -76,13 +75,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Give the state of an item before its first game."""
         raise NotImplementedError
 
-    def _play(
-        self,
-        games: Games,
-        state: NDArray[np.float64],
-        before: NDArray[np.float64],
-        after: NDArray[np.float64],
-    ) -> None:
+    def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
         """Update a state by games, and write down what was before and after."""
         raise NotImplementedError
 
@@ -100,19 +93,15 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs
-            Games of items with names, in the order of time.
-        y : array-like of shape (n,)
-            Outcomes: -1 left won, 0 tie, +1 right won.
+        X, y : Pairs, array-like of shape (n,)
+            Games of items by name, in the order of time: -1 left won, 0 tie, +1 right.
         period : array-like of shape (n,), optional
             Period of each game, not decreasing. All games of a period are rated
             together, from the ratings before it. None: ratings change after every row.
         advantage : float or array-like of shape (n,), optional
             Rating points added to left in each row, instead of the parameter.
-        rater : array-like of shape (n,), optional
-            Who judged: checked, without influence on these ratings.
-        sample_weight : array-like of shape (n,), optional
-            A game of weight w counts w times in its update; of weight 0, not at all.
+        rater, sample_weight : array-like of shape (n,), optional
+            Who judged, which has no influence; a game of weight w counts w times.
 
         Returns
         -------
@@ -334,12 +323,12 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             self._names = plain_values(self._names)
 
     def _effective_difference(
-        self, values: NDArray[np.float64], advantage: float | NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+        self, values: Floats, advantage: float | Floats
+    ) -> Floats:
         """Give the difference that expected scores depend on, in rating points."""
         return values[:, 1, 0] - values[:, 0, 0] - advantage
 
-    def _fitted_column(self, name: str) -> NDArray[np.float64]:
+    def _fitted_column(self, name: str) -> Floats:
         check_is_fitted(self)
         column = self._columns.index(name)
         if name not in self._cache:
@@ -355,36 +344,36 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self._cache["items"]
 
     @property
-    def rating_(self) -> NDArray[np.float64]:
+    def rating_(self) -> Floats:
         """Rating of every item."""
         return self._fitted_column("rating")
 
     @property
-    def coef_(self) -> NDArray[np.float64]:  # type: ignore[override]
+    def coef_(self) -> Floats:  # type: ignore[override]
         """The ratings, under the name that all models share."""
         return self.rating_
 
     @property
-    def n_games_(self) -> NDArray[np.float64]:
+    def n_games_(self) -> Floats:
         """Number of games of every item, counted by their weights."""
         return self._fitted_column("games")
 
     @property
-    def wins_(self) -> NDArray[np.float64]:
+    def wins_(self) -> Floats:
         """Summed weights of the games each item won."""
         return self._tally()[0]
 
     @property
-    def ties_(self) -> NDArray[np.float64]:
+    def ties_(self) -> Floats:
         """Summed weights of the games each item tied."""
         return self._tally()[1]
 
     @property
-    def losses_(self) -> NDArray[np.float64]:
+    def losses_(self) -> Floats:
         """Summed weights of the games each item lost."""
         return self._tally()[2]
 
-    def _tally(self) -> NDArray[np.float64]:
+    def _tally(self) -> Floats:
         check_is_fitted(self)
         if "tally" not in self._cache:
             games, n = self._games(), len(self._names)
@@ -401,11 +390,11 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         return self._cache["tally"]
 
     @property
-    def before_(self) -> NDArray[np.float64]:
+    def before_(self) -> Floats:
         """Ratings of left and right before each row of the last call."""
         return self._trace("rating")
 
-    def _trace(self, name: str) -> NDArray[np.float64]:
+    def _trace(self, name: str) -> Floats:
         check_is_fitted(self)
         return self._before[:, :, self._columns.index(name)]
 
@@ -503,14 +492,14 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
                 "or 'prior'."
             )
 
-    def _values_of(self, names: NDArray[Any]) -> NDArray[np.float64]:
+    def _values_of(self, names: NDArray[Any]) -> Floats:
         """Give the first columns of the state of items, the prior's for unseen ones."""
         rows = self._look_up(names)
         values = self._state[rows, : self._n_traced]
         values[rows < 0] = self._new_item()[: self._n_traced]
         return values
 
-    def _utility_of_names(self, names: Any) -> NDArray[np.float64]:
+    def _utility_of_names(self, names: Any) -> Floats:
         if np.ndim(names) > 1:
             raise ValueError(
                 f"{type(self).__name__} rates items by name; expected a list of names, "
@@ -520,7 +509,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def _sides_of(
         self, X: Any, advantage: ArrayLike | float | None
-    ) -> tuple[NDArray[np.float64], float | NDArray[np.float64]]:
+    ) -> tuple[Floats, float | Floats]:
         """Give the state of both sides of games, and the advantage of left."""
         check_is_fitted(self)
         pairs = named_pairs(X, type(self).__name__).compact()
@@ -533,7 +522,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def decision_function(
         self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Difference of ratings, r(right) - r(left) - advantage.
 
         Parameters
@@ -552,7 +541,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     def expected_score(
         self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Score that left can expect: its chance to win plus half that of a tie.
 
         Parameters
@@ -566,15 +555,13 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         return expit(-self._right_logit(X, advantage))
 
-    def _right_logit(
-        self, X: Any, advantage: ArrayLike | float | None
-    ) -> NDArray[np.float64]:
+    def _right_logit(self, X: Any, advantage: ArrayLike | float | None) -> Floats:
         difference = self._effective_difference(*self._sides_of(X, advantage))
         return difference * self._per_point
 
     def predict_proba(
         self, X: Any, *, advantage: ArrayLike | float | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Probabilities of left, tie and right.
 
         A tie model is added to the expected scores: P(left) : P(tie) : P(right) =
@@ -629,10 +616,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : Pairs, Orders or names of items
-            Test data.
-        y : array-like of shape (n,), optional
-            Outcomes of games or grades of items.
+        X, y
+            Pairs and outcomes, Orders, or names of items and their grades.
         advantage : float or array-like of shape (n,), optional
             As in `decision_function`.
         qid, sample_weight : array-like of shape (n,), optional

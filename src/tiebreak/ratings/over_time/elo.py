@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elo ratings: the update of one game or period, and the model.
 
-The state of the items is one array, a row per item and a column per quantity, so that
-a game touches two places in memory. `CHANGE` is zero between updates.
-
-The expected score is the logistic function of the difference of ratings. It comes from
-a table of its Taylor polynomials of degree 7 around the multiples of 1/16: the
-remainder at a distance of at most 1/32 is below 1e-16, and neither an exponential nor a
-division is left in the loop, whose rounding then depends on no library.
+`CHANGE` is zero between updates. The expected score, the logistic function of the
+difference of ratings, comes from a table of its Taylor polynomials of degree 7 around
+the multiples of 1/16: the remainder at a distance of at most 1/32 is below 1e-16, and
+no exponential or division is left in the loop, whose rounding depends on no library.
 """
 
 from __future__ import annotations
@@ -26,6 +23,8 @@ from tiebreak.ratings.over_time.base import (
 )
 from tiebreak.ratings.over_time.games import Games
 
+Floats = NDArray[np.float64]
+
 COLUMNS = ("rating", "games", "peak", "change")
 RATING, GAMES, PEAK, CHANGE = range(4)
 
@@ -39,7 +38,7 @@ TERMS = 8
 
 
 @cache
-def logistic_table() -> NDArray[np.float64]:
+def logistic_table() -> Floats:
     """Tabulate Taylor polynomials of 1 / (1 + exp(-v)), one per row."""
     v = np.arange(-REACH * STEPS, REACH * STEPS + 1) / STEPS
     c = np.zeros((len(v), TERMS))
@@ -72,11 +71,8 @@ def expected_score(steps, table):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def update_by_row(sides, outcome, state, before, rule, table):  # type: ignore[no-untyped-def]
-    """Update both ratings after every game, with one K for all, in place.
-
-    `rule` is (steps per point, advantage, K of new, usual and top items, NEW_GAMES,
-    TOP_RATING).
-    """
+    """Update both ratings after every game, with one K for all, in place."""
+    # rule: steps per point, advantage, K of new, usual and top items, NEW_GAMES, TOP.
     steps, advantage, k = rule[0], rule[1], rule[2]
     for i in range(len(outcome)):
         a, b = sides[i, 0], sides[i, 1]
@@ -152,12 +148,9 @@ class Elo(SequentialRating):
         K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games
         before this one (or before its period); else 10 for ever if it reached a rating
         of 2400, and 15 if not. Since 2014: 40, 10 and 20 in the same places.
-    init : float, default=1200.0
-        Rating of an item before its first game.
-    advantage : float, default=0.0
-        Rating points added to left, for home, white or the first position.
-    scale : float, default=400.0
-        Difference of ratings that makes the odds ten to one.
+    init, advantage, scale : float, default=1200.0, 0.0 and 400.0
+        Rating before the first game, points added to left (home, white or first), and
+        the difference that makes the odds ten to one.
     unseen : {"error", "prior"}, default="error"
         Whether predictions refuse names that were in no game, or rate them `init`.
 
@@ -173,21 +166,14 @@ class Elo(SequentialRating):
     history_ : polars.DataFrame
         Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``
         and ``rating``: the rating of each item after each of its updates.
-    tie_, slope_ : float
-        Davidson's ν and the slope of the tie model, see ``predict_proba``.
+    tie_, slope_, classes_ : float, float, ndarray
+        Davidson's ν and the slope of the tie model, see ``predict_proba``; -1, 0, 1.
     threshold_ : float
-        Largest difference in rating points, advantage included, for which a tie is
-        the most likely outcome; 0 if it never is.
-    classes_ : ndarray
-        The outcomes -1, 0, 1.
+        Largest difference, advantage included, at which a tie is most likely, or 0.
 
     See Also
     --------
     Glicko : Ratings that know how certain they are.
-
-    Notes
-    -----
-    ``partial_fit`` refuses to go on under other parameters than those of ``fit``.
 
     References
     ----------
@@ -198,8 +184,6 @@ class Elo(SequentialRating):
     >>> from tiebreak import Elo, Pairs
     >>> games = Pairs(None, ["Ada", "Bo", "Cy"], ["Bo", "Cy", "Ada"])
     >>> elo = Elo(k=20).fit(games, [-1, 0, 1])
-    >>> elo.items_
-    array(['Ada', 'Bo', 'Cy'], dtype='<U3')
     >>> elo.rating_.round(1)
     array([1219.7, 1190.3, 1190. ])
     >>> elo.expected_score(Pairs(None, ["Ada"], ["Bo"])).round(2)
@@ -242,13 +226,7 @@ class Elo(SequentialRating):
         init = self._settings["init"]
         return init, 0.0, init, 0.0
 
-    def _play(
-        self,
-        games: Games,
-        state: NDArray[np.float64],
-        before: NDArray[np.float64],
-        after: NDArray[np.float64],
-    ) -> None:
+    def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
         k, advantage = self._settings["k"], self._settings["advantage"]
         factors = K_RULES.get(k) or (k, k, k)
         steps = STEPS * self._per_point

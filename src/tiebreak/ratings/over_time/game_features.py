@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What was known of both players before each game, as features to learn from.
 
-One pass over the games in order of time. Before a game is looked at, the features of
-both players are written down; only then their states are updated by its result. So the
-features of a game depend on earlier rows alone.
-
-Conventions: shares and means over no games are 0; "higher" and "lower" compare the Elo
-ratings of both players before the game, and equal ratings are neither.
+One pass over the games in order of time: the features of both players are written
+down, then their states are updated by the result. Shares and means over no games are 0;
+"higher" and "lower" compare the Elo ratings of both players before the game, and equal
+ratings are neither.
 """
 
 from __future__ import annotations
@@ -93,15 +91,12 @@ def game_features(
     """Describe both players of every game by what was known before it.
 
     These are the features of chess players of Venuto et al., "Support vector comparison
-    machines", section 5, as far as the paper names them, for games of any kind. Row
-    order is time. A game's features depend on earlier rows only.
+    machines", section 5. Row order is time; a game depends on earlier rows only.
 
     Parameters
     ----------
-    pairs : Pairs
-        Games of players with names; left has the first move.
-    y : array-like of shape (n,)
-        Outcomes: -1 left won, 0 draw, +1 right won.
+    pairs, y : Pairs, array-like of shape (n,)
+        Games of named players, left moves first: -1 left won, 0 draw, +1 right won.
     period : array-like of numbers of shape (n,), optional
         When each game took place, not decreasing. None: no time passes.
     k : float, "fide" or "fide2014", default="fide"
@@ -117,10 +112,6 @@ def game_features(
         ``pairs`` with 16 features of 2 n items, to be used as in
         ``SVMCompare().fit(features.pairs[rows], y[rows])``, and ``n_before``.
 
-    See Also
-    --------
-    tiebreak.Elo, tiebreak.Glicko : The ratings as models of their own.
-
     Notes
     -----
     The features of a player before a game, in this order:
@@ -131,8 +122,8 @@ def game_features(
     * ``first_move``: 1 for left, 0 for right.
     * ``games``, ``wins``, ``draws``, ``losses``: numbers of earlier games.
     * ``win_share``, ``draw_share``, ``loss_share``: the same, per game.
-    * ``beat_higher_share``: wins against players of a higher Elo rating / games.
-    * ``lost_to_lower_share``: losses to players of a lower Elo rating / games.
+    * ``beat_higher_share``, ``lost_to_lower_share``: wins against players of a higher
+      Elo rating, and losses to players of a lower one, per game.
     * ``opponent_difference``: mean of the opponents' Elo rating minus the player's own.
     * ``form``: mean score (1, ½ or 0) of the last ten games, or of all if fewer.
     * ``idle_periods``: period of this game minus that of the last one; 0 without
@@ -141,8 +132,7 @@ def game_features(
     All shares and means are 0 before the first game, which does not mean that the
     player lost: leave out games with ``n_before.min(axis=1) == 0``, as the paper does.
     Standardize the features before using a kernel or a penalty, for example with
-    ``OnItems(StandardScaler())``. Counts grow for ever: what a model learns from them
-    in early games need not hold in later ones.
+    ``OnItems(StandardScaler())``; counts grow for ever.
 
     Examples
     --------
@@ -156,11 +146,6 @@ def game_features(
     array([[0, 0],
            [1, 0],
            [2, 1]])
-    >>> wins = features.feature_names.index("wins")
-    >>> features.pairs.values[:, wins].reshape(3, 2)  # of left and right
-    array([[0., 0.],
-           [0., 0.],
-           [0., 1.]])
     """
     pairs = named_pairs(pairs, "game_features")
     n = len(pairs)
@@ -290,10 +275,7 @@ def k_factor(player, rule):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_result(player, score, difference):  # type: ignore[no-untyped-def]
-    """Count a game with a score of 1, ½ or 0, in place.
-
-    `difference` is the opponent's Elo rating minus the player's before the game.
-    """
+    """Count a score; `difference` is the opponent's Elo rating minus the player's."""
     result = RESULTS + np.int64(player[GAMES]) % FORM_GAMES
     # Halves add up exactly, so the sum of the last scores never drifts.
     player[POINTS] += score - player[result]

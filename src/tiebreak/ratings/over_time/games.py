@@ -10,9 +10,8 @@ the slope times the logit of right's expected score,
     P(left) : P(tie) : P(right)  =  exp(-d / 2) : ν : exp(d / 2).
 
 Slope and ν are those of maximum likelihood, with two small terms that keep them
-positive and finite whatever the games are: the penalty ``slope - log(slope)``, which is
-least at slope 1, and one imagined game between equals that somebody won. Without any
-tie ν is exactly 0.
+positive and finite: the penalty ``slope - log(slope)``, and one imagined game between
+equals that somebody won. Without any tie ν is exactly 0.
 """
 
 from __future__ import annotations
@@ -30,6 +29,8 @@ from tiebreak.data.messages import list_rows
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.ratings.inputs import check_rater, check_row_column, check_row_numbers
 
+Floats = NDArray[np.float64]
+
 # Units of dates that polars has; coarser ones become the next finer of these.
 _DATE_UNITS = {"D", "ms", "us", "ns"}
 _COARSE_UNITS = dict.fromkeys(["Y", "M", "W"], "D") | dict.fromkeys("hms", "ms")
@@ -40,8 +41,8 @@ class Games(NamedTuple):
 
     sides: NDArray[np.uint32]  # (n, 2), numbers of the left and the right item
     outcome: NDArray[np.int8]  # (n,)
-    weight: NDArray[np.float64] | None  # (n,); 0: absent. None: all are 1
-    advantage: NDArray[np.float64] | None  # (n,), points of left. None: the model's own
+    weight: Floats | None  # (n,); 0: absent. None: all are 1
+    advantage: Floats | None  # (n,), points of left. None: the model's own
     starts: NDArray[np.int64] | None  # (n_updates + 1,), first rows. None: every row
     period: NDArray[Any] | None  # (n_updates,)
 
@@ -148,12 +149,11 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def number_sides(
-    pairs: Pairs, weight: NDArray[np.float64] | None
+    pairs: Pairs, weight: Floats | None
 ) -> tuple[NDArray[np.uint32], NDArray[Any], int]:
     """Number items by first appearance, left before right; rows of weight 0 come last.
 
-    Gives sides (n, 2), names, and how many items have a game of positive weight. The
-    cost depends on the number of games, not on the size of the table of names.
+    Gives sides (n, 2), names, and how many items have a game of positive weight.
     """
     assert pairs.names is not None
     left, right, names = pairs.left, pairs.right, pairs.names
@@ -224,14 +224,12 @@ class _Point(NamedTuple):
     """The objective in (slope, log ν) with its derivatives."""
 
     value: float
-    gradient: NDArray[np.float64]
-    hessian: NDArray[np.float64]
+    gradient: Floats
+    hessian: Floats
 
 
 def fit_ties(
-    logit: NDArray[np.float64],
-    outcome: NDArray[np.int8],
-    weight: NDArray[np.float64] | None = None,
+    logit: Floats, outcome: NDArray[np.int8], weight: Floats | None = None
 ) -> tuple[float, float]:
     """Fit the slope and ν of Davidson's model, by Newton's method."""
     weight = np.ones(len(logit)) if weight is None else weight
@@ -257,12 +255,12 @@ def fit_ties(
 
 
 def _search(
-    at: NDArray[np.float64],
-    step: NDArray[np.float64],
+    at: Floats,
+    step: Floats,
     here: _Point,
     decrease: float,
-    data: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
-) -> tuple[NDArray[np.float64], _Point]:
+    data: tuple[Floats, Floats, Floats],
+) -> tuple[Floats, _Point]:
     """Halve a step until the objective falls by a fair part of what it promises."""
     for halvings in range(60):
         size = 0.5**halvings
@@ -273,12 +271,7 @@ def _search(
     return at, here
 
 
-def _objective(
-    at: NDArray[np.float64],
-    logit: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    totals: NDArray[np.float64],
-) -> _Point:
+def _objective(at: Floats, logit: Floats, weight: Floats, totals: Floats) -> _Point:
     slope, tie = float(at[0]), float(np.exp(at[1]))
     half = 0.5 * slope * np.abs(logit)
     small = np.exp(-half)
@@ -303,9 +296,7 @@ def _objective(
     return _Point(value, gradient, hessian)
 
 
-def outcome_probabilities(
-    logit: NDArray[np.float64], slope: float, tie: float
-) -> NDArray[np.float64]:
+def outcome_probabilities(logit: Floats, slope: float, tie: float) -> Floats:
     """Give the probabilities of left, tie and right."""
     half = 0.5 * slope * logit
     largest = np.abs(half)

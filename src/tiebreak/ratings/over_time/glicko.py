@@ -32,6 +32,8 @@ from tiebreak.ratings.over_time.base import (
 )
 from tiebreak.ratings.over_time.games import Games
 
+Floats = NDArray[np.float64]
+
 COLUMNS = (
     *("rating", "deviation", "volatility", "games"),
     *("last", "information", "evidence", "played"),
@@ -51,10 +53,7 @@ def discount(deviation):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def grown_deviation(state, item, time, rule):  # type: ignore[no-untyped-def]
-    """Give the deviation of an item at the start of an update.
-
-    `rule` is (c, max_deviation, τ); τ > 0 means Glicko-2.
-    """
+    """Deviation at the start of an update; rule is (c, max_deviation, τ or 0)."""
     deviation = state[item, DEVIATION]
     # False also for NaN: nothing passes before the first game, or without periods.
     if not time > state[item, LAST]:
@@ -194,13 +193,7 @@ class DeviatingRating(SequentialRating):
         first = (settings["init"], settings["deviation"], volatility)
         return *first, 0.0, np.nan, 0.0, 0.0, 0.0
 
-    def _play(
-        self,
-        games: Games,
-        state: NDArray[np.float64],
-        before: NDArray[np.float64],
-        after: NDArray[np.float64],
-    ) -> None:
+    def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
         settings = self._settings
         rows = games.filled(settings["advantage"])[:5]
         times = np.full(len(games.outcome), np.nan)
@@ -211,18 +204,18 @@ class DeviatingRating(SequentialRating):
         update_by_period(*rows, times, state, before, after, rule)
 
     @property
-    def deviation_(self) -> NDArray[np.float64]:
+    def deviation_(self) -> Floats:
         """Deviation of every item after its last update."""
         return self._fitted_column("deviation")
 
     @property
-    def before_deviation_(self) -> NDArray[np.float64]:
+    def before_deviation_(self) -> Floats:
         """Deviations of left and right at the start of each row of the last call."""
         return self._trace("deviation")
 
     def _effective_difference(
-        self, values: NDArray[np.float64], advantage: float | NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+        self, values: Floats, advantage: float | Floats
+    ) -> Floats:
         variance = values[:, 0, 1] ** 2 + values[:, 1, 1] ** 2
         discount = 1.0 / np.sqrt(1.0 + 3.0 * (Q / np.pi) ** 2 * variance)
         return discount * super()._effective_difference(values, advantage)
@@ -252,46 +245,37 @@ class Glicko(DeviatingRating):
         Rating and deviation of an item before its first game.
     c : float, default=15.0
         Growth of the deviation: D² grows by c² per period; 0: it does not grow.
-    max_deviation : float, default=350.0
-        Largest deviation.
-    advantage : float, default=0.0
-        Rating points added to left, for home, white or the first position.
+    max_deviation, advantage : float, default=350.0 and 0.0
+        Largest deviation, and rating points added to left, for home or white.
     unseen : {"error", "prior"}, default="error"
-        Whether predictions refuse names that were in no game, or take `init` and
-        `deviation` for them.
+        Whether predictions refuse names that were in no game, or take `init` for them.
 
     Attributes
     ----------
     items_ : ndarray of shape (N,)
         Names of the items, in order of their first game.
     rating_, deviation_, n_games_ : ndarray of shape (N,)
-        Rating (also ``coef_``) and deviation of every item after its last update, and
-        its games, summed by weight.
+        Rating (also ``coef_``), deviation and games (summed weights) of every item.
     before_, before_deviation_ : ndarray of shape (n, 2)
         Ratings, and deviations after their growth, of left and right at the start of
         the update of each row of the last call, without the advantage.
     history_ : polars.DataFrame
         Columns ``row`` (counted over all calls since ``fit``) or ``period``, ``item``,
         ``rating`` and ``deviation``, after each update of each item.
-    tie_, slope_ : float
-        Davidson's ν and the slope of the tie model, see ``predict_proba``.
+    tie_, slope_, classes_ : float, float, ndarray
+        Davidson's ν and the slope of the tie model, see ``predict_proba``; -1, 0, 1.
     threshold_ : float
-        Largest difference in rating points, advantage included, for which a tie is
-        the most likely outcome between ratings without deviation; 0 if it never is.
-        ``predict`` compares it with g(√(D²left + D²right)) times the difference.
-    classes_ : ndarray
-        The outcomes -1, 0, 1.
+        Largest g(√(D²left + D²right)) times difference in rating points, advantage
+        included, for which a tie is the most likely outcome; 0 if it never is.
 
     See Also
     --------
-    Elo : Ratings without deviations.
-    Glicko2 : Deviations that grow with the volatility of each item.
+    Elo, Glicko2 : Ratings without deviations; deviations that grow with volatility.
 
     Notes
     -----
     ``expected_score`` is Glickman's prediction, 1 / (1 + 10^(-g d / 400)) with the
-    difference d in favor of left and g of both deviations together. ``partial_fit``
-    refuses to go on under other parameters than those of ``fit``.
+    difference d in favor of left and g of both deviations together.
 
     References
     ----------
@@ -351,9 +335,8 @@ class Glicko2(DeviatingRating):
 
     and then φ'² = 1 / (1/(φ² + σ'²) + 1/v) and r' = r + φ'² Σ wⱼ g(φⱼ)(sⱼ - Eⱼ) / q.
 
-    So every update grows φ² by σ'² before games shrink it. A period in which an item
-    that has played before does not play adds σ² to its φ², when it plays again. After
-    these, and after an update, D is capped at `max_deviation`. Without periods every
+    A period in which an item that has played before does not play adds σ² to its φ²,
+    when it plays again. D is always capped at `max_deviation`. Without periods every
     row is an update, and there are no periods without play.
 
     Parameters
@@ -364,19 +347,15 @@ class Glicko2(DeviatingRating):
         Volatility σ of an item before its first game.
     tau : float, default=0.5
         How much volatilities may change; Glickman recommends 0.3 to 1.2.
-    max_deviation : float, default=350.0
-        Largest deviation, in rating points.
-    advantage, unseen : float and {"error", "prior"}, default=0.0 and "error"
+    max_deviation, advantage, unseen : default=350.0, 0.0 and "error"
         As in `Glicko`.
 
     Attributes
     ----------
     volatility_ : ndarray of shape (N,)
         Volatility of every item after its last update.
-    items_, rating_, deviation_, n_games_, before_, before_deviation_ : ndarray
-        As in `Glicko`; deviations in rating points.
-    history_ : polars.DataFrame
-        As in `Glicko`, with a column ``volatility``.
+    items_, rating_, deviation_, n_games_, before_, before_deviation_, history_
+        As in `Glicko`; the history has a column ``volatility``.
     tie_, slope_, threshold_, classes_ : float and ndarray
         As in `Glicko`.
 
@@ -430,6 +409,6 @@ class Glicko2(DeviatingRating):
         }
 
     @property
-    def volatility_(self) -> NDArray[np.float64]:
+    def volatility_(self) -> Floats:
         """Volatility of every item after its last update."""
         return self._fitted_column("volatility")

@@ -58,6 +58,8 @@ from tiebreak.ratings.strengths.inference import (
 )
 from tiebreak.solvers import minimize_newton
 
+Floats = NDArray[np.float64]
+
 _LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
 
 
@@ -89,33 +91,25 @@ class BradleyTerry(StrengthModel):
     alpha : float, default=0.0
         Penalty α. A positive value keeps strengths of undefeated and winless items
         finite; about 0.1 is half a win and half a loss against an average item.
-    tol : float, default=1e-8
-        Stop when the Newton decrement is this small, relative to √(2 objective).
-    max_iter : int, default=100
-        Largest number of Newton steps.
+    tol, max_iter : float and int, default=1e-8 and 100
+        Stop when the Newton decrement is this small, relative to √(2 objective), or
+        after so many Newton steps.
 
     Attributes
     ----------
-    items_ : ndarray of shape (N,)
-        Names of the items.
-    strength_ : ndarray of shape (N,)
-        θ, natural logarithms, mean 0. ``coef_`` is the same.
-    tie_ : float
-        ν, or κ for Rao and Kupper. Without ties in training 0, or 1.
-    threshold_ : float
-        Largest \|d\| at which a tie is the most probable outcome; 0 if it never is.
-    advantage_ : float
-        γ, what an advantage of 1 adds to left's strength; only if fitted with one.
-    context_coef_ : ndarray of shape (q,)
-        β, only if fitted with context; ``context_names_`` if its columns had names.
+    items_, strength_ : ndarray of shape (N,)
+        Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
+    tie_, threshold_ : float
+        ν, or κ for Rao and Kupper (without ties in training 0, or 1), and the largest
+        \|d\| at which a tie is the most probable outcome; 0 if it never is.
+    advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
+        γ, β and the names of the columns, only if fitted with them.
     wins_, ties_, losses_ : ndarray of shape (N,)
         Summed weights of each item's comparisons.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
-    n_iter_, converged_ : int, bool
-        Newton steps, and whether `tol` was reached.
-    classes_ : ndarray
-        The outcomes -1, 0, 1.
+    n_iter_, converged_, classes_ : int, bool, ndarray
+        Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
     pair_left_, pair_right_ : ndarray of int64 of shape (m,)
         Item numbers of the m different pairs that met (under different covariates).
     pair_counts_, pair_covariates_ : ndarray of shape (m, 3) and (m, 0 to q + 1)
@@ -173,15 +167,11 @@ class BradleyTerry(StrengthModel):
             partitions (:mod:`tiebreak.outofcore`); then the others name columns.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
-        advantage : float or array-like of shape (n,), optional
-            How much of an advantage left has: 1 at home or first, 0 on neutral ground,
-            -1 if right has it. Its size is learned.
-        context : array-like or DataFrame of shape (n, q), optional
-            Covariates in favor of left, such as a difference, left minus right.
-        rater : array-like of shape (n,), optional
-            Who compared. Strengths do not depend on it; standard errors do.
-        sample_weight : array-like of shape (n,), optional
-            Weights; weight 2 is the same as two rows.
+        advantage, context : array-like of shape (n,) and (n, q), optional
+            Covariates in favor of left: an advantage is 1 at home or first, 0 on
+            neutral ground, -1 if right has it. The size of the effects is learned.
+        rater, sample_weight : array-like of shape (n,), optional
+            Who compared, for standard errors only; and weights, 2 is as two rows.
 
         Returns
         -------
@@ -275,9 +265,7 @@ class BradleyTerry(StrengthModel):
                 ConvergenceWarning,
             )
 
-    def _objective(
-        self, counts: NDArray[np.float64], tie: float | None
-    ) -> ComparisonObjective:
+    def _objective(self, counts: Floats, tie: float | None) -> ComparisonObjective:
         """Build the objective for counts of the fitted cells; tie=None: t is free."""
         n, q = len(self.items_), self.pair_covariates_.shape[1]
         design: Design = ItemDesign(self.pair_left_, self.pair_right_, n)
@@ -292,11 +280,11 @@ class BradleyTerry(StrengthModel):
             free=slice(0, n) if self.alpha == 0 else None,
         )
 
-    def _objective_of(self, counts: NDArray[np.float64]) -> ComparisonObjective:
+    def _objective_of(self, counts: Floats) -> ComparisonObjective:
         has_ties = self.ties_.any()
         return self._objective(counts, None if has_ties else self._tie)
 
-    def _solution(self) -> NDArray[np.float64]:
+    def _solution(self) -> Floats:
         tie = [self._tie] if self.ties_.any() else []
         advantage = np.atleast_1d(getattr(self, "advantage_", []))
         context = getattr(self, "context_coef_", [])
@@ -313,7 +301,7 @@ class BradleyTerry(StrengthModel):
 
     def decision_function(
         self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Difference of strengths, right minus left, minus what favors left.
 
         Parameters
@@ -337,15 +325,13 @@ class BradleyTerry(StrengthModel):
 
     def predict_proba(
         self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Probabilities of left, tie and right.
 
         Parameters
         ----------
-        X : Pairs
-            Comparisons of items by name.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`. None: neutral ground, 0.
+        X, advantage, context
+            As in `decision_function`.
 
         Returns
         -------
@@ -391,10 +377,8 @@ class BradleyTerry(StrengthModel):
 
         Parameters
         ----------
-        X : Pairs, Orders or names of items
-            Test data.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons or grades of items.
+        X, y
+            Pairs and outcomes, Orders, or names of items and their grades.
         advantage, context : array-like of shape (n,) and (n, q), optional
             As in `fit`, for comparisons.
         qid, sample_weight : array-like of shape (n,), optional
@@ -411,7 +395,7 @@ class BradleyTerry(StrengthModel):
         found = self.predict(X, advantage=advantage, context=context)
         return accuracy(y, found, sample_weight)
 
-    def information(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    def information(self, difference: Floats) -> Floats:
         """Fisher information of one comparison about a difference of strengths.
 
         Parameters
@@ -422,13 +406,13 @@ class BradleyTerry(StrengthModel):
         Returns
         -------
         ndarray of shape (m,)
-            E[(∂ ln P/∂d)²]: largest at d = 0, and 0 where the outcome is certain.
+            E[(∂ ln P/∂d)²].
         """
         check_is_fitted(self)
         scores, _ = self._link.scores(difference, self._tie)
         return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
 
-    def _coefficient_covariance(self, kind: str | None) -> NDArray[np.float64]:
+    def _coefficient_covariance(self, kind: str | None) -> Floats:
         check_is_fitted(self)
         raters = getattr(self, "rater_counts_", None)
         if kind is None:
@@ -455,7 +439,7 @@ class BradleyTerry(StrengthModel):
 
     def bootstrap(
         self, n_resamples: int = 1000, random_state: int | None = 0
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Strengths in randomly reweighted data.
 
         Every comparison gets an exponential random weight of mean 1 (the Bayesian
@@ -463,10 +447,8 @@ class BradleyTerry(StrengthModel):
 
         Parameters
         ----------
-        n_resamples : int, default=1000
-            How many.
-        random_state : int, Generator or None, default=0
-            Seed of the weights.
+        n_resamples, random_state : int, default=1000 and 0
+            How many, and the seed of the weights (also a Generator or None).
 
         Returns
         -------

@@ -437,10 +437,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence.
-        kind, reference : optional
-            As in `covariance`; strengths are relative to the reference too.
+        level, kind, reference : optional
+            Confidence; as in `covariance`, strengths relative to the reference too.
 
         Returns
         -------
@@ -461,10 +459,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        level, kind : optional
-            Confidence, and as in `covariance`.
-        simultaneous : bool, default=False
-            Whether all intervals hold at once, or each by itself.
+        level, kind, simultaneous : optional
+            Confidence; as in `covariance`; whether all intervals hold at once.
 
         Returns
         -------
@@ -482,10 +478,8 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        level : float, default=0.95
-            Confidence with which all the differences that are seen are real.
-        kind : {"sandwich", "cluster", "model"}, optional
-            As in `covariance`.
+        level, kind : optional
+            Confidence that all the differences seen are real; as in `covariance`.
 
         Returns
         -------

@@ -59,35 +59,26 @@ class PlackettLuce(StrengthModel):
     alpha : float, default=0.0
         Penalty α. A positive value keeps strengths finite also for items that are
         always first or always last.
-    tol : float, default=1e-8
-        Stop when the Newton decrement is this small, relative to √(2 objective).
-    max_iter : int, default=100
-        Largest number of Newton steps.
+    tol, max_iter : float and int, default=1e-8 and 100
+        As in :class:`BradleyTerry`.
 
     Attributes
     ----------
-    items_ : ndarray of shape (N,)
-        Names of the items.
-    strength_ : ndarray of shape (N,)
-        θ, natural logarithms, mean 0. ``coef_`` is the same.
+    items_, strength_ : ndarray of shape (N,)
+        Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
     tie_sizes_, tie_ : ndarray of shape (K,)
         Sizes above 1 that tied blocks have in the data, and their δ.
     threshold_ : float
         Largest difference at which a tie of two is most probable; 0 if it never is.
-    objective_, gap_ : float
-        Value reached, and how far it may be above the minimum, as a share of it.
-    n_iter_, converged_ : int, bool
-        Newton steps, and whether `tol` was reached.
-    classes_ : ndarray
-        The outcomes -1, 0, 1 of two items.
+    objective_, gap_, n_iter_, converged_, classes_
+        As in :class:`BradleyTerry`.
     list_items_, list_ends_, list_starts_, list_weight_ : ndarray
         The lists: numbers of the items best first, where the tied block ends that
         begins at an entry (or 0), the first entry of every list, and its weight.
 
     See Also
     --------
-    BradleyTerry : Comparisons, with advantages and raters.
-    RankSVM : Lists of items with features.
+    BradleyTerry, RankSVM : Comparisons with advantages; lists of items with features.
 
     Notes
     -----
@@ -138,10 +129,8 @@ class PlackettLuce(StrengthModel):
         X : Orders or Pairs
             Ranked lists of items known by name, ``Orders(None, sequences)``; or
             comparisons, which are lists of two.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons; none for Orders.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the lists; weight 2 is the same as two lists.
+        y, sample_weight : array-like of shape (n,), optional
+            Outcomes of comparisons (none for Orders), and weights of the lists.
 
         Returns
         -------
@@ -203,10 +192,8 @@ class PlackettLuce(StrengthModel):
 
         Parameters
         ----------
-        X : Orders or Pairs
-            Lists of items that the model knows, or comparisons.
-        y : array-like of shape (n,), optional
-            Outcomes of comparisons.
+        X, y : Orders or Pairs, array-like of shape (n,), optional
+            Lists of items that the model knows, or comparisons and their outcomes.
 
         Returns
         -------

@@ -9,9 +9,8 @@ are one linear system,
 with M the matrix of the problem, F the free variables and E summing them up per block.
 Those that leave the box go to the bound they crossed, those at a bound that the
 gradient pulls inside become free, and the guess is right when nothing changes: usually
-after three to five systems once the working-set rounds have come near, where they alone
-would need millions of steps. On a matrix with fewer dimensions than free variables the
-guess can cycle; then the point is left untouched.
+after three to five systems once the rounds have come near. On a matrix with fewer
+dimensions than free variables it can cycle; then the point is left untouched.
 """
 
 from __future__ import annotations

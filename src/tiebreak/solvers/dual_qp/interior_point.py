@@ -8,11 +8,9 @@ conditions are
 
 and every Newton step reduces to a symmetric system of q r unknowns (q directions), and
 one with an unknown per balance. The first is formed in O(n r²) for every two directions
-that share a block, from the inverse barrier weights collected per row and block: it
-does not grow with the number of variables, of which nothing but plain passes is asked.
+that share a block, from the inverse barrier weights collected per row and block.
 Variables of one block and one sign are a *part*; the passes go through part after part.
-Fifteen to twenty steps are usual, at any bounds; some hundred where huge bounds meet
-blocks that can almost be separated. Predictor and corrector as Mehrotra 1992.
+Fifteen to twenty steps are usual. Predictor and corrector as Mehrotra 1992.
 
 In the compiled passes ``point`` has shape (5, m): the variables s, their slacks p and t
 to the lower and upper bound, and the multipliers z and w of these bounds. ``values``

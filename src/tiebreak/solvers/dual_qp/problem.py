@@ -21,8 +21,7 @@ by sorting, and the duality gap is a sum of terms that are each non-negative,
     gap = Σᵢ (upperᵢ - sᵢ)(eᵢ - β_b)₊ + (sᵢ - lowerᵢ)(β_b - eᵢ)₊,
 
 so it is computed without cancellation. Adding a constant to y in a balanced block
-changes nothing but its β; callers use that to keep ``eᵢ`` of the variables that matter
-close to zero, where differences of 1e-20 still count.
+changes only its β, by which callers keep ``eᵢ`` close to zero, where 1e-20 counts.
 """
 
 from __future__ import annotations
@@ -49,10 +48,8 @@ class DualQP:
         The vector y of the objective.
     lower, upper : ndarray
         Finite bounds with ``lower ≤ 0 ≤ upper``.
-    row : ndarray of int
-        Row of ``K`` that each variable uses; variables may share rows.
-    sign : ndarray
-        +1 or -1 per variable.
+    row, sign : ndarray of int, and of +1 and -1
+        Row of ``K`` that each variable uses, shared or not, and with which sign.
     block : ndarray of int
         Block of each variable, ascending, from 0 to B-1 without a gap.
     loading : ndarray of shape (B, q)
@@ -82,32 +79,21 @@ class DualQP:
 
     @classmethod
     def box(
-        cls,
-        linear: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        row: np.ndarray,
-        sign: np.ndarray,
-        balanced: bool,
-    ) -> DualQP:
+        cls, linear: np.ndarray, lower: np.ndarray, upper: np.ndarray, row: np.ndarray,
+        sign: np.ndarray, balanced: bool,
+    ) -> DualQP:  # fmt: skip
         """Make a problem of one block and one direction, balanced or not."""
         block, loading = np.zeros(len(linear), dtype=np.int64), np.ones((1, 1))
         return cls(linear, lower, upper, row, sign, block, loading, balanced)
 
     @classmethod
     def blocks(
-        cls,
-        linear: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        row: np.ndarray,
-        block: np.ndarray,
-        loading: np.ndarray,
-    ) -> DualQP:
+        cls, linear: np.ndarray, lower: np.ndarray, upper: np.ndarray, row: np.ndarray,
+        block: np.ndarray, loading: np.ndarray,
+    ) -> DualQP:  # fmt: skip
         """Make the problem of several blocks, without signs and each with a balance."""
-        return cls(
-            linear, lower, upper, row, np.ones(len(linear)), block, loading, True
-        )
+        sign = np.ones(len(linear))
+        return cls(linear, lower, upper, row, sign, block, loading, True)
 
     def __post_init__(self) -> None:
         """Refuse bounds that exclude s = 0, and blocks that are not in order."""
@@ -214,11 +200,10 @@ class DualSolution:
     # (B,): β, the exact minimizer of the primal for this ``f``; the midpoint where a
     # whole interval is optimal.
     levels: np.ndarray
-    primal: float  # The two objectives
-    dual: float  # The two objectives
+    primal: float
+    dual: float
     gap: float  # ``(primal - dual) / primal``
-    # Largest violation of the optimality conditions, in units of ``f``.
-    violation: float
+    violation: float  # Largest one of the optimality conditions, in units of ``f``
     n_iter: int  # Outer iterations
     converged: bool  # Whether gap and violation are within the tolerance
     method: str  # The solver's parts that were used, for reports
@@ -230,9 +215,7 @@ class DualState:
     def __init__(
         self, problem: DualQP, s: np.ndarray, f: np.ndarray, diagonal: np.ndarray
     ) -> None:
-        self.problem = problem
-        self.s = s
-        self.f = f
+        self.problem, self.s, self.f = problem, s, f
         self.diagonal = problem.diagonal(diagonal)
         self._noise = _ROUNDING * np.abs(problem.linear)
 
@@ -304,9 +287,8 @@ class DualState:
     def levels(self, e: np.ndarray) -> np.ndarray:
         """β that minimizes the primal at gradient ``e``, shape (B,)."""
         # In a block the slope of the loss in β is ``-Σ_{e>β} upper - Σ_{e<β} lower``;
-        # it rises from ``-Σ upper`` to ``-Σ lower``, and the minimizer is where it
-        # crosses zero: a weighted quantile, or the middle of the interval where it is
-        # zero.
+        # it rises, and the minimizer is where it crosses zero: a weighted quantile, or
+        # the middle of the interval where it is zero.
         q = self.problem
         out = np.zeros(len(q.starts) - 1)
         if not q.balanced:

@@ -2,18 +2,15 @@
 """Rounds of cheap steps: working sets for any matrix, sweeps for a linear kernel.
 
 *Working sets* are sequential minimal optimization, many at a time. Each round takes the
-variables that violate optimality most (half of them from either side) together with the
-ones of the round before, solves that subproblem by compiled pair steps on a part of the
-matrix that fits the processor's cache, and then updates the values of all rows once.
-Variables at rest cost nothing but the selection, which is what shrinking is for. A
-violation is measured against the own block, and of every block that violates at all the
-worst variable of either side is taken, so that nothing waits for a partner.
+variables that violate optimality most, half from either side and of every block that
+violates at all the worst, with those of the round before, solves that subproblem by
+compiled pair steps on a part of the matrix that fits the processor's cache, and then
+updates the values of all rows once.
 
 *Sweeps* need no row of the matrix: the directions are kept as weights of the features,
-and a pair step costs as much as the features of two items. Every sweep sorts the
-variables of each block by their gradient, pairs the one that wants to grow most with
-the one that wants to shrink most, the second with the second and so on, and takes all
-these steps, the largest violation first, each at the weights that those before it left.
+and a pair step costs as much as the features of two items. Every sweep pairs the
+variable of a block that wants to grow most with the one that wants to shrink most, the
+second with the second and so on, and takes these steps, the largest violation first.
 
 Boundary conventions: a variable exactly at a bound cannot move past it; two
 candidates of equal gain are resolved to the lower index; a curvature at or below

@@ -2,11 +2,10 @@
 """Combine the parts of the dual solver, and certify what they return.
 
 1. Rounds of cheap steps come first (:mod:`tiebreak.solvers.dual_qp.rounds`), unless the
-   interior-point method is known to be cheaper, as for many variables in blocks on a
-   thin matrix; with small and moderate bounds they are all that is needed.
-2. When they have spent their budget of steps, Newton steps on the free variables try to
-   settle the active set. Where they cannot and the interior-point method can be used,
-   it starts afresh and they try again; else the rounds go on.
+   interior-point method is cheaper, as for many variables in blocks on a thin matrix.
+2. When they have spent their budget of steps, Newton steps on the free variables look
+   for the active set. Where they cannot find it and the interior-point method can be
+   used, it starts afresh and they try again; else the rounds go on.
 3. Where the free variables are few, one or two Newton steps make the result exact.
 4. The result counts only after ``f = K c`` was computed afresh in double precision: the
    violation of the optimality conditions and the relative duality gap must both be
@@ -60,10 +59,8 @@ def solve_dual_qp(
 
     Parameters
     ----------
-    rows : MatrixRows
-        The matrix K.
-    problem : DualQP
-        The problem.
+    rows, problem : MatrixRows and DualQP
+        The matrix K, and the problem.
     tol : float
         Bound on the relative duality gap and on the violation of the optimality
         conditions (in units of f, and relative to f where f is tiny).
@@ -282,15 +279,8 @@ class _Run:
         violation = state.violation(state.gradient)
         levels, primal, dual, gap = state.certificate()
         return DualSolution(
-            s=state.s,
-            coef=coef,
-            fitted=state.f,
-            levels=levels,
-            primal=primal,
-            dual=dual,
-            gap=gap,
-            violation=violation,
-            n_iter=self.n_iter,
+            s=state.s, coef=coef, fitted=state.f, levels=levels, primal=primal,
+            dual=dual, gap=gap, violation=violation, n_iter=self.n_iter,
             converged=gap <= self.tol and violation <= state.tolerance(self.tol),
             method=" + ".join(self.used) or self.rounds.name,
-        )
+        )  # fmt: skip
