@@ -45,13 +45,17 @@ def pytest_configure(config: pytest.Config) -> None:
     seed = seed_of_this_run()
     os.environ[SEED] = str(seed)
     os.environ.setdefault("MPLBACKEND", "agg")
+    # Processes that share the cores leave none to the threads of BLAS, which would wait
+    # for each other half of the time.
+    if getattr(config.option, "numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     # Another seed also draws other examples. No deadline: the first example of a test
     # may have to wait for a compilation.
     hypothesis.settings.register_profile(
         "tiebreak",
         deadline=None,
         derandomize=seed == DEFAULT_SEED,
-        max_examples=50,
+        max_examples=50 if os.environ[TESTS] == "all" else 20,
         print_blob=True,
     )
     hypothesis.settings.load_profile("tiebreak")

@@ -158,6 +158,7 @@ def test_the_tasting_panel(run, tmp_path):
     assert_same_output(said, shown("tasting_panel"))
 
 
+@pytest.mark.extended
 def test_feature_selection(run):
     said = run("feature_selection")
     four = re.findall(r"feature +(\d+)  weight ([-+][\d.]+) +\(truth ([-+])", said)

@@ -37,6 +37,7 @@ def elsewhere(tmp_path):
     return folder, f"import tempfile; tempfile.tempdir = {str(folder)!r}"
 
 
+@pytest.mark.extended
 def test_local_workers_rank_a_folder_as_one_process_does(run, rng, tmp_path, elsewhere):
     folder, before = elsewhere
     split(make_matches(rng), tmp_path / "log", [90, 250])

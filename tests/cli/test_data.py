@@ -120,6 +120,7 @@ def test_the_bundled_set_can_be_ranked_at_once(environment, tmp_path):
     assert not (tmp_path / "xdg").exists()
 
 
+@pytest.mark.extended
 def test_get_downloads_once_and_tells_the_terms(environment, tmp_path):
     path = tmp_path / "xdg" / "tiebreak" / "toy" / "table.csv"
     with serve() as server:

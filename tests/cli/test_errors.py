@@ -6,9 +6,12 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -205,20 +208,24 @@ def test_places_that_are_no_folders(processes, votes, tmp_path):
 AS_NOBODY = "os.setgroups([]); os.setgid(65534); os.setuid(65534)"
 
 
-def test_no_permission(processes, votes, tmp_path):
-    fill(tmp_path / "out")
-    before, folder = "", tmp_path
-    if os.geteuid() == 0:
-        before = AS_NOBODY
-        for path in (tmp_path, *tmp_path.parents):
-            if path.name.startswith(("pytest-", "popen-")) or path == tmp_path:
-                path.chmod(0o755)
-    (tmp_path / "out").chmod(0o555)
-    closed = tmp_path / "closed"
+@pytest.fixture
+def open_folder():
+    """Give a folder that everybody may enter, which the folders of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+
+
+def test_no_permission(processes, votes, open_folder):
+    votes = Path(shutil.copy(votes, open_folder))
+    fill(open_folder / "out")
+    before = AS_NOBODY if os.geteuid() == 0 else ""
+    (open_folder / "out").chmod(0o555)
+    closed = open_folder / "closed"
     closed.mkdir()
     closed.chmod(0)
     try:
-        for out in (folder / "out", folder / "out" / "deep", closed / "deep"):
+        for out in (open_folder / "out", open_folder / "out" / "deep", closed / "deep"):
             done = processes.run("rank", votes, "--out", out, before=before)
             assert done.code == 5, done.stderr
             assert re.search("Permission denied|write-protected", done.line)
@@ -228,10 +235,10 @@ def test_no_permission(processes, votes, tmp_path):
             assert done.code == 3
             assert "no permission" in done.line
     finally:
-        (tmp_path / "out").chmod(0o755)
+        (open_folder / "out").chmod(0o755)
         closed.chmod(0o755)
-    assert set(texts(tmp_path / "out").values()) == {b"old"}
-    assert len(texts(tmp_path / "out")) == 4
+    assert set(texts(open_folder / "out").values()) == {b"old"}
+    assert len(texts(open_folder / "out")) == 4
 
 
 LIMIT = (
@@ -340,6 +347,7 @@ def test_a_signal_while_results_are_written(
     assert is_whole(out, old=True)
 
 
+@pytest.mark.extended
 def test_signals_at_any_moment(processes, votes, tmp_path, rng):
     out = tmp_path / "out"
     fill(out)
@@ -403,6 +411,7 @@ def _catches(status, number):
 # What is going on
 
 
+@pytest.mark.extended
 def test_steps_are_shown_on_a_terminal_only(processes, votes, tmp_path):
     def read(*words):
         ours, theirs = pty.openpty()

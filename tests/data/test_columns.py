@@ -335,6 +335,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_process_does_not_wait_for_threads_it_does_not_have():
     assert pl.thread_pool_size() >= 1

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from hypothesis.extra.numpy import arrays
@@ -188,7 +188,6 @@ small_tables = arrays(
 
 
 @given(small_tables, st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_unique_merges_equal_rows_only(X, sparse):
     table = as_items(sp.csr_array(X) if sparse else X)
     unique, inverse = table.unique()

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.data import Orders
@@ -180,7 +180,6 @@ def ranked_lists(draw):
 
 
 @given(ranked_lists())
-@settings(max_examples=60, deadline=None)
 def test_round_trip_and_positions(sequences):
     items = np.arange(6.0)[:, None]
     orders = Orders(items, sequences)

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.data import OUTCOME_WORDS, Outcome, check_outcomes
@@ -235,7 +235,6 @@ def test_options_are_checked():
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=12))
-@settings(max_examples=40, deadline=None)
 def test_round_trips(outcomes):
     words = [Outcome(outcome).word for outcome in outcomes]
     np.testing.assert_array_equal(Outcome.parse(words), outcomes)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.data import ItemTable, Pairs
@@ -310,7 +310,6 @@ some_names = st.one_of(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_names_and_codes_round_trip(data):
     names = data.draw(some_names)
     code = st.integers(0, len(names) - 1)
@@ -335,7 +334,6 @@ def test_names_and_codes_round_trip(data):
         max_size=8,
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_names_come_in_order_of_first_appearance(sides):
     pairs = Pairs(None, [a for a, _ in sides], [b for _, b in sides])
     spoken = [name for side in sides for name in side]
@@ -345,7 +343,6 @@ def test_names_come_in_order_of_first_appearance(sides):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_rows_of_pairs_are_rows_of_the_array(data):
     n_items = data.draw(st.integers(1, 5))
     code = st.integers(0, n_items - 1)

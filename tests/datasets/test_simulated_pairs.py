@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 from scipy.stats import ks_2samp
@@ -28,7 +28,6 @@ def sides(data):
     n_features=st.integers(1, 4),
     seed=st.integers(0, 2**32),
 )
-@settings(max_examples=60, deadline=None)
 def test_counts_are_exact(n_pairs, norm, tie_share, noise, n_features, seed):
     data = make_norms(
         n_pairs,
@@ -251,7 +250,6 @@ def quadratic_margin(data, scale):
     exponent=st.integers(-6, 6),
     seed=st.integers(0, 2**32),
 )
-@settings(max_examples=60, deadline=None)
 def test_pairs_keep_the_margin(n_pairs, n_features, margin, tie_share, exponent, seed):
     scale = 10.0 ** (exponent * np.arange(n_features) / n_features)
     data = make_separable(

@@ -9,7 +9,7 @@ import math
 import warnings
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -113,7 +113,6 @@ def test_lists_are_graded_rows(drawn, model):
         assert_same(one, fit(anew(model), data, rows), data.items)
 
 
-@settings(max_examples=40)
 @given(graded_items(), models)
 def test_the_certificate_is_a_certificate(drawn, model):
     """Recompute the primal objective from the utilities alone, pair by pair."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.metrics import accuracy_score, roc_auc_score, roc_curve
 
 from tests.metrics.strategies import comparisons
@@ -9,7 +9,6 @@ from tests.oracles import metrics_bruteforce as oracle
 from tiebreak.metrics import comparison_auc, comparison_error, comparison_roc_curve
 
 
-@settings(max_examples=60, deadline=None)
 @given(comparisons())
 def test_error_equals_the_loop_and_sklearn(data):
     outcome, difference, weight = data
@@ -25,7 +24,6 @@ def test_predictions_of_only_zero_and_one_are_nothing_to_warn_about():
     assert comparison_error([0, 1, 1], [0, 1, 0]) == pytest.approx(1 / 3)
 
 
-@settings(max_examples=60, deadline=None)
 @given(comparisons())
 def test_every_point_of_the_curve_is_what_its_threshold_gives(data):
     outcome, difference, weight = data
@@ -42,7 +40,6 @@ def test_every_point_of_the_curve_is_what_its_threshold_gives(data):
         assert distance.min() < 1e-12
 
 
-@settings(max_examples=60, deadline=None)
 @given(comparisons())
 def test_area_counts_ties_against_non_ties(data):
     outcome, difference, weight = data
@@ -53,7 +50,6 @@ def test_area_counts_ties_against_non_ties(data):
         assert 0 <= area <= 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(comparisons())
 def test_laws(data):
     outcome, difference, weight = data

@@ -3,7 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import stats
 
 from tests.metrics.strategies import graded_groups
@@ -27,7 +27,6 @@ def tau_by_pairs(a, b):
     return (concordant - discordant) / np.sqrt((untied + only_a) * (untied + only_b))
 
 
-@settings(max_examples=60, deadline=None)
 @given(graded_groups())
 def test_equals_scipy_and_the_pairs_on_one_vector(data):
     a, b, _, _ = data
@@ -46,7 +45,6 @@ def test_equals_scipy_and_the_pairs_on_one_vector(data):
         assert kendall_tau_b(a, b) == pytest.approx(tau_by_pairs(a, b), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(graded_groups())
 def test_groups_average_what_scipy_gives_in_each(data):
     a, b, qid, _ = data

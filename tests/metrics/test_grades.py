@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -17,7 +17,6 @@ BOTH = pytest.mark.parametrize("metric", [swapped_pairs, disagreement])
 
 
 @pytest.mark.parametrize(("metric", "slow"), METRICS)
-@settings(max_examples=60, deadline=None)
 @given(data=graded_groups())
 def test_equals_the_double_loop(metric, slow, data):
     y, utility, qid, weight = data
@@ -29,7 +28,6 @@ def test_equals_the_double_loop(metric, slow, data):
         assert value == pytest.approx(slow(y, utility, qid, weight), abs=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=graded_groups(), extra=st.integers(0, 2))
 def test_laws(data, extra):
     y, utility, qid, weight = data

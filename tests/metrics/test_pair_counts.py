@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from tests.metrics.strategies import graded_groups
 from tests.oracles import metrics_bruteforce as oracle
@@ -19,7 +19,6 @@ def codes(qid):
     return np.unique(qid, return_inverse=True)[1]
 
 
-@settings(max_examples=60, deadline=None)
 @given(graded_groups())
 def test_counts_equal_the_double_loop(data):
     y, utility, qid, weight = data
@@ -30,7 +29,6 @@ def test_counts_equal_the_double_loop(data):
         np.testing.assert_array_equal(count, expected)
 
 
-@settings(max_examples=30, deadline=None)
 @given(graded_groups())
 def test_kernel_equals_its_naive_twin(data):
     y, utility, qid, weight = data

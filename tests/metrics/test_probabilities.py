@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
@@ -31,7 +31,6 @@ def forecasts(draw):
     return np.array(outcome), np.array(proba), np.array(weight)
 
 
-@settings(max_examples=60, deadline=None)
 @given(forecasts())
 def test_equal_the_loops(data):
     outcome, proba, weight = data

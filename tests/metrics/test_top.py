@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
@@ -15,7 +15,6 @@ DEPTHS = st.one_of(st.none(), st.integers(1, 7))
 WORTH = {"skip": None, "zero": 0.0, "one": 1.0}
 
 
-@settings(max_examples=60, deadline=None)
 @given(SMALL, DEPTHS, st.sampled_from(["exp", "linear"]), st.sampled_from([*WORTH]))
 def test_ndcg_averages_over_all_orders_that_ties_allow(data, k, gain, empty):
     y, utility, qid, _ = data
@@ -110,7 +109,6 @@ def test_depth_must_be_a_positive_integer(metric):
     assert metric([0, 1], [1, 2], k=np.int64(1)) == 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(SMALL, st.integers(1, 7))
 def test_top_k_precision_enumerates_orders_and_true_tops(data, k):
     y, utility, qid, _ = data
@@ -149,7 +147,6 @@ def test_top_k_precision_at_a_tied_border_never_replaces_a_better_row():
     assert top_k_precision(y, np.zeros(6), k=3) == pytest.approx((2 / 3 + 1) / 2)
 
 
-@settings(max_examples=40, deadline=None)
 @given(graded_groups(), st.integers(1, 5))
 def test_perfect_and_short_groups_score_one(data, k):
     y, utility, qid, _ = data
@@ -157,7 +154,6 @@ def test_perfect_and_short_groups_score_one(data, k):
     assert top_k_precision(y, utility, qid, k=len(y)) == pytest.approx(1)
 
 
-@settings(max_examples=40, deadline=None)
 @given(graded_groups(), st.integers(1, 5))
 def test_laws(data, k):
     y, utility, qid, _ = data

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
@@ -70,7 +70,6 @@ def graded_items(draw):
 
 
 @both_kinds
-@settings(max_examples=60)
 @given(data=graded_items())
 def test_every_round_is_that_of_all_pairs(weak, data):
     X, y, group, weight, W = data

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -227,7 +227,6 @@ def test_rows_are_counted_before_and_after():
     assert L1Ranker(0.1).fit(X, y).n_pairs_ == n_pairs
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_small_data_of_every_kind(data):
     row = st.tuples(

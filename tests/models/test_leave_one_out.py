@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -30,7 +30,6 @@ from tiebreak import Orders, Pairs, RankRLS
     st.sampled_from(["sum", "mean"]),
     st.sampled_from([0.1, 5.0]),
 )
-@settings(max_examples=60)
 def test_both_equal_solving_again(data, kernel, per_group, alpha):
     X, y, group, weight = data
     # A second group, so that one can be left out.

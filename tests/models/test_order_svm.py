@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -101,7 +101,6 @@ def awkward(draw):
     return X, lists, np.array(weights)
 
 
-@settings(max_examples=40)
 @given(awkward(), st.sampled_from([1e-3, 0.3, 30.0]), st.sampled_from([0.1, 1.0, 10.0]))
 def test_equals_a_general_solver_on_awkward_lists(drawn, C, coupling):
     X, lists, weights = drawn

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -97,7 +97,6 @@ def quietly(model, X, y, **rest):
         return model.fit(X, y, **rest)
 
 
-@settings(max_examples=50)
 @given(
     awkward(), st.sampled_from([1e-3, 0.3, 30.0]), st.sampled_from(["linear", "rbf"])
 )
@@ -114,7 +113,6 @@ def test_equals_a_general_solver_on_awkward_items(drawn, C, kernel):
     assert model.objective_ == pytest.approx(best, rel=1e-6)
 
 
-@settings(max_examples=40)
 @given(awkward(), st.sampled_from([1e-6, 0.1, 10.0]), st.randoms())
 def test_weights_are_repeated_rows_and_rows_have_no_order(drawn, C, random):
     X, y, weight = drawn

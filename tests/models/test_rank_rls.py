@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -80,7 +80,6 @@ def graded(draw):
     st.sampled_from([0.01, 1.0, 30.0]),
     st.sampled_from(["direct", "cg"]),
 )
-@settings(max_examples=60)
 def test_graded_items_equal_the_closed_form(data, kernel, per_group, alpha, solver):
     X, y, group, weight = data
     model = RankRLS(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import DataConversionWarning
@@ -492,7 +492,6 @@ def graded_items(draw):
     return np.array(X, float), np.array(y, float), np.array(qid), np.array(weight)
 
 
-@settings(max_examples=60)
 @given(graded_items(), st.sampled_from(list(MODES.values())), st.integers(1, 6))
 def test_a_whole_weight_is_that_many_rows(drawn, mode, steps):
     X, y, qid, weight = drawn

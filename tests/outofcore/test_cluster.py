@@ -52,7 +52,9 @@ def graded(rng, tmp_path):
     return data, folder
 
 
-@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize(
+    "keep", [True, pytest.param(False, marks=pytest.mark.extended)]
+)
 def test_the_objective_is_the_local_one(cluster, graded, rng, keep):
     data, folder = graded
     readers, labels = PartitionedTable(folder, data.columns).readers(

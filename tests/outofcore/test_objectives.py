@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.outofcore.cases import cut_groups, make_compared, make_graded
@@ -81,7 +81,6 @@ def assert_same(ours, theirs, rng):
 @given(
     seed=seeds, n_parts=st.integers(1, 6), per_group=st.sampled_from(["sum", "mean"])
 )
-@settings(max_examples=40)
 def test_graded_items_cut_anywhere(seed, n_parts, per_group):
     rng = np.random.default_rng(seed)
     data = make_graded(rng)
@@ -94,7 +93,6 @@ def test_graded_items_cut_anywhere(seed, n_parts, per_group):
 
 
 @given(seed=seeds, n_parts=st.integers(1, 6), ties=st.sampled_from(["ignore", "both"]))
-@settings(max_examples=40)
 def test_comparisons_cut_anywhere(seed, n_parts, ties):
     rng = np.random.default_rng(seed)
     data = make_compared(rng)
@@ -122,7 +120,6 @@ def test_comparisons_cut_anywhere(seed, n_parts, ties):
 
 
 @given(seed=seeds, n_parts=st.integers(1, 6), link=st.sampled_from(sorted(LINKS)))
-@settings(max_examples=40)
 def test_likelihood_cut_anywhere(seed, n_parts, link):
     rng = np.random.default_rng(seed)
     data = make_compared(rng)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import skops.io
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.linear_model import Ridge
 
 from tiebreak import Pairs, SVMCompare, load, save
@@ -591,7 +591,6 @@ def loads_or_is_refused(path):
         assert str(error).isprintable()
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_any_damage_is_a_value_error(data, honest, tmp_path_factory):
     path = write(tmp_path_factory.mktemp("damage") / "model", honest)
@@ -615,7 +614,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_any_schema_is_read_or_a_value_error(data, honest, tmp_path_factory):
     schema = json.loads(honest["schema.json"])

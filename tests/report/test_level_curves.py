@@ -313,6 +313,7 @@ def test_a_failed_save_leaves_nothing_behind(tmp_path):
     assert (target / "kept").exists()
 
 
+@pytest.mark.extended
 def test_no_pyplot():
     code = (
         "import sys; import tiebreak.report.level_curves as m; "

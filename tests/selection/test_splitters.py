@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -35,7 +35,6 @@ class Recorder(RegressorMixin, BaseEstimator):
 @pytest.mark.parametrize("splitter", [QueryKFold, RaterKFold])
 @pytest.mark.parametrize("shuffle", [False, True])
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
 def test_groups_are_never_split(splitter, shuffle, data):
     groups = data.draw(st.lists(st.sampled_from("abcdefg"), min_size=2, max_size=30))
     n_splits = data.draw(st.integers(2, 4))

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -36,7 +36,6 @@ def test_flat_sets_are_seen_in_the_space_they_span(method, rng):
     assert_array_equal(hull_vertices(np.eye(5), method), np.arange(5))
 
 
-@settings(max_examples=30)
 @given(st.sets(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=20))
 def test_points_of_a_grid_lie_on_faces_and_are_no_corners(cells):
     points = np.array(sorted(cells), dtype=float)

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -130,7 +130,6 @@ def test_columns_that_the_form_does_not_see(rng, mode):
     assert nothing.coefs.shape == (0, 0)
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.lists(st.integers(-2, 2), min_size=5, max_size=5), min_size=1),
     st.sampled_from(list(MODES.values())),

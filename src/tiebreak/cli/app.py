@@ -91,8 +91,17 @@ _READING: dict[str, Any] = {
     "item_column": _column("The names of the items in that table."),
 }
 # The options of reading a file that has no outcomes.
-_UNLABELED = ("format", "left", "right", "advantage", "neutral", "item", "query",
-              "items", "item_column")  # fmt: skip
+_UNLABELED = (
+    "format",
+    "left",
+    "right",
+    "advantage",
+    "neutral",
+    "item",
+    "query",
+    "items",
+    "item_column",
+)
 
 
 def with_reading(
@@ -219,10 +228,21 @@ def rank(
     from tiebreak.cli.rank import run
 
     run(
-        file, out, reading, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
-        reference=reference, tune=tune, dask=dask, checkpoint=checkpoint, quiet=quiet,
-        as_json=json, command=shlex.join(["tiebreak", *sys.argv[1:]]),
-    )  # fmt: skip
+        file,
+        out,
+        reading,
+        model=model,
+        alpha=alpha,
+        level=level,
+        bootstrap=bootstrap,
+        reference=reference,
+        tune=tune,
+        dask=dask,
+        checkpoint=checkpoint,
+        quiet=quiet,
+        as_json=json,
+        command=shlex.join(["tiebreak", *sys.argv[1:]]),
+    )
 
 
 @app.command(

@@ -38,11 +38,22 @@ _SHOWN_WEIGHTS = 10
 
 
 def run(
-    file: Path, out: Path, reading: ReadOptions, *, model: str, alpha: float | None,
-    level: float, bootstrap: int, reference: str | None, tune: bool,
-    dask: str | None = None, checkpoint: Path | None = None, quiet: bool, as_json: bool,
+    file: Path,
+    out: Path,
+    reading: ReadOptions,
+    *,
+    model: str,
+    alpha: float | None,
+    level: float,
+    bootstrap: int,
+    reference: str | None,
+    tune: bool,
+    dask: str | None = None,
+    checkpoint: Path | None = None,
+    quiet: bool,
+    as_json: bool,
     command: str,
-) -> None:  # fmt: skip
+) -> None:
     """Read, rank, print and write."""
     output = Output(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))
@@ -86,9 +97,15 @@ def run(
                 tuner = partial(_tune, data.by_row, out / _CHECKPOINT, steps)
             stack.enter_context(steps)
             answer = rank(
-                data, model=model, alpha=alpha, level=level, bootstrap=bootstrap,
-                reference=reference, tuner=tuner, progress=steps,
-            )  # fmt: skip
+                data,
+                model=model,
+                alpha=alpha,
+                level=level,
+                bootstrap=bootstrap,
+                reference=reference,
+                tuner=tuner,
+                progress=steps,
+            )
         steps("writing the report")
         now = datetime.datetime.now().astimezone().isoformat(timespec="minutes")
         title = file.name if file.exists() else str(file)

@@ -238,9 +238,13 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         kernel = FunctionKernel(function, values)
         with one_blas_thread():
             factor = pivoted_cholesky(
-                lambda index: kernel.block(index, np.float64), diagonal, tol=self.tol,
-                max_pivots=int(self.n_landmarks), all_or_nothing=False, rng=rng,
-            )  # fmt: skip
+                lambda index: kernel.block(index, np.float64),
+                diagonal,
+                tol=self.tol,
+                max_pivots=int(self.n_landmarks),
+                all_or_nothing=False,
+                rng=rng,
+            )
         if factor.indefinite:
             _refuse_kernel()
         return factor
@@ -259,9 +263,13 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return out
 
     def _measure(
-        self, function: KernelFunction, left: Floats, diagonal: Floats, others: Table,
+        self,
+        function: KernelFunction,
+        left: Floats,
+        diagonal: Floats,
+        others: Table,
         n_unseen: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Set the errors, from the rows that were used and some of the others."""
         largest, worst = diagonal.max(), left.max()
         missing, total = left.sum(), diagonal.sum()

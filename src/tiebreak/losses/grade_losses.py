@@ -183,9 +183,13 @@ class GradeExponential:
 
 @njit(cache=True, nogil=True)
 def add_exponential_sums(
-    out: Floats, u: Floats, log_weight: Floats, x: Floats, runs: NDArray[np.int64],
+    out: Floats,
+    u: Floats,
+    log_weight: Floats,
+    x: Floats,
+    runs: NDArray[np.int64],
     first_run: NDArray[np.int64],
-) -> None:  # fmt: skip
+) -> None:
     """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place."""
     for group in range(len(first_run) - 1):
         largest, total = -np.inf, 0.0

@@ -36,9 +36,16 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, nogil=True)
 def add_choices(
-    flat: Ints, ends: Ints, indptr: Ints, weight: Floats, sizes: Ints, x: Floats,
-    v: Floats, gradient: Floats, curved: Floats,
-) -> float:  # fmt: skip
+    flat: Ints,
+    ends: Ints,
+    indptr: Ints,
+    weight: Floats,
+    sizes: Ints,
+    x: Floats,
+    v: Floats,
+    gradient: Floats,
+    curved: Floats,
+) -> float:
     """Add up -ln of the probability of lists, with gradient and Hessian times v."""
     n_items, n_sizes = len(x) - len(sizes) + 1, len(sizes)
     longest, top_size = 0, sizes[n_sizes - 1]
@@ -121,9 +128,16 @@ def add_choices(
 
 @njit(cache=True, nogil=True)
 def add_list_matrices(
-    flat: Ints, ends: Ints, indptr: Ints, weight: Floats, sizes: Ints, x: Floats,
-    hessian: Floats, diagonal: Floats, squares: Floats,
-) -> None:  # fmt: skip
+    flat: Ints,
+    ends: Ints,
+    indptr: Ints,
+    weight: Floats,
+    sizes: Ints,
+    x: Floats,
+    hessian: Floats,
+    diagonal: Floats,
+    squares: Floats,
+) -> None:
     """Add up Hessians of -ln P and outer products of its gradients, list by list."""
     n_ties, n_items = len(sizes) - 1, len(x) - len(sizes) + 1
     one, whole = np.ones(1), np.zeros(2, dtype=np.int64)

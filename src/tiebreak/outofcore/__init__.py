@@ -10,5 +10,13 @@ from tiebreak.outofcore.evaluation import evaluate, sample_rows
 from tiebreak.outofcore.partitions import Step, running
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable, repartition
 
-__all__ = ["ClusterError", "PartitionedPairs", "PartitionedTable", "Step", "evaluate",
-           "repartition", "running", "sample_rows"]  # fmt: skip
+__all__ = [
+    "ClusterError",
+    "PartitionedPairs",
+    "PartitionedTable",
+    "Step",
+    "evaluate",
+    "repartition",
+    "running",
+    "sample_rows",
+]

@@ -249,10 +249,14 @@ def _fit_logistic(
     model._warn(bool(summary.totals[1] == summary.totals.sum()), solution)
     model.__dict__.pop("_stream", None)
     return {
-        **summary.features, **model._tie_attributes(t), "coef_": coef,
-        "objective_": solution.value, "gap_": solution.gap,
-        "n_iter_": solution.n_iter, "converged_": solution.converged,
-    }  # fmt: skip
+        **summary.features,
+        **model._tie_attributes(t),
+        "coef_": coef,
+        "objective_": solution.value,
+        "gap_": solution.gap,
+        "n_iter_": solution.n_iter,
+        "converged_": solution.converged,
+    }
 
 
 def _solve_likelihood(
@@ -273,10 +277,15 @@ def _solve_likelihood(
     objective = SummedObjective(parts, ridge, sample=sample, share=scale)
     progress = FitProgress(model, summary.facts, start)
     solution = minimize_newton(
-        objective, progress.start, tol=model.tol, max_iter=int(model.max_iter),
-        min_iter=1, dense=False, precondition=objective.preconditioner,
+        objective,
+        progress.start,
+        tol=model.tol,
+        max_iter=int(model.max_iter),
+        min_iter=1,
+        dense=False,
+        precondition=objective.preconditioner,
         watch=progress.watch,
-    )  # fmt: skip
+    )
     t = float(solution.x[-1]) if share else link.start(0.0)
     return solution, solution.x[:q], t
 

@@ -284,11 +284,18 @@ def graded_facts(grades: Grades, weight: Floats, tree: GradeTree) -> PartitionFa
     items, positive = grades.items, weight[weight > 0]
     mark = float(grades.y.sum()), float(items.values.sum()), float(weight.sum())
     return PartitionFacts(
-        len(grades.y), items.n_features, items.feature_names, mark, tree.n_pairs,
-        tree.n_groups, tree.n_idle_groups, tree.total,
-        float(positive.min(initial=np.inf)), float(positive.max(initial=0.0)),
+        len(grades.y),
+        items.n_features,
+        items.feature_names,
+        mark,
+        tree.n_pairs,
+        tree.n_groups,
+        tree.n_idle_groups,
+        tree.total,
+        float(positive.min(initial=np.inf)),
+        float(positive.max(initial=0.0)),
         group_keys(grades.group_names),
-    )  # fmt: skip
+    )
 
 
 def join_samples(samples: list[tuple[Any, ...]], per_group: str) -> GradedPartition:

@@ -256,10 +256,19 @@ def tune_model(
     weight = columns.pop("sample_weight", None)
     search = {f"{path}{key}": values for key, values in grid.items()}
     choose = partial(
-        tune, last, rows, y, search, cv=plan.folds, columns=columns, refit=False,
-        scoring=_scoring(last, y, plan.folds), sample_weight=weight, progress=progress,
+        tune,
+        last,
+        rows,
+        y,
+        search,
+        cv=plan.folds,
+        columns=columns,
+        refit=False,
+        scoring=_scoring(last, y, plan.folds),
+        sample_weight=weight,
+        progress=progress,
         checkpoint=checkpoint,
-    )  # fmt: skip
+    )
     try:
         found = choose()
     except OtherSearchError:

@@ -504,9 +504,14 @@ def _as_read(
     columns = {name: table[name].to_numpy() for name in others}
     pairs, y = Pairs(None, table["left"], table["right"]), table["y"].to_numpy()
     return ReadResult(
-        kind="comparisons", format="parquet", sentences=list(sentences),
-        questions=list(questions), pairs=pairs, y=y, columns=columns,
-    )  # fmt: skip
+        kind="comparisons",
+        format="parquet",
+        sentences=list(sentences),
+        questions=list(questions),
+        pairs=pairs,
+        y=y,
+        columns=columns,
+    )
 
 
 def _count(table: pl.DataFrame, facts: Sequence[_Facts]) -> str:

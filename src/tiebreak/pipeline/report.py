@@ -143,14 +143,26 @@ def report_data(
     for name in ("numpy", "scipy", "scikit-learn", "numba", "polars"):
         versions[name] = version(name)
     return ReportData(
-        title=title, leaderboard=_NO_ITEMS if table is None else table, summary=said,
-        level=0.95 if board is None else board.level, matrix=matrix, quality=quality,
-        weights=answer.weights, pictures=draw_plane(model, data), history=history,
-        history_note=note, tuning=answer.tuning, tuning_notes=answer.tuning_notes,
+        title=title,
+        leaderboard=_NO_ITEMS if table is None else table,
+        summary=said,
+        level=0.95 if board is None else board.level,
+        matrix=matrix,
+        quality=quality,
+        weights=answer.weights,
+        pictures=draw_plane(model, data),
+        history=history,
+        history_note=note,
+        tuning=answer.tuning,
+        tuning_notes=answer.tuning_notes,
         recognized=[*detected, f"Model: {answer.choice.name}, {answer.choice.reason}"],
-        checks=answer.checks, warnings=answer.warnings, compare=compare,
-        command=command, versions=versions, date=date,
-    )  # fmt: skip
+        checks=answer.checks,
+        warnings=answer.warnings,
+        compare=compare,
+        command=command,
+        versions=versions,
+        date=date,
+    )
 
 
 def ratings_over_time(
@@ -168,9 +180,16 @@ def ratings_over_time(
         of_rows = [n for n in ("advantage", "sample_weight") if n in data.columns]
         given = {name: data.columns[name] for name in of_rows}
         found = rate_spans(
-            model, data.pairs, data.y, period, best.to_list(), top=_DRAWN, unit=unit,
-            zero=zero, **given,
-        )  # fmt: skip
+            model,
+            data.pairs,
+            data.y,
+            period,
+            best.to_list(),
+            top=_DRAWN,
+            unit=unit,
+            zero=zero,
+            **given,
+        )
         return (None, "") if found is None else (found.table, found.note)
     if not hasattr(model, "history_"):
         return None, ""
@@ -199,7 +218,11 @@ def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
     )
     with figure_settings():
         figure = draw_level_curves(
-            {"what was learned": learned}, pairs, data.y, resolution=81,
-            most_pairs=_PAIRS_IN_PLANE, title="what was compared",
-        )  # fmt: skip
+            {"what was learned": learned},
+            pairs,
+            data.y,
+            resolution=81,
+            most_pairs=_PAIRS_IN_PLANE,
+            title="what was compared",
+        )
     return [Picture("Level curves", _LEVEL_CURVES, figure)]

@@ -180,11 +180,16 @@ class Bundle:
             # From where a quasi-Newton step failed it would be the same again.
             stuck = not moved and (newton or stuck)
         return BundleSolution(
-            x=self.best.x, value=value, lower_bound=bound, n_iter=n_iter,
-            gap=max(gap, 0.0) / value if value > 0.0 else 0.0, converged=bool(done),
+            x=self.best.x,
+            value=value,
+            lower_bound=bound,
+            n_iter=n_iter,
+            gap=max(gap, 0.0) / value if value > 0.0 else 0.0,
+            converged=bool(done),
             n_evaluations=self.n_evaluations - evaluations,
-            weights=C * self.planes.combined(), bundle=self,
-        )  # fmt: skip
+            weights=C * self.planes.combined(),
+            bundle=self,
+        )
 
     def _advance(self, step: Floats, C: float, *, onward: bool) -> tuple[bool, bool]:
         """Search along a line, add planes, move."""

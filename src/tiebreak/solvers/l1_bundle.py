@@ -165,10 +165,17 @@ class LPBundle:
         gap = max(0.0, best - bound) / best if best > 0.0 else 0.0
         assert self._lp is not None
         return LPBundleSolution(
-            x=self.best, value=best, risk=self.best_risk, lower_bound=bound,
-            gap=float(gap), n_iter=n_iter, n_rows=self._lp.n_rows, status=status,
-            converged=bool(gap <= max(tol, _ROUNDING)), plane=proof,
-        )  # fmt: skip
+            x=self.best,
+            value=best,
+            risk=self.best_risk,
+            lower_bound=bound,
+            gap=float(gap),
+            n_iter=n_iter,
+            n_rows=self._lp.n_rows,
+            status=status,
+            converged=bool(gap <= max(tol, _ROUNDING)),
+            plane=proof,
+        )
 
     def _value(self, x: Floats, risk: float) -> float:
         return float(self._penalty @ np.abs(x[: self.k])) + risk

@@ -27,8 +27,14 @@ from numpy.typing import NDArray
 
 from tiebreak.data.threads import one_blas_thread
 
-__all__ = ["NewtonSolution", "SmoothObjective", "StronglyConvex", "conjugate_gradients",
-           "minimize_newton", "minimize_truncated"]  # fmt: skip
+__all__ = [
+    "NewtonSolution",
+    "SmoothObjective",
+    "StronglyConvex",
+    "conjugate_gradients",
+    "minimize_newton",
+    "minimize_truncated",
+]
 
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]

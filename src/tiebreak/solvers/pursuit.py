@@ -24,8 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-__all__ = ["Dictionary", "PursuitPath", "QuadraticForm", "first_best",
-           "measure_columns", "pursue"]  # fmt: skip
+__all__ = [
+    "Dictionary",
+    "PursuitPath",
+    "QuadraticForm",
+    "first_best",
+    "measure_columns",
+    "pursue",
+]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -134,9 +140,13 @@ class _Pursuit:
     """The state between two steps."""
 
     def __init__(
-        self, dictionary: Dictionary, form: QuadraticForm, b: Floats, c: float,
+        self,
+        dictionary: Dictionary,
+        form: QuadraticForm,
+        b: Floats,
+        c: float,
         n_steps: int,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.dictionary, self.form, self.b, self.c = dictionary, form, b, c
         self.n_steps = n_steps
         norm, scale = measure_columns(dictionary, form.measure).T

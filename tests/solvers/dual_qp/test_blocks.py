@@ -4,7 +4,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -95,7 +95,6 @@ def test_equals_a_general_solver(rng, p, C, kind):
     assert_allclose(found.ravel(), w, atol=2e-3 * np.abs(w).max() + 1e-6)
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 12),

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.box_qp_dense import maximize_box, primal
@@ -74,7 +74,6 @@ def test_equals_a_general_solver(rng, p, C, balanced):
     assert solution.primal == pytest.approx(value, rel=1e-9)
 
 
-@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 12),

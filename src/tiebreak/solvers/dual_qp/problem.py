@@ -79,18 +79,28 @@ class DualQP:
 
     @classmethod
     def box(
-        cls, linear: np.ndarray, lower: np.ndarray, upper: np.ndarray, row: np.ndarray,
-        sign: np.ndarray, balanced: bool,
-    ) -> DualQP:  # fmt: skip
+        cls,
+        linear: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        row: np.ndarray,
+        sign: np.ndarray,
+        balanced: bool,
+    ) -> DualQP:
         """Make a problem of one block and one direction, balanced or not."""
         block, loading = np.zeros(len(linear), dtype=np.int64), np.ones((1, 1))
         return cls(linear, lower, upper, row, sign, block, loading, balanced)
 
     @classmethod
     def blocks(
-        cls, linear: np.ndarray, lower: np.ndarray, upper: np.ndarray, row: np.ndarray,
-        block: np.ndarray, loading: np.ndarray,
-    ) -> DualQP:  # fmt: skip
+        cls,
+        linear: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        row: np.ndarray,
+        block: np.ndarray,
+        loading: np.ndarray,
+    ) -> DualQP:
         """Make the problem of several blocks, without signs and each with a balance."""
         sign = np.ones(len(linear))
         return cls(linear, lower, upper, row, sign, block, loading, True)

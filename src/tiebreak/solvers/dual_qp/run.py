@@ -279,8 +279,15 @@ class _Run:
         violation = state.violation(state.gradient)
         levels, primal, dual, gap = state.certificate()
         return DualSolution(
-            s=state.s, coef=coef, fitted=state.f, levels=levels, primal=primal,
-            dual=dual, gap=gap, violation=violation, n_iter=self.n_iter,
+            s=state.s,
+            coef=coef,
+            fitted=state.f,
+            levels=levels,
+            primal=primal,
+            dual=dual,
+            gap=gap,
+            violation=violation,
+            n_iter=self.n_iter,
             converged=gap <= self.tol and violation <= state.tolerance(self.tol),
             method=" + ".join(self.used) or self.rounds.name,
-        )  # fmt: skip
+        )
