@@ -302,8 +302,8 @@ def test_partitions_are_not_kept_where_they_do_not_fit(cluster, graded):
         y="grade", qid="query"
     )
     build = Labeled(GradedPartition)
-    assert DaskPartitions(cluster, readers, labels, build)._parts is not None
-    assert DaskPartitions(cluster, readers, labels, Bulky)._parts is None
+    assert DaskPartitions(cluster, readers, labels, build)._built is not None
+    assert DaskPartitions(cluster, readers, labels, Bulky)._built is None
 
 
 class Bulky:

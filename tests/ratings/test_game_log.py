@@ -126,7 +126,7 @@ def test_buffers_grow_seldom(model, rng):
 @every_model
 def test_a_game_costs_the_same_in_a_large_table_of_names(model):
     # Nothing as long as the table, or as the log, is made for one game.
-    n = 50_000
+    n = 200_000
     names = np.array([f"item {i}" for i in range(n)])
     everyone = Pairs(None, np.arange(0, n, 2), np.arange(1, n, 2), names=names)
     m = model().fit(everyone, np.ones(n // 2))
