@@ -131,18 +131,18 @@ def _settle(queue: Any) -> None:
 
     And let it not outlive the runner.
     """
-    core = queue.get()
-    if core is not None:
-        os.sched_setaffinity(0, {core})
-    parent = os.getppid()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
 
     def watch() -> None:
-        """End with the parent, also when that was killed and could not say so."""
-        while os.getppid() == parent:
-            time.sleep(0.5)
+        """End with the parent, even if it was killed before this worker was ready."""
+        parent.join()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+    core = queue.get()
+    if core is not None:
+        os.sched_setaffinity(0, {core})
 
 
 def _compute(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from rich.console import Console
 
@@ -115,11 +116,18 @@ def test_killed_and_started_again_it_gives_the_same(tmp_path, number):
 
 
 def _group_lives(group):
+    """Tell whether a process of the group runs; a zombie does not."""
+    return any(
+        process.info["status"] != psutil.STATUS_ZOMBIE and _group_of(process) == group
+        for process in psutil.process_iter(["status"])
+    )
+
+
+def _group_of(process):
     try:
-        os.killpg(group, 0)
+        return os.getpgid(process.pid)
     except ProcessLookupError:
-        return False
-    return True
+        return None
 
 
 def test_keys_do_not_depend_on_the_order_of_settings():
