@@ -9,14 +9,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.ratings.strengths import inference as module
 from tiebreak.ratings.strengths.inference import (
-    indistinct_groups,
-    rank_intervals,
-    ranks_and_groups,
+    Separation,
+    StrengthDistribution,
+    coefficient_covariance,
+    excess_covariance,
+    maximal_cliques,
+    side_scales,
 )
+
+
+def separation(strength, covariance, level=0.95, **options):
+    strengths = StrengthDistribution.normal(np.asarray(strength, float), covariance)
+    return Separation.of(strengths, level, **options)
+
+
+def rank_intervals(strength, covariance, **options):
+    options = {"simultaneous": False} | options
+    return separation(strength, covariance, **options).ranks()
+
+
+def indistinct_groups(strength, covariance):
+    return separation(strength, covariance).groups()
+
+
+def critical_values(covariance, level):
+    strengths = StrengthDistribution.normal(np.zeros(len(covariance)), covariance)
+    return module._critical_values(strengths, level)
 
 
 def test_two_items_are_judged_by_one_comparison():
@@ -47,7 +70,7 @@ def test_one_item():
 def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
     # Independent items of equal variance: Tukey's studentized range, divided by √2.
     # 3.633 = the 95 % point for 4 items and many degrees of freedom (Tukey's table).
-    found = module._critical_values(np.eye(4), 0.95)[simultaneous]
+    found = critical_values(np.eye(4), 0.95)[simultaneous]
     if simultaneous:
         assert found == pytest.approx(np.full(4, 3.633 / np.sqrt(2)), abs=0.06)
     else:
@@ -57,7 +80,7 @@ def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
 
 def test_many_items_fall_back_to_bonferroni(monkeypatch):
     monkeypatch.setattr(module, "_SIMULATED", 3)
-    each, together = module._critical_values(np.eye(5), 0.95)
+    each, together = critical_values(np.eye(5), 0.95)
     assert each == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 4)))
     assert together == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 10)))
 
@@ -66,22 +89,119 @@ def test_many_items_fall_back_to_bonferroni(monkeypatch):
     strength=st.lists(st.integers(-4, 4), min_size=1, max_size=7),
     variance=st.lists(st.sampled_from([0.0, 0.3, 1.0]), min_size=7, max_size=7),
 )
-def test_groups_are_the_largest_runs_without_a_difference(strength, variance):
+def test_groups_are_the_largest_sets_without_a_difference(strength, variance):
     strength = np.array(strength, dtype=float)
     covariance = np.diag(variance[: len(strength)])
     everyone = np.arange(len(strength))
     error = module._errors(covariance, everyone, everyone)
-    _, critical = module._critical_values(covariance, 0.95)
+    _, critical = critical_values(covariance, 0.95)
     difference = np.abs(strength[:, None] - strength[None, :])
     differ = difference > critical[:, None] * error
-    order = np.argsort(-strength, kind="stable")
-    runs = []
-    for start, end in combinations(range(len(order) + 1), 2):
-        run = order[start:end]
-        if not differ[np.ix_(run, run)].any():
-            runs.append(run.tolist())
-    largest = [run for run in runs if not any(set(run) < set(other) for other in runs)]
-    assert [g.tolist() for g in indistinct_groups(strength, covariance)] == largest
+    sets = [
+        set(chosen)
+        for size in range(1, len(strength) + 1)
+        for chosen in combinations(range(len(strength)), size)
+        if not differ[np.ix_(chosen, chosen)].any()
+    ]
+    largest = [one for one in sets if not any(one < other for other in sets)]
+    found = [set(group.tolist()) for group in indistinct_groups(strength, covariance)]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+    # Best first.
+    best = [strength[list(group)].max() for group in found]
+    assert best == sorted(best, reverse=True)
+
+
+def test_too_many_groups_are_none():
+    # Of 40 pairs no two partners are joined: 2⁴⁰ cliques.
+    joined = np.ones((80, 80), dtype=bool)
+    for k in range(0, 80, 2):
+        joined[k, k + 1] = joined[k + 1, k] = False
+    assert maximal_cliques(joined) is None
+    strength = np.zeros(module._GROUPED + 1)
+    assert indistinct_groups(strength, np.ones(len(strength))) is None
+
+
+def test_a_large_set_of_equals_is_one_group():
+    assert len(indistinct_groups(np.zeros(500), np.ones(500))) == 1
+
+
+def test_items_that_never_meet_are_never_different():
+    component = np.array([0, 0, 1])
+    found = separation([9.0, -9.0, 0.0], 0.01 * np.eye(3), component=component)
+    assert_array_equal(found.ranks(), [[1, 2], [2, 3], [1, 3]])
+    assert [g.tolist() for g in found.groups()] == [[0, 2], [2, 1]]
+
+
+def test_quantiles_of_a_mixture(rng):
+    weight, center = np.array([0.3, 0.7]), np.array([[0.0, 1.0], [2.0, -1.0]])
+    covariance = np.array([np.diag([1.0, 4.0]), np.diag([0.25, 1.0])])
+    mixture = StrengthDistribution(center, covariance, weight)
+    draws = mixture.mean + mixture.draw(200_000, rng)
+    for share in (0.025, 0.4, 0.975):
+        found = mixture.quantile(share)
+        assert_allclose((draws <= found).mean(axis=0), share, atol=0.005)
+        assert_allclose(mixture.below(found), share, atol=1e-9)
+    assert_allclose(np.cov(draws.T), mixture.total, atol=0.05)
+    gap = mixture.differences(np.array([0]), np.array([1]))
+    assert_allclose((draws[:, 1] - draws[:, 0] <= 0).mean(), gap.below(0.0), atol=0.01)
+
+
+def test_what_few_raters_say_has_few_degrees_of_freedom(rng):
+    excess = np.diag([4.0, 1.0])
+    only = StrengthDistribution(
+        np.zeros((1, 2)), np.zeros((1, 2, 2)), np.ones(1), excess, 4.0
+    )
+    t = student.ppf(0.975, 4)
+    assert_allclose(only.quantile(0.975), [2 * t, t])
+    draws = only.draw(200_000, rng)
+    assert_allclose((np.abs(draws) > [2 * t, t]).mean(axis=0), 0.05, atol=0.004)
+    # Next to a certain part of the same size, Satterthwaite gives four times as many.
+    both = StrengthDistribution(np.zeros((1, 2)), excess[None], np.ones(1), excess, 4.0)
+    assert_allclose(both.quantile(0.975)[1], np.sqrt(2) * student.ppf(0.975, 16))
+
+
+def test_the_excess_is_never_negative_and_nothing_without_a_surplus(rng):
+    root = rng.normal(size=(5, 9))
+    information, penalty = root @ root.T, np.full(5, 0.7)
+    hessian = information + np.diag(penalty)
+    assert_allclose(excess_covariance(hessian, penalty, information), 0, atol=1e-12)
+    meat = 3.0 * information
+    inverse = np.linalg.inv(hessian)
+    expected = inverse @ (2.0 * information) @ inverse
+    found = excess_covariance(hessian, penalty, meat)
+    assert_allclose(found, expected, rtol=1e-9)
+    small = excess_covariance(hessian, penalty, 0.2 * information)
+    assert_allclose(small, 0, atol=1e-12)
+
+
+def test_many_items_have_one_excess_for_all(rng, monkeypatch):
+    root = rng.normal(size=(5, 9))
+    information, penalty = root @ root.T, np.full(5, 0.7)
+    hessian = information + np.diag(penalty)
+    exact = excess_covariance(hessian, penalty, 3.0 * information)
+    monkeypatch.setattr(module, "_LARGEST_EIGEN", 3)
+    assert_allclose(
+        excess_covariance(hessian, penalty, 3.0 * information), exact, rtol=1e-9
+    )
+    assert not excess_covariance(hessian, penalty, 0.5 * information).any()
+
+
+def test_sides_are_where_the_objective_has_grown_enough():
+    # An undefeated item is bounded from below by its results, from above by the prior.
+    pairs = Pairs(None, ["a", "a", "a", "b"], ["b", "b", "b", "c"])
+    model = BradleyTerry("davidson", alpha=0.05).fit(pairs, [-1, -1, -1, 1])
+    objective, x = model._objective_of(0.05), model._solution()
+    inverse = coefficient_covariance(objective, x, "model")
+    sides = side_scales(objective, x, inverse, 3)
+    assert sides[0, 0] < 1 < sides[1, 0]
+    contrast = np.eye(3) - 1 / 3
+    for item in range(3):
+        line = inverse @ contrast[item]
+        line /= np.sqrt(contrast[item] @ inverse @ contrast[item])
+        for side, sign in ((0, -1), (1, 1)):
+            z = sign * 1.96 * sides[side, item]
+            grown = objective.value(x + z * line) - objective.value(x)
+            assert grown == pytest.approx(0.5 * 1.96**2, rel=0.03)
 
 
 def test_independent_errors_need_no_matrix(rng, monkeypatch):
@@ -95,15 +215,6 @@ def test_independent_errors_need_no_matrix(rng, monkeypatch):
         expected = indistinct_groups(strength, np.diag(variance))
         assert [g.tolist() for g in groups] == [g.tolist() for g in expected]
         assert len(groups) > 2
-
-
-def test_one_simulation_gives_what_two_give(rng):
-    strength, root = rng.normal(size=6), rng.normal(size=(6, 6)) / 4
-    covariance = root @ root.T
-    ranks, groups = ranks_and_groups(strength, covariance, 0.9)
-    assert_array_equal(ranks, rank_intervals(strength, covariance, 0.9))
-    expected = indistinct_groups(strength, covariance, 0.9)
-    assert [g.tolist() for g in groups] == [g.tolist() for g in expected]
 
 
 def test_the_largest_difference_of_every_draw(rng):
@@ -137,7 +248,7 @@ def model(rng):
     n, games = 80, 250
     left = rng.integers(0, n, games)
     right = (left + rng.integers(1, n, games)) % n
-    return BradleyTerry(alpha=0.2).fit(
+    return BradleyTerry(alpha=0.2, ties="davidson").fit(
         Pairs(None, left, right),
         rng.integers(-1, 2, games),
         advantage=rng.integers(-1, 2, games).astype(float),
@@ -147,7 +258,7 @@ def model(rng):
 
 def by_formula(model, by_rater):
     """H⁻¹ (Σ s sᵀ) H⁻¹ with the scores of single votes, or summed by rater."""
-    objective, x = model._objective_of(model.pair_counts_), model._solution()
+    objective, x = model._objective_of(model.alpha_), model._solution()
     objective.expand(x)
     inverse = np.linalg.inv(objective.hessian())
     beta, t = objective.split(x)
@@ -170,6 +281,8 @@ def test_few_or_many_zeros_and_raters_in_parts(model, monkeypatch, sparse, kind)
     monkeypatch.setattr(module, "_SPARSE", sparse)
     monkeypatch.setattr(module, "_RATERS", 7)
     monkeypatch.setattr(module, "_BLOCK", 16)
-    found = model._coefficient_covariance(kind)
+    raters = model.rater_counts_ if kind == "cluster" else None
+    objective = model._objective_of(model.alpha_)
+    found = coefficient_covariance(objective, model._solution(), kind, raters)
     expected = by_formula(model, by_rater=kind == "cluster")
     assert_allclose(found, expected, rtol=1e-8, atol=1e-10)

@@ -78,7 +78,7 @@ _READING: dict[str, Any] = {
     "right_score": _column("Points of the right side."),
     "advantage": _column("How much left is favored, 1, 0 or -1."),
     "neutral": _column("True where nobody is favored."),
-    "rater": _column("Who judged."),
+    "rater": _column("Who judged; none takes votes as independent."),
     "period": _column("When: a date or a number."),
     "weight": _column("How much a row counts."),
     "item": _column("The graded item."),
@@ -190,11 +190,17 @@ def rank(
         ),
     ] = "auto",
     alpha: Annotated[
-        float | None, Option(help="Penalty, for models that have one.")
+        str | None,
+        Option(
+            metavar="NUMBER",
+            help="Penalty, for models that have one; auto (the default for strengths) "
+            "learns it, 0 is maximum likelihood.",
+        ),
     ] = None,
     level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     bootstrap: Annotated[
-        int, Option(help="Take intervals from so many bootstrap resamples.")
+        int,
+        Option(help="Take intervals from so many bootstrap resamples; sets --alpha 0."),
     ] = 0,
     reference: Annotated[
         str | None, Option(help="The item that ratings are measured from.")
@@ -232,7 +238,7 @@ def rank(
         out,
         reading,
         model=model,
-        alpha=alpha,
+        alpha=_read_alpha(alpha),
         level=level,
         bootstrap=bootstrap,
         reference=reference,
@@ -242,6 +248,45 @@ def rank(
         quiet=quiet,
         as_json=json,
         command=shlex.join(["tiebreak", *sys.argv[1:]]),
+    )
+
+
+@app.command(
+    epilog="Examples: `tiebreak versus votes.csv A B` · `tiebreak versus votes.csv A`"
+)
+@guarded
+@with_reading
+def versus(
+    file: File,
+    name: Annotated[str, Argument(metavar="ITEM", help="The item to compare.")],
+    others: Annotated[
+        list[str] | None,
+        Argument(metavar="[OTHER]...", help="Items to compare it with; none: all."),
+    ],
+    reading: ReadOptions,
+    model: Annotated[
+        str, Option(help="auto, bradley-terry, davidson, rao-kupper or glicko.")
+    ] = "auto",
+    alpha: Annotated[
+        str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
+    ] = None,
+    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say of an ITEM of a FILE whether it is better than OTHER items, and how sure."""
+    from tiebreak.cli.versus import run
+
+    run(
+        file,
+        name,
+        others or [],
+        reading,
+        model=model,
+        alpha=_read_alpha(alpha),
+        level=level,
+        quiet=quiet,
+        as_json=json,
     )
 
 
@@ -352,6 +397,17 @@ def convert(
     from tiebreak.cli.convert import run
 
     run(file, to, reading, quiet=quiet)
+
+
+def _read_alpha(text: str | None) -> float | str | None:
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"--alpha must be a number or auto; got {text!r}."
+        ) from None
 
 
 data = typer.Typer(help="List published data sets, and get them.", no_args_is_help=True)

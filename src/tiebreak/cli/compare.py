@@ -9,7 +9,7 @@ from typing import Any
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
 from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
-from tiebreak.pipeline.held_out import check_data, predict_held_out
+from tiebreak.pipeline.held_out import predict_held_out
 from tiebreak.pipeline.models import choose_model, grid_for, models_for, tune_model
 from tiebreak.selection import ForwardResult
 
@@ -27,7 +27,7 @@ def run(
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, said = read_comparisons(file, reading)
-        chosen = _choose(models, data, penalize=not tune)
+        chosen = _choose(models, data)
         if tune:
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
@@ -55,11 +55,10 @@ def run(
         )
 
 
-def _choose(models: str, data: ComparisonData, *, penalize: bool) -> dict[str, Any]:
-    checks = check_data(data) if data.by_name is not None and penalize else None
+def _choose(models: str, data: ComparisonData) -> dict[str, Any]:
     names = [name.strip() for name in models.split(",") if name.strip()]
     return {
-        name: choose_model(name, data, checks, by_name_too=True).model
+        name: choose_model(name, data, by_name_too=True).model
         for name in names or models_for(data)
     }
 

@@ -43,7 +43,7 @@ def run(
     reading: ReadOptions,
     *,
     model: str,
-    alpha: float | None,
+    alpha: float | str | None,
     level: float,
     bootstrap: int,
     reference: str | None,
@@ -151,6 +151,7 @@ def _show(output: Output, answer: RankAnswer) -> None:
         output.print(_settings(answer.tuning))
     if answer.board is not None:
         output.print(answer.board)
+        output.say(answer.notes)
     elif answer.leaderboard is not None:
         output.print(as_table(answer.leaderboard, 0.95, output.width))
     weights = (answer.weights or [])[:_SHOWN_WEIGHTS]

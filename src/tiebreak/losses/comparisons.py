@@ -623,6 +623,11 @@ class ComparisonObjective:
             out[q, q] = local.tie_curvature
         return out
 
+    @property
+    def penalty(self) -> Vector:
+        """What the penalty adds to the diagonal of the Hessian."""
+        return np.append(2.0 * self.alpha, np.zeros(self.n_variables - self.n_coef))
+
     def hessian_product(self, v: Vector) -> Vector:
         """Give the Hessian at the last expanded point times v."""
         beta, t = (v[:-1], float(v[-1])) if self.tie is None else (v, 0.0)

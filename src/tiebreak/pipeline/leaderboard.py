@@ -88,8 +88,9 @@ def board_items(
     tally = dict(zip(("wins", "ties", "losses"), counts.tally(len(names)), strict=True))
     kinds: dict[str, Any] = dict.fromkeys(("lower", "upper"), pl.Float64())
     kinds |= dict.fromkeys(("rank_best", "rank_worst"), pl.Int64())
-    kinds |= {"group": pl.String()}
+    kinds |= {"group": pl.String(), "provisional": pl.Boolean()}
     nothing = {n: pl.Series([None] * len(names), dtype=k) for n, k in kinds.items()}
+    nothing["provisional"] = pl.Series([False] * len(names))
     table = pl.DataFrame({"item": names, "rating": rating} | nothing | tally)
     table = table.sort("rating", descending=True, maintain_order=True)
     ranks = table["rating"].rank("min", descending=True).cast(pl.Int64)

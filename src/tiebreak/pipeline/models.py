@@ -30,7 +30,6 @@ from tiebreak.data import OnItems, Pairs
 from tiebreak.models import LogisticCompare, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, take_rows
-from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.selection import ItemKFold, PeriodSplit, TuneResult
 from tiebreak.selection.tune import OtherSearchError
 
@@ -38,7 +37,6 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _FOLDS, _FORWARD_FOLDS = 5, 3
 _FEWEST_ROWS = 20
-_PENALTY = 0.1
 # Of simulated items with four features that explain 20, 60 and 90 % of what they are
 # worth, compared few and many times, this is within 0.01 of the best log loss.
 _IDENTITY = 1.0
@@ -50,6 +48,7 @@ def _scaled(model: Any) -> Any:
 
 BY_NAME: dict[str, Callable[[], Any]] = {
     "bradley-terry": BradleyTerry,
+    "davidson": lambda: BradleyTerry("davidson"),
     "rao-kupper": lambda: BradleyTerry("rao-kupper"),
     "elo": lambda: Elo(unseen="prior"),
     "glicko": lambda: Glicko(unseen="prior"),
@@ -104,8 +103,7 @@ def models_for(
 def choose_model(
     asked: str,
     data: ComparisonData,
-    checks: PairsReport | None,
-    alpha: float | None = None,
+    alpha: float | str | None = None,
     *,
     by_name_too: bool = False,
 ) -> Choice:
@@ -126,12 +124,6 @@ def choose_model(
     model = models[asked]()
     if alpha is not None:
         set_alpha(model, alpha)
-    elif isinstance(model, BradleyTerry) and checks is not None and not checks.ok:
-        model.set_params(alpha=_PENALTY)
-        reason += (
-            f" A penalty alpha = {_PENALTY} keeps strengths finite, because some items "
-            "won or lost everything or never met the rest."
-        )
     if "advantage" in data.columns and not isinstance(model, BradleyTerry):
         reason += " It does not use the advantage of the left side."
     return Choice(asked, model, reason)
@@ -164,8 +156,13 @@ def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
     return f"The items have {'features' if featured else 'only names'}.{also} {choices}"
 
 
-def set_alpha(model: Any, alpha: float) -> None:
+def set_alpha(model: Any, alpha: float | str) -> None:
     """Set the penalty of a model; refuse one for a model without."""
+    if alpha == "auto" and not isinstance(model, BradleyTerry):
+        raise ValueError(
+            "The penalty of this model is not learned; give --alpha a number, or leave "
+            "it out. --tune chooses one."
+        )
     names = [n for n in model.get_params() if n == "alpha" or n.endswith("__alpha")]
     if not names:
         raise ValueError("This model has no penalty; leave --alpha out.")
@@ -180,6 +177,7 @@ _MARGINS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "bradley-terry": _STRENGTHS,
+    "davidson": _STRENGTHS,
     "rao-kupper": _STRENGTHS,
     "elo": {"k": (2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 120.0)},
     "glicko": {"c": (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0)},

@@ -50,6 +50,7 @@ class RankAnswer:
     # graded rows without names, or with queries, their ranks within the query.
     items: pl.DataFrame | None = None
     utility: NDArray[Any] | None = None  # of all items with features
+    notes: list[str] = field(default_factory=list)  # what intervals rest on
     tuning: TuneResult | None = None
     tuning_notes: list[str] = field(default_factory=list)
 
@@ -66,7 +67,7 @@ def rank(
     data: ComparisonData,
     *,
     model: str = "auto",
-    alpha: float | None = None,
+    alpha: float | str | None = None,
     level: float = 0.95,
     bootstrap: int = 0,
     reference: str | None = None,
@@ -78,6 +79,7 @@ def rank(
     # ``bootstrap`` resamples. ``tuner`` chooses settings; ``progress`` is called before
     # each step.
     tuned = checks = board = utility = items = None
+    notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if data.by_name is not None:
@@ -87,7 +89,9 @@ def rank(
             # From here on only who is who matters, and numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)
-        choice = choose_model(model, data, None if tuner else checks, alpha)
+        choice = choose_model(model, data, alpha)
+        if bootstrap and isinstance(choice.model, BradleyTerry):
+            choice = _without_penalty(choice, alpha, tuned=tuner is not None)
         if tuner is not None:
             progress(f"tuning {choice.name}")
             tuned = tuner(choice)
@@ -107,14 +111,43 @@ def rank(
                 progress(f"drawing {bootstrap:,} bootstrap resamples")
                 options |= {"interval": "bootstrap", "n_resamples": bootstrap}
             board = Leaderboard(fitted, **options)
+            notes = board.notes
     said = _messages(caught)
     progress("predicting held-out results")
     quality = _quality(choice.name, choice.model, data.by_row, said)
     weights = list_weights(fitted, data.pairs)
     answer = RankAnswer(choice, checks, board, weights, quality, said, items, utility)
+    answer = replace(answer, notes=notes)
     if tuned is None:
         return answer
     return replace(answer, tuning=tuned.result, tuning_notes=tuned.notes)
+
+
+def rank_names(
+    data: ComparisonData, *, model: str, alpha: float | str | None, level: float
+) -> Leaderboard:
+    """Return the leaderboard of items by name alone, for comparisons of items."""
+    if data.by_name is None:
+        raise ValueError(
+            "The items of this file have no names, so they cannot be asked for by name."
+        )
+    named = replace(data, pairs=data.by_name)
+    choice = choose_model(model, named, alpha)
+    columns = columns_for(choice.model, named.columns)
+    fitted = choice.model.fit(named.pairs, named.y, **columns)
+    return Leaderboard(fitted, level=level)
+
+
+def _without_penalty(choice: Choice, alpha: float | str | None, tuned: bool) -> Choice:
+    """Return the model without a penalty, which the bootstrap needs."""
+    if tuned or alpha not in (None, 0):
+        given = "--tune" if tuned else f"--alpha {alpha}"
+        raise ValueError(
+            "--bootstrap is for strengths without a penalty, where resamples show how "
+            f"far they may be from the truth; leave {given} out, or --bootstrap."
+        )
+    reason = f"{choice.reason} --bootstrap sets --alpha 0."
+    return replace(choice, model=choice.model.set_params(alpha=0.0), reason=reason)
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> list[str]:
@@ -145,7 +178,7 @@ _REASONS = {
 def rank_grades(
     graded: GradedFiles,
     model: str = "auto",
-    alpha: float | None = None,
+    alpha: float | str | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> tuple[RankAnswer, ComparisonData]:
     """Return the answer of a linear model that is fitted where the files are."""
@@ -176,7 +209,7 @@ def rank_grades(
     return answer, sample
 
 
-def _choose(asked: str, alpha: float | None) -> Choice:
+def _choose(asked: str, alpha: float | str | None) -> Choice:
     name = "linear-svm" if asked == "auto" else asked
     if name not in PARTITIONED_MODELS:
         raise ValueError(

@@ -43,7 +43,13 @@ def _about_items(answer: RankAnswer, data: ComparisonData) -> list[str]:
     table, said = answer.leaderboard, []
     if table is not None:
         level = 0.95 if answer.board is None else answer.board.level
-        said.append(_who_is_best(table, level))
+        if answer.checks is None or answer.checks.ok:
+            said.append(_who_is_best(table, level))
+        else:
+            said.append(
+                "No item is called the best, because of a problem in the data; see the "
+                "data checks."
+            )
         unseen = int((~data.compared).sum()) if data.pairs.has_features else 0
         if unseen:
             said.append(
@@ -78,9 +84,6 @@ def _about_quality(answer: RankAnswer) -> list[str]:
         if ours["log_loss"] is not None and not useful:
             gain = ours["accuracy"] - base["accuracy"]
             said.append(_about_probabilities(gain, answer.tuning is not None))
-    uncertain = answer.checks is not None and not answer.checks.ok
-    if uncertain and answer.board is not None:
-        said.append("Not every item can be rated with certainty; see the data checks.")
     return said
 
 
@@ -99,17 +102,20 @@ def _about_probabilities(gain: float, tuned: bool) -> str:
 
 
 def _who_is_best(table: pl.DataFrame, level: float) -> str:
-    best = table.row(0, named=True)
+    placed = table
+    if "provisional" in table.columns:
+        placed = table.filter(~pl.col("provisional"))
+    if not len(placed):
+        return "No item has results enough to be placed, so none is called the best."
+    best = placed.row(0, named=True)
     name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
     if best["rank_worst"] is None:
         return f"{name} has the highest rating."
     if best["rank_worst"] == 1:
-        return f"{name} is best, and no other item can be, {confident}."
+        return f"{name} is best, {confident}."
     rivals = len(table.filter(pl.col("rank_best") == 1))
-    if rivals > 1:
-        some = f"{rivals} of {len(table)} items"
-        return f"{name} is ahead, but {some} could be best, {confident}."
-    return f"{name} is ahead, and its rank is between 1 and {best['rank_worst']}."
+    some = f"{rivals} of {len(table)} items"
+    return f"{name} is ahead, but {some} could be best, {confident}."
 
 
 def report_data(
@@ -155,7 +161,11 @@ def report_data(
         history_note=note,
         tuning=answer.tuning,
         tuning_notes=answer.tuning_notes,
-        recognized=[*detected, f"Model: {answer.choice.name}, {answer.choice.reason}"],
+        recognized=[
+            *detected,
+            f"Model: {answer.choice.name}, {answer.choice.reason}",
+            *answer.notes,
+        ],
         checks=answer.checks,
         warnings=answer.warnings,
         compare=compare,

@@ -11,7 +11,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from rich import box
 from rich.console import Console, ConsoleOptions
 from rich.table import Table
 from rich.text import Text
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,11 +31,14 @@ from tiebreak.metrics.inputs import positive_integer
 from tiebreak.ratings.inputs import check_results, check_row_column
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.inference import (
+    FEWEST_RATERS,
     KINDS,
     LARGEST_COVARIANCE,
+    Separation,
+    StrengthDistribution,
     check_level,
-    ranks_and_groups,
 )
+from tiebreak.ratings.strengths.testing import count_votes
 
 Floats = NDArray[np.float64]
 
@@ -53,10 +55,11 @@ class Leaderboard:
     model : BradleyTerry, PlackettLuce, Elo, Glicko or another model with ``items_``
         Fitted, on items without features.
     level : float, default=0.95
-        Confidence of the intervals.
+        Confidence of the interval of each rating by itself, and of all statements
+        about ranks and groups together.
     interval : {"sandwich", "cluster", "model", "bootstrap"}, optional
-        Where the intervals of BradleyTerry come from; PlackettLuce has ``"sandwich"``
-        and ``"model"``. None: ``"cluster"`` if there are raters, else ``"sandwich"``.
+        Where the intervals come from: None, see :meth:`BradleyTerry.covariance`. The
+        bootstrap and the bare sandwich are for strengths without a penalty.
     n_resamples : int, default=1000
         Of the bootstrap.
     scale, base : float, default=400.0 and 10.0
@@ -73,10 +76,15 @@ class Leaderboard:
     ----------
     table : polars.DataFrame
         One row per item, best first: ``rank``, ``item``, ``rating``, ``lower`` and
-        ``upper`` (interval of the rating), ``rank_best`` and ``rank_worst`` (interval
-        of the rank), ``group`` (letters; items that share one cannot be told apart),
-        ``wins``, ``ties``, ``losses``. What a model cannot say is null: Elo has no
-        intervals, PlackettLuce no wins, more than 10,000 strengths no intervals.
+        ``upper`` (interval of this rating), ``rank_best`` and ``rank_worst`` (interval
+        of the rank; an item could be best if it contains 1), ``group`` (letters; two
+        items without a common one are different), ``provisional``, ``wins``, ``ties``,
+        ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
+        no wins, more than 10,000 strengths no intervals, more than 1,000 no groups.
+        A provisional item has fewer than three games, or a standard error twice that
+        of the median item; its place is that of the lower end of its interval.
+    notes : list of str
+        What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
         As given.
     categories : dict of str to Leaderboard
@@ -87,8 +95,7 @@ class Leaderboard:
     >>> from tiebreak import BradleyTerry, Leaderboard
     >>> from tiebreak.datasets import load_worldcup2022
     >>> cup = load_worldcup2022()
-    >>> model = BradleyTerry(alpha=0.1)
-    >>> board = Leaderboard.from_results(cup.pairs, cup.y, model=model)
+    >>> board = Leaderboard.from_results(cup.pairs, cup.y)
     >>> board.table["item"].to_list()[:2]
     ['France', 'Argentina']
     """
@@ -98,6 +105,7 @@ class Leaderboard:
     table: pl.DataFrame
     model: Any
     level: float
+    notes: list[str]
     categories: dict[str, Leaderboard]
 
     def __init__(
@@ -121,12 +129,12 @@ class Leaderboard:
                 "model.order(X) and model.utility(X) instead."
             )
         uncertain = Uncertain(level, interval, n_resamples, random_state)
-        shown = RatingScale(scale, base, reference, anchor)
-        table = pl.DataFrame(model_columns(model, uncertain, shown))
-        table = table.sort("rating", descending=True, maintain_order=True)
-        ranks = table["rating"].rank("min", descending=True).cast(pl.Int64)
-        self.table = table.insert_column(0, ranks.alias("rank"))
+        self._scale = RatingScale(scale, base, reference, anchor)
+        self._strengths = find_strengths(model, uncertain)
+        columns = model_columns(model, self._strengths, uncertain, self._scale)
+        self.table = rank_rows(pl.DataFrame(columns))
         self.model, self.level, self.categories = model, level, {}
+        self.notes = describe_basis(model, self._scale)
 
     @classmethod
     def from_results(
@@ -223,6 +231,65 @@ class Leaderboard:
         self._need_counts("A matrix of results")
         best_first = np.argsort(-self.model.coef_, kind="stable")
         return ResultsMatrix.of(self.model, best_first[:top])
+
+    def versus(self, item: Any, *others: Any) -> pl.DataFrame:
+        """Compare an item with others, and say how sure the difference is.
+
+        Parameters
+        ----------
+        item, *others : item names
+            One item, and those to compare it with; none: with all others.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per comparison: ``item``, ``other``, ``difference`` (rating points,
+            positive if `item` is better) with its interval ``lower`` to ``upper``,
+            ``probability`` (that `item` is better), ``p_value`` (two-sided, of no
+            difference; with a prior twice the smaller tail of the posterior),
+            ``p_adjusted`` (by Holm's method for so many comparisons), and
+            ``votes_needed``: direct comparisons that would separate two items of this
+            difference with a power of 80 %. Null between items that never meet.
+        """
+        model, known = self.model, self._strengths
+        if known is None:
+            raise TypeError(
+                "Differences need ratings with a margin of error (BradleyTerry, "
+                f"PlackettLuce, Glicko); this leaderboard of {type(model).__name__} "
+                "has none."
+            )
+        one = find_item(model.items_, item)
+        rest = [find_item(model.items_, other) for other in others]
+        rest = rest or [k for k in range(len(model.items_)) if k != one]
+        if one in rest:
+            raise ValueError(f"{item!r} cannot be compared with itself.")
+        other, tail = np.array(rest), 0.5 - 0.5 * self.level
+        unit = self._scale.unit if hasattr(model, "strength_") else 1.0
+        gap = known.differences(other, np.full(len(other), one))
+        behind = gap.below(np.zeros(len(other)))
+        p_value = 2.0 * np.minimum(behind, 1.0 - behind)
+        columns: dict[str, Any] = {
+            "difference": unit * gap.mean,
+            "lower": unit * gap.quantile(tail),
+            "upper": unit * gap.quantile(1.0 - tail),
+            "probability": 1.0 - behind,
+            "p_value": p_value,
+            "p_adjusted": holm(p_value),
+        }
+        if hasattr(model, "information"):
+            columns["votes_needed"] = count_votes(gap.mean, model.information(gap.mean))
+        component = component_of(model)
+        if component is not None:
+            apart = component[other] != component[one]
+            columns = {name: np.where(apart, np.nan, c) for name, c in columns.items()}
+        names = {"item": [item] * len(other), "other": model.items_[other]}
+        table = pl.DataFrame(names | columns).with_columns(
+            pl.col(pl.Float64).fill_nan(None)
+        )
+        if "votes_needed" in columns:
+            whole = pl.col("votes_needed").replace(math.inf, None).cast(pl.Int64)
+            table = table.with_columns(whole)
+        return table.sort("difference", descending=False, nulls_last=True)
 
     def next_pairs(self, n_pairs: int = 10) -> pl.DataFrame:
         """Pairs whose comparison would teach most about the strengths.
@@ -332,77 +399,180 @@ class Uncertain:
         positive_integer(self.n_resamples, "n_resamples")
 
 
-def model_columns(
-    model: Any, uncertain: Uncertain, scale: RatingScale
-) -> dict[str, Any]:
-    """Give the columns of a leaderboard, items in the model's order."""
-    nothing = [None] * len(model.items_)
-    empty = ("lower", "upper", "rank_best", "rank_worst", "group")
-    columns: dict[str, Any] = dict.fromkeys(empty, nothing)
-    if hasattr(model, "strength_"):
-        rating = _strengths(model, uncertain, scale, columns)
-    else:
+def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | None:
+    """Give the distribution of a model's strengths or ratings; None: it has none."""
+    if not hasattr(model, "strength_"):
+        if not hasattr(model, "deviation_"):
+            return None
+        # Errors of these ratings are taken to be independent.
         rating = np.asarray(model.coef_, dtype=np.float64)
-        if hasattr(model, "deviation_"):
-            # Errors of these ratings are taken to be independent.
-            level, deviation = uncertain.level, model.deviation_
-            half = norm.ppf(0.5 + 0.5 * level) * deviation
-            columns["lower"], columns["upper"] = rating - half, rating + half
-            columns |= _ranks_and_groups(rating, deviation**2, level)
-    for name in ("wins", "ties", "losses"):
-        columns[name] = getattr(model, f"{name}_", nothing)
-    return {"item": model.items_, "rating": rating} | columns
-
-
-def _strengths(
-    model: Any, uncertain: Uncertain, scale: RatingScale, columns: dict[str, Any]
-) -> Floats:
-    """Ratings of strengths; intervals, ranks and groups go into `columns`."""
-    place = scale.place(model.items_)
-    rating = scale.apply(model.strength_, place)
+        return StrengthDistribution.normal(rating, model.deviation_**2)
     # Nothing but ties: nothing is known. PlackettLuce has one number per size.
     if np.isposinf(model.tie_).any():
-        return rating
-    if len(rating) > LARGEST_COVARIANCE:
+        return None
+    n = len(model.items_)
+    if n > LARGEST_COVARIANCE:
         warn_user(
-            f"There are {len(rating):,} items, and intervals of ratings and ranks are "
-            f"computed for {LARGEST_COVARIANCE:,} at most: the leaderboard has none."
+            f"There are {n:,} items, and intervals of ratings and ranks are computed "
+            f"for {LARGEST_COVARIANCE:,} at most: the leaderboard has none."
         )
-        return rating
-    level = uncertain.level
-    tails = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
-    if uncertain.interval == "bootstrap":
-        if not hasattr(model, "bootstrap"):
-            raise ValueError(
-                "interval='bootstrap' is offered for BradleyTerry; "
-                f"{type(model).__name__} has 'sandwich' and 'model'."
-            )
-        drawn = model.bootstrap(uncertain.n_resamples, uncertain.random_state)
-        covariance = np.cov(drawn, rowvar=False)
-        ends = np.quantile(scale.apply(drawn, place), tails, axis=0)
-    else:
-        covariance = model.covariance(uncertain.interval)
-        relative = covariance
-        if place is not None:
-            row = covariance[place]
-            relative = covariance - row[:, None] - row[None, :] + row[place]
-        error = scale.unit * np.sqrt(np.maximum(np.diag(relative), 0.0))
-        ends = rating + np.outer(norm.ppf(tails), error)
-    columns["lower"], columns["upper"] = ends
-    columns |= _ranks_and_groups(model.strength_, covariance, level)
-    return rating
+        return None
+    if uncertain.interval != "bootstrap":
+        return model.distribution(uncertain.interval)
+    if not hasattr(model, "bootstrap"):
+        raise ValueError(
+            "interval='bootstrap' is offered for BradleyTerry; "
+            f"{type(model).__name__} has 'sandwich' and 'model'."
+        )
+    drawn = model.bootstrap(uncertain.n_resamples, uncertain.random_state)
+    covariance = np.cov(drawn, rowvar=False).reshape(n, n)
+    return Resampled(model.strength_[None], covariance[None], np.ones(1), drawn=drawn)
 
 
-def _ranks_and_groups(
-    strength: Floats, covariance: Floats, level: float
+@dataclass(frozen=True, eq=False)
+class Resampled(StrengthDistribution):
+    """Strengths whose quantiles are those of resamples."""
+
+    drawn: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    def relative_to(self, place: int | None) -> StrengthDistribution:
+        """Measure strengths from an item, or (None) from the mean of all."""
+        moved = super().relative_to(place)
+        zero = self.drawn.mean(axis=1) if place is None else self.drawn[:, place]
+        drawn = self.drawn - zero[:, None]
+        return Resampled(moved.center, moved.covariance, self.weight, drawn=drawn)
+
+    def quantile(self, share: float) -> Floats:
+        """Give the value that each strength is below in this share of resamples."""
+        return np.quantile(self.drawn, share, axis=0)
+
+
+def component_of(model: Any) -> NDArray[np.int64] | None:
+    """Label items that met, if only through others; None for ratings over time."""
+    return model._components() if hasattr(model, "_components") else None
+
+
+def find_item(items: NDArray[Any], name: Any) -> int:
+    """Give the number of an item."""
+    found = np.flatnonzero(items == name)
+    if len(found) != 1:
+        raise ValueError(
+            f"{name!r} is not among the items; the model's items_ lists them."
+        )
+    return int(found[0])
+
+
+def holm(p_values: Floats) -> Floats:
+    """Adjust p-values for their number (Holm, 1979)."""
+    order = np.argsort(p_values, kind="stable")
+    steps = p_values[order] * (len(p_values) - np.arange(len(p_values)))
+    out = np.empty(len(p_values))
+    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return out
+
+
+def model_columns(
+    model: Any,
+    strengths: StrengthDistribution | None,
+    uncertain: Uncertain,
+    scale: RatingScale,
 ) -> dict[str, Any]:
-    ranks, groups = ranks_and_groups(strength, covariance, level)
-    letters: list[list[str]] = [[] for _ in strength]
+    """Give the columns of a leaderboard, items in the model's order."""
+    n = len(model.items_)
+    nothing = [None] * n
+    empty = ("lower", "upper", "rank_best", "rank_worst", "group")
+    columns: dict[str, Any] = dict.fromkeys(empty, nothing)
+    rating, unit, shown = np.asarray(model.coef_, dtype=np.float64), 1.0, strengths
+    if hasattr(model, "strength_"):
+        place = scale.place(model.items_)
+        rating, unit = scale.apply(model.strength_, place), scale.unit
+        shown = None if strengths is None else strengths.relative_to(place)
+    played = [getattr(model, f"{name}_", nothing) for name in _TALLY]
+    provisional = np.zeros(n, dtype=bool)
+    if played[0] is not nothing:
+        provisional = np.sum(played, axis=0) < _FEW_GAMES
+    if strengths is not None and shown is not None:
+        tail = 0.5 - 0.5 * uncertain.level
+        zero = rating - unit * shown.mean
+        columns["lower"] = zero + unit * shown.quantile(tail)
+        columns["upper"] = zero + unit * shown.quantile(1.0 - tail)
+        found = Separation.of(strengths, uncertain.level, component_of(model))
+        columns["rank_best"], columns["rank_worst"] = found.ranks().T
+        columns["group"] = _letters(found.groups(), n)
+        error = strengths.errors()
+        provisional |= error > _UNCERTAIN * np.median(error)
+    columns["provisional"] = provisional
+    tally = dict(zip(_TALLY, played, strict=True))
+    return {"item": model.items_, "rating": rating} | columns | tally
+
+
+_TALLY = ("wins", "ties", "losses")
+_FEW_GAMES = 3
+_UNCERTAIN = 2.0  # times the median standard error: a quarter of its information
+
+
+def rank_rows(table: pl.DataFrame) -> pl.DataFrame:
+    """Sort and rank items, provisional ones by the lower end of their interval."""
+    sure = pl.coalesce("lower", "rating")
+    place = pl.when("provisional").then(sure).otherwise("rating")
+    table = table.with_columns(place.alias("place"))
+    table = table.sort("place", descending=True, maintain_order=True)
+    ranks = table["place"].rank("min", descending=True).cast(pl.Int64)
+    return table.drop("place").insert_column(0, ranks.alias("rank"))
+
+
+_FEW_RATERS = 20
+
+
+def describe_basis(model: Any, scale: RatingScale) -> list[str]:
+    """Say what intervals of strengths rest on besides the results."""
+    notes = []
+    if getattr(model, "ties", None) == "auto" and model.ties_.any():
+        own, other = "Davidson", "Rao and Kupper"
+        if model.tie_model_ == "rao-kupper":
+            own, other = other, own
+        notes.append(
+            f"Ties follow the model of {own}, under which these results are more "
+            f"probable than under that of {other}."
+        )
+    alpha = getattr(model, "alpha_", 0.0)
+    if alpha > 0:
+        half = 1.96 * scale.unit / math.sqrt(2.0 * alpha)
+        learned = " This width was learned from the results." * (model.alpha == "auto")
+        notes.append(
+            f"Prior: strengths are within ± {half:.0f} points of their mean, for 95 % "
+            f"of items.{learned}"
+        )
+    raters = getattr(model, "rater_counts_", None)
+    if raters is not None and raters.shape[0] < FEWEST_RATERS:
+        votes = "1 rater" if raters.shape[0] == 1 else f"{raters.shape[0]} raters"
+        notes.append(
+            f"All votes are those of {votes}: intervals say how far other votes of "
+            "theirs may differ, not how far other raters may."
+        )
+    elif raters is not None and raters.shape[0] < _FEW_RATERS:
+        notes.append(
+            f"There are {raters.shape[0]} raters only: intervals allow for how little "
+            "so few say about others."
+        )
+    component = component_of(model)
+    if component is not None and component.any():
+        notes.append(
+            f"The items fall into {component.max() + 1} sets that never meet, not even "
+            "through others: items of different sets are not ranked against each other."
+        )
+    return notes
+
+
+def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:
+    """Write the groups of each item as letters; None where they would be too many."""
+    if groups is None:
+        return [None] * n
+    letters: list[list[str]] = [[] for _ in range(n)]
     for number, group in enumerate(groups):
         for item in group:
             letters[item].append(_letter(number))
-    group_of = [" ".join(of_item) for of_item in letters]
-    return {"rank_best": ranks[:, 0], "rank_worst": ranks[:, 1], "group": group_of}
+    return [" ".join(of_item) for of_item in letters]
 
 
 def _letter(number: int) -> str:
@@ -577,11 +747,15 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
     """Make a table for the terminal."""
     sure = not board["lower"].is_null().all()
     ranked = not board["rank_best"].is_null().all()
+    lettered = not board["group"].is_null().all()
     counted = not board["wins"].is_null().all()
     drawn = sure and width >= _WIDE
     more = len(board) - _SHOWN
+    caption = [f"and {more} more items"] if more > 0 else []
+    if board.head(_SHOWN)["provisional"].any():
+        caption.append("* provisional: too few results to be placed")
     table = Table(
-        caption=f"and {more} more items" if more > 0 else None,
+        caption=". ".join(caption) or None,
         header_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -590,12 +764,14 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
     table.add_column("item", overflow="fold", max_width=_LONGEST_NAME)
     table.add_column("rating", justify="right", no_wrap=True)
     if sure:
-        table.add_column(f"{100 * level:g} % interval", justify="center", no_wrap=True)
+        each = f"{100 * level:g} % interval of each"
+        table.add_column(each, justify="center", no_wrap=True)
     if drawn:
         table.add_column("", no_wrap=True)
     if ranked:
         table.add_column("ranks", justify="center", no_wrap=True)
-        table.add_column("group", no_wrap=True)
+        if lettered:
+            table.add_column("group", no_wrap=True)
     if counted:
         table.add_column("won/tied/lost", justify="right", no_wrap=True)
     best = board.head(_SHOWN)
@@ -604,7 +780,8 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
     for row in best.iter_rows(named=True):
         # Text, not markup: a name such as "[red]" must appear as it is.
         rating = f"{row['rating']:z.{digits}f}"
-        cells: list[Text | str] = [str(row["rank"]), Text(_name(row["item"])), rating]
+        name = Text(_name(row["item"]) + (" *" if row["provisional"] else ""))
+        cells: list[Text | str] = [str(row["rank"]), name, rating]
         if sure:
             lower, upper = row["lower"], row["upper"]
             cells.append(f"{lower:z.{digits}f} … {upper:z.{digits}f}")
@@ -614,7 +791,8 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
             best_rank, worst_rank = row["rank_best"], row["rank_worst"]
             same = best_rank == worst_rank
             cells.append(str(best_rank) if same else f"{best_rank}–{worst_rank}")
-            cells.append(short_group(row["group"]))
+            if lettered:
+                cells.append(short_group(row["group"]))
         if counted:
             cells.append(f"{row['wins']:g}/{row['ties']:g}/{row['losses']:g}")
         table.add_row(*cells)

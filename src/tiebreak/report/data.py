@@ -94,7 +94,8 @@ class CompareData:
         """
         doubts = None
         if isinstance(model, BradleyTerry):
-            strengths, link = model.strength_, _LINK_OF[model.ties]
+            ties = getattr(model, "tie_model_", model.ties)
+            strengths, link = model.strength_, _LINK_OF[ties]
             advantage = getattr(model, "advantage_", None)
         elif isinstance(model, Elo | Glicko | Glicko2):
             scale = model.scale if isinstance(model, Elo) else 400.0
@@ -381,9 +382,9 @@ def rate_spans(
     """Rate items by the results of one span of time after the other.
 
     Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
-    rows. Each span is fitted by itself, with a penalty of at least 0.1. Its strengths θ
-    are known up to a constant only, so they are moved to where its items lie over all
-    the time: with n_j results of item j in the span, a rating is ::
+    rows. Each span is fitted by itself, with the penalty of all rows, at least 0.1. Its
+    strengths θ are known up to a constant only, so they are moved to where its items
+    lie over all the time: with n_j results of item j in the span, a rating is ::
 
         zero + unit (θᵢˢ + Σⱼ nⱼ (θⱼ - θⱼˢ) / Σⱼ nⱼ).
 
@@ -413,12 +414,13 @@ def rate_spans(
     block, count = _cut(period)
     if count < _FEW_POINTS:
         return None
+    penalty = getattr(model, "alpha_", model.alpha)
     middles, ratings = [], np.full((count, len(items)), np.nan)
     for span in range(count):
         rows = np.flatnonzero(block == span)
         times = period[rows]
         middles.append(np.partition(times, len(times) // 2)[len(times) // 2])
-        fresh = clone(model).set_params(alpha=max(model.alpha, _PENALTY))
+        fresh = clone(model).set_params(alpha=max(penalty, _PENALTY))
         given = {name: column[rows] for name, column in columns.items()}
         with warnings.catch_warnings():
             # What can be said of the data is said of all of them.

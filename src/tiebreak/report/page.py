@@ -51,7 +51,7 @@ from tiebreak.report.markup import (
 MOST_ROWS = 1000
 _COLUMNS = [
     *("rank", "item", "rating", "lower", "upper", "rank_best", "rank_worst"),
-    *("group", "wins", "ties", "losses"),
+    *("group", "provisional", "wins", "ties", "losses"),
 ]
 _NOTHING = "–"
 _MARGIN = 0.25  # of the axis of intervals, beyond the ratings
@@ -192,11 +192,17 @@ def _leaderboard(data: ReportData) -> str:
     board = data.leaderboard
     if any(value is not None for value in column(board, "lower")):
         notes.append(
-            f"The bar shows where the true rating lies with {100 * data.level:g} % "
-            "confidence; “could be rank” says the same of the rank."
+            f"The bar shows where each rating by itself lies with {100 * data.level:g} "
+            "% confidence. What is said of ranks and groups holds with that confidence "
+            "for all items at once."
         )
     if any(value is not None for value in column(board, "group")):
         notes.append("Items that share a group letter cannot be told apart.")
+    if any(column(board, "provisional")):
+        notes.append(
+            "Provisional items have too few results to be placed; they stand where the "
+            "lower end of their interval puts them."
+        )
     if n > MOST_ROWS:
         notes.append(f"The first {MOST_ROWS:,} of {n:,} items are shown.")
     table = leaderboard_table(board, data.level)
@@ -387,12 +393,32 @@ def _names(items: Iterable[Any], most: int = 3) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
+def _placed(board: pl.DataFrame) -> pl.DataFrame:
+    """Give the items that have results enough to be placed; all, if none has."""
+    if "provisional" not in board.columns or board["provisional"].all():
+        return board
+    return board.filter(~pl.col("provisional"))
+
+
+def _is_unplaced(board: pl.DataFrame) -> bool:
+    return "provisional" in board.columns and bool(board["provisional"].all())
+
+
 def _best(data: ReportData) -> str:
-    board = data.leaderboard
-    ranks = column(board, "rank")
-    first = [item for item, rank in zip(board["item"], ranks, strict=True) if rank == 1]
-    first = first or board["item"].to_list()[:1]
-    digits = rating_digits(board)
+    board = _placed(data.leaderboard)
+    label = "First place"
+    if _is_unplaced(board) or _has_problem(data):
+        text = "There are too few results for that."
+        if _has_problem(data):
+            text = "A problem in the data stands against it."
+        return _card(label, "Not known", escape(text))
+    ratings = board["rating"].to_list()
+    first = [
+        item
+        for item, rating in zip(board["item"], ratings, strict=True)
+        if rating == ratings[0]
+    ]
+    digits = rating_digits(data.leaderboard)
     text = f"Rating {number_text(board['rating'][0], digits)}"
     lower, upper = column(board, "lower")[0], column(board, "upper")[0]
     if lower is not None and upper is not None:
@@ -400,26 +426,37 @@ def _best(data: ReportData) -> str:
             f", with {100 * data.level:g} % confidence between "
             f"{number_text(lower, digits)} and {number_text(upper, digits)}"
         )
-    text += f". The best of {plural(len(board), 'item')}."
+    text += f". The highest of {plural(len(data.leaderboard), 'item')}."
     label = "First place" if len(first) == 1 else "First place is shared"
     value = name_html(first[0], 40) if len(first) == 1 else _names(first, 2)
     return _card(label, value, escape(text))
 
 
+def _has_problem(data: ReportData) -> bool:
+    return any(finding["level"] == "problem" for finding in data.findings())
+
+
 def _certainty(data: ReportData) -> str:
-    board = data.leaderboard
+    board = _placed(data.leaderboard)
     worst = column(board, "rank_worst")[0]
     label = "How sure is that?"
     if worst is None:
         text = "This method gives no margin of error. Small differences may be chance."
         return _card(label, "Not known", text)
+    if _is_unplaced(board) or _has_problem(data):
+        return ""
     sure = f"With {100 * data.level:g} % confidence"
     if worst == 1:
         text = f"{sure}, no other item is better."
         return _card(label, "Clearly first", escape(text))
-    text = escape(f"{sure}, its true rank is anywhere from 1 to {worst:,}.")
-    text += f" Closest behind: {_names(board['item'][1:worst].to_list())}."
-    return _card(label, f"Rank 1 to {worst:,}", text)
+    whole = data.leaderboard
+    could = [
+        item
+        for item, best in zip(whole["item"], whole["rank_best"], strict=True)
+        if best == 1
+    ]
+    text = escape(f"{sure}, any of these could be best: ") + f"{_names(could)}."
+    return _card(label, f"{len(could):,} could be best", text)
 
 
 def _matters(data: ReportData) -> str:
@@ -511,14 +548,18 @@ def leaderboard_table(board: pl.DataFrame, level: float) -> str:
     shown = shown.with_columns(missing)
     sure = shown["lower"].is_not_null().any()
     ranked = shown["rank_best"].is_not_null().any()
+    lettered = shown["group"].is_not_null().any()
     counted = shown["wins"].is_not_null().any()
     heads = [_head("Rank", "number", "ascending"), _head("Item", "text")]
     heads.append(_head("Rating", "number"))
     if sure:
         # Sorted by its lower end: who is good for sure.
-        heads.append(_head(f"{100 * level:g} % interval", "number", class_="wide-cell"))
+        each = f"{100 * level:g} % interval of each"
+        heads.append(_head(each, "number", class_="wide-cell"))
     if ranked:
-        heads += [_head("Could be rank", "number"), _head("Group", "text")]
+        heads.append(_head("Could be rank", "number"))
+    if lettered:
+        heads.append(_head("Group", "text"))
     if counted:
         heads += [_head(name, "number") for name in ("Won", "Tied", "Lost")]
     scale = _Scale(shown)
@@ -526,18 +567,27 @@ def leaderboard_table(board: pl.DataFrame, level: float) -> str:
     for place, row in enumerate(shown.iter_rows(named=True), start=1):
         cells = [
             _number(row["rank"] or place, str(row["rank"] or place)),
-            element("th", name_html(row["item"]), scope="row", class_="item"),
+            _item(row),
             _number(row["rating"], number_text(row["rating"], digits)),
         ]
         if sure:
             cells.append(_interval(row, scale, digits))
         if ranked:
-            cells += [_ranks(row), _group(row["group"])]
+            cells.append(_ranks(row))
+        if lettered:
+            cells.append(_group(row["group"]))
         if counted:
             cells += [_count(row[name]) for name in ("wins", "ties", "losses")]
         rows.append(element("tr", "".join(cells)))
     head = element("thead", element("tr", "".join(heads)))
     return element("table", head + element("tbody", "".join(rows)), id="board")
+
+
+def _item(row: dict[str, Any]) -> str:
+    name = name_html(row["item"])
+    if row["provisional"]:
+        name += element("small", " provisional")
+    return element("th", name, scope="row", class_="item")
 
 
 def _head(

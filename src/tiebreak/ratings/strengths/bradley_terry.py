@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Strengths of maximum likelihood from comparisons, with ties.
+r"""Strengths from comparisons, with ties.
 
 Boundary convention: a tie is predicted where it is the most probable outcome, also
 where it is as probable as another.
@@ -20,6 +20,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
@@ -51,20 +52,42 @@ from tiebreak.ratings.inputs import (
     favor_of_left,
 )
 from tiebreak.ratings.strengths.inference import (
+    FEWEST_RATERS,
     KINDS,
+    SKEWED,
+    StrengthDistribution,
     StrengthModel,
     bootstrap_coefficients,
+    check_level,
     coefficient_covariance,
+    excess_covariance,
+    score_covariance,
+    side_scales,
+)
+from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.ratings.strengths.testing import (
+    TINY_PENALTY,
+    EqualStrengths,
+    GoodnessOfFit,
+    Likelihood,
+    LikelihoodRatio,
+    coefficient_table,
+    goodness_of_fit,
+    likelihood_ratio_test,
 )
 from tiebreak.solvers import minimize_newton
 
 Floats = NDArray[np.float64]
 
+# The penalty at which tie models are compared before a prior is learned: τ = 1.
+_WIDE = 0.5
+# Of effects of covariates, next to a learned prior: standard deviation 10.
+_WEAK = 0.005
 _LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
 
 
 class BradleyTerry(StrengthModel):
-    r"""Strengths of items from who-beat-whom, ties included, by maximum likelihood.
+    r"""Strengths of items from who-beat-whom, ties included.
 
     With d = θ_right - θ_left - γ h - zᵀβ for a comparison with advantage h and context
     z (both in favor of left), the outcome has probabilities
@@ -80,17 +103,21 @@ class BradleyTerry(StrengthModel):
 
         -Σᵢ wᵢ ln P(yᵢ) + α Σⱼ θⱼ²,
 
-    a sum over comparisons, by Newton's method on the counts of *different* pairs.
-    Without a penalty strengths exist only if no group of items won all its
-    comparisons with the rest: otherwise `fit` refuses, with the names of the items.
+    a sum over comparisons, by Newton's method on the counts of *different* pairs. The
+    penalty is a normal prior on strengths with standard deviation τ = 1/√(2α). Without
+    one, strengths exist only if no group of items won all its comparisons with the
+    rest: otherwise `fit` refuses, with the names of the items.
 
     Parameters
     ----------
-    ties : {"davidson", "rao-kupper"} or None, default="davidson"
-        The model of ties.
-    alpha : float, default=0.0
-        Penalty α. A positive value keeps strengths of undefeated and winless items
-        finite; about 0.1 is half a win and half a loss against an average item.
+    ties : {"auto", "davidson", "rao-kupper"} or None, default="auto"
+        The model of ties; ``"auto"`` takes the one that makes the results more
+        probable.
+    alpha : float or "auto", default="auto"
+        Penalty α. ``"auto"`` learns the width τ of the prior from the data (by
+        marginal likelihood) and averages over what is plausible: strengths are then
+        weighted means of fits. With plenty of results it makes no difference. 0 is
+        maximum likelihood.
     tol, max_iter : float and int, default=1e-8 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many Newton steps.
@@ -99,6 +126,10 @@ class BradleyTerry(StrengthModel):
     ----------
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
+    alpha_ : float
+        The penalty, or the most probable one: τ = 1/√(2 α_).
+    tie_model_ : str or None
+        The model of ties that was used.
     tie_, threshold_ : float
         ν, or κ for Rao and Kupper (without ties in training 0, or 1), and the largest
         \|d\| at which a tie is the most probable outcome; 0 if it never is.
@@ -116,6 +147,9 @@ class BradleyTerry(StrengthModel):
         How often left won, they tied, and right won; advantage and context.
     rater_counts_ : csr_array of shape (n_raters, 3 m)
         The same counts by rater, if fitted with raters.
+    prior_alphas_, prior_weights_, prior_coefs_ : ndarray of shape (K,), (K,), (K, n)
+        With a learned penalty: the penalties averaged over, their probabilities, and
+        all coefficients of each fit.
 
     Examples
     --------
@@ -137,9 +171,9 @@ class BradleyTerry(StrengthModel):
 
     def __init__(
         self,
-        ties: str | None = "davidson",
+        ties: str | None = "auto",
         *,
-        alpha: float = 0.0,
+        alpha: float | str = "auto",
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
@@ -199,59 +233,47 @@ class BradleyTerry(StrengthModel):
         self._forget()
         self.classes_ = OUTCOMES.copy()
         self.items_ = results.names
-        self._solve(counts, has_advantage=advantage is not None)
+        self._count(counts)
+        self._solve(has_advantage=advantage is not None)
         if context_names is not None:
             self.context_names_ = context_names
         return self
 
     def _check_parameters(self) -> None:
-        if self.ties not in _LINK_OF:
+        if self.ties != "auto" and self.ties not in _LINK_OF:
             raise ValueError(
-                f"BradleyTerry got ties={self.ties!r}; expected 'davidson', "
+                f"BradleyTerry got ties={self.ties!r}; expected 'auto', 'davidson', "
                 "'rao-kupper' or None."
             )
         super()._check_parameters()
 
-    def _solve(self, counts: ComparisonCounts, has_advantage: bool) -> None:
-        link = self._link
-        n, q = len(self.items_), counts.covariates.shape[1]
-        total = counts.counts.sum(axis=0)
-        share = float(total[1] / total.sum())
+    def _count(self, counts: ComparisonCounts) -> None:
         self.pair_left_, self.pair_right_ = counts.left, counts.right
         self.pair_counts_ = counts.counts
         self.pair_covariates_ = counts.covariates
         if counts.by_rater is not None:
             self.rater_counts_ = counts.by_rater
-        self.wins_, self.ties_, self.losses_ = counts.tally(n)
-        x, t = np.zeros(n + q), np.inf
-        if share < 1.0:
-            t = link.start(share)
-            # Strengths as if every item had met average items only, mean 0.
-            points = self.wins_ + 0.5 * self.ties_
-            games = self.wins_ + self.ties_ + self.losses_
-            rate = (points + 0.5) / (games + 1.0)
-            guess = np.log(rate / (1.0 - rate))
-            x[:n] = guess - guess.mean()
-            objective = self._objective(counts.counts, None if share else t)
-            solution = minimize_newton(
-                objective,
-                np.append(x, t) if share else x,
-                tol=self.tol,
-                max_iter=int(self.max_iter),
-            )
-            x, t = objective.split(solution.x)
-            self.objective_, self.gap_ = solution.value, solution.gap
-            self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        else:
+        self.wins_, self.ties_, self.losses_ = counts.tally(len(self.items_))
+
+    def _solve(self, has_advantage: bool) -> None:
+        n, q = len(self.items_), self.pair_covariates_.shape[1]
+        self.tie_model_ = self.ties
+        if self.ties == "auto":
+            self.tie_model_ = self._choose_tie_model()
+        if not (self.wins_.any() or self.losses_.any()):
             warn_user(
                 "Every comparison is a tie: all strengths are 0 and a tie is certain."
             )
+            x, t = np.zeros(n + q), np.inf
+            self.alpha_ = 0.0 if self.alpha == "auto" else float(self.alpha)
             self.objective_, self.gap_, self.n_iter_ = 0.0, 0.0, 0
             self.converged_ = True
+        else:
+            x, t = self._minimize()
         # Rounding apart the mean is zero already; the contract says exactly.
         self.strength_ = x[:n] - x[:n].mean()
-        self.tie_ = np.inf if share == 1.0 else float(link.to_parameter(t))
-        self.threshold_ = float(link.threshold(t))
+        self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))
+        self.threshold_ = float(self._link.threshold(t))
         coefficients = x[n:]
         if has_advantage:
             self.advantage_, coefficients = float(coefficients[0]), coefficients[1:]
@@ -265,24 +287,71 @@ class BradleyTerry(StrengthModel):
                 ConvergenceWarning,
             )
 
-    def _objective(self, counts: Floats, tie: float | None) -> ComparisonObjective:
-        """Build the objective for counts of the fitted cells; tie=None: t is free."""
+    def _minimize(self) -> tuple[Floats, float]:
+        """Give the coefficients and the tie parameter, and keep how they were found."""
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
+        start = self._start()
+        if self.alpha == "auto":
+            found = learn_prior(self._objective_of, start, len(self.items_), **options)
+            self.alpha_ = float(found.alpha[found.mode])
+            self.prior_alphas_, self.prior_weights_ = found.alpha, found.weight
+            self.prior_coefs_ = found.coef
+            solution, x = found.best, found.weight @ found.coef
+        else:
+            self.alpha_ = float(self.alpha)
+            solution = minimize_newton(
+                self._objective_of(self.alpha_), start, **options
+            )
+            x = solution.x
+        self.objective_, self.gap_ = solution.value, solution.gap
+        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
+        if self.ties_.any():
+            return x[:-1], float(x[-1])
+        return x, self._link.start(0.0)
+
+    def _start(self) -> Floats:
+        """Strengths as if every item had met average items only, mean 0."""
+        points = self.wins_ + 0.5 * self.ties_
+        games = self.wins_ + self.ties_ + self.losses_
+        rate = (points + 0.5) / (games + 1.0)
+        guess = np.log(rate / (1.0 - rate))
+        rest = np.zeros(self.pair_covariates_.shape[1])
+        total = self.pair_counts_.sum(axis=0)
+        tie = [self._link.start(float(total[1] / total.sum()))] if total[1] else []
+        return np.concatenate([guess - guess.mean(), rest, tie])
+
+    def _choose_tie_model(self) -> str:
+        """Give the tie model under which the results are more probable."""
+        if not self.ties_.any() or not (self.wins_.any() or self.losses_.any()):
+            return "davidson"
+        alpha = _WIDE if self.alpha == "auto" else float(self.alpha)
+        values = {}
+        for name in ("davidson", "rao-kupper"):
+            self.tie_model_ = name
+            objective = self._objective_of(alpha)
+            values[name] = minimize_newton(objective, self._start(), tol=1e-6).value
+        return min(values, key=lambda name: values[name])
+
+    def _objective_of(
+        self, alpha: float, counts: Floats | None = None
+    ) -> ComparisonObjective:
+        """Build the objective for counts of the fitted cells."""
         n, q = len(self.items_), self.pair_covariates_.shape[1]
         design: Design = ItemDesign(self.pair_left_, self.pair_right_, n)
+        weak = np.zeros(q)
         if q:
             design = JointDesign(design, CovariateDesign(self.pair_covariates_))
+            if self.alpha == "auto":
+                # So that an effect that no comparison contradicts stays finite.
+                weak = _WEAK * (self.pair_covariates_**2).mean(axis=0)
         return ComparisonObjective(
             design,
             self._link,
-            counts,
-            np.append(np.full(n, float(self.alpha)), np.zeros(q)),
-            tie=tie,
-            free=slice(0, n) if self.alpha == 0 else None,
+            self.pair_counts_ if counts is None else counts,
+            np.append(np.full(n, alpha), weak),
+            tie=None if self.ties_.any() else self._link.start(0.0),
+            free=slice(0, n) if alpha == 0 else None,
         )
-
-    def _objective_of(self, counts: Floats) -> ComparisonObjective:
-        has_ties = self.ties_.any()
-        return self._objective(counts, None if has_ties else self._tie)
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self.ties_.any() else []
@@ -292,7 +361,7 @@ class BradleyTerry(StrengthModel):
 
     @property
     def _link(self) -> OutcomeLink:
-        return LINKS[_LINK_OF[self.ties]]
+        return LINKS[_LINK_OF[getattr(self, "tie_model_", self.ties)]]
 
     @property
     def _tie(self) -> float:
@@ -395,6 +464,128 @@ class BradleyTerry(StrengthModel):
         found = self.predict(X, advantage=advantage, context=context)
         return accuracy(y, found, sample_weight)
 
+    def predict_interval(
+        self,
+        X: Any,
+        *,
+        level: float = 0.95,
+        advantage: ArrayLike | None = None,
+        context: Any = None,
+    ) -> Floats:
+        """Confidence intervals of the probabilities of left, tie and right.
+
+        The strengths of two items decide on the probabilities through their difference
+        d; its interval is carried over, the tie parameter and the effects of
+        covariates taken as known.
+
+        Parameters
+        ----------
+        X, advantage, context
+            As in `decision_function`.
+        level : float, default=0.95
+            Confidence.
+
+        Returns
+        -------
+        ndarray of shape (n, 3, 2)
+            Lower and upper ends for each outcome.
+        """
+        check_level(level)
+        pairs, tail = as_pairs(X), 0.5 - 0.5 * level
+        d = self.decision_function(pairs, advantage=advantage, context=context)
+        place = {name: k for k, name in enumerate(self.items_.tolist())}
+        assert pairs.names is not None
+        names = pairs.names[np.stack([pairs.left, pairs.right])]
+        left, right = np.vectorize(place.get, otypes=[np.int64])(names)
+        known = self.distribution().differences(left, right)
+        ends = [d + known.quantile(share) - known.mean for share in (tail, 1.0 - tail)]
+        at = [self._link.probabilities(end, self._tie) for end in ends]
+        found = np.stack([np.minimum(*at), np.maximum(*at)], axis=2)
+        # A tie is most probable between equals: the largest lies inside, not at an end.
+        equal = self._link.probabilities(np.zeros(1), self._tie)[0, 1]
+        found[(ends[0] < 0) & (ends[1] > 0), 1, 1] = equal
+        return found
+
+    def likelihood(self) -> Likelihood:
+        """The largest likelihood of the data under this model, without a penalty.
+
+        Returns
+        -------
+        Likelihood
+            With ``log_likelihood``, ``n_parameters``, ``aic`` and ``bic``.
+        """
+        check_is_fitted(self)
+        n, q = len(self.items_), self.pair_covariates_.shape[1]
+        total = float(self.pair_counts_.sum())
+        if np.isposinf(self.tie_):
+            return Likelihood(0.0, 1, total)
+        n_parameters = n - 1 - int(self._components().max())
+        n_parameters += q + int(self.ties_.any())
+        objective = self._objective_of(TINY_PENALTY)
+        x = minimize_newton(objective, self._solution(), tol=1e-8, max_iter=200).x
+        beta, t = objective.split(x)
+        d = objective.design.apply(beta)
+        loss = self._link.value(d, t, self.pair_counts_)
+        return Likelihood(-loss, n_parameters, total)
+
+    def equality_test(self) -> LikelihoodRatio:
+        """Test whether any item is better than another (a likelihood-ratio test).
+
+        Returns
+        -------
+        LikelihoodRatio
+            ``statistic``, ``df``, ``p_value``; small p-values speak for differences.
+        """
+        full = self.likelihood()
+        n = len(self.items_)
+        objective = self._objective_of(0.0)
+        rest = np.arange(n, objective.n_variables)
+        start = np.zeros(len(rest))
+        if self.ties_.any():
+            start[-1] = self._start()[-1]
+        null = EqualStrengths(objective, rest)
+        least = null.value(start)
+        if len(rest):
+            least = minimize_newton(null, start, tol=1e-10, max_iter=200).value
+        small = Likelihood(-least, len(rest), full.n_comparisons)
+        return likelihood_ratio_test(small, full)
+
+    def coefficients(self) -> pl.DataFrame:
+        """Effects of advantage and context and the tie parameter, with p-values.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value``
+            (of no effect). The tie parameter is ln ν, or ln κ for Rao and Kupper.
+        """
+        found = self._coefficient_distribution(None)
+        n = len(self.items_)
+        names = ["advantage"] if hasattr(self, "advantage_") else []
+        if hasattr(self, "context_coef_"):
+            given = getattr(self, "context_names_", None)
+            count = range(len(self.context_coef_))
+            names += list(given) if given else [f"context {j}" for j in count]
+        names += ["tie"] if self.ties_.any() else []
+        return coefficient_table(names, found.mean[n:], found.errors()[n:])
+
+    def goodness_of_fit(self) -> GoodnessOfFit:
+        """Compare how often every pair won and tied with what the model expects.
+
+        Returns
+        -------
+        GoodnessOfFit
+            A test, and a table of pairs with the worst first.
+        """
+        check_is_fitted(self)
+        objective = self._objective_of(self._penalty)
+        beta, t = objective.split(self._solution())
+        share = self._link.probabilities(objective.design.apply(beta), t)
+        expected = share * self.pair_counts_.sum(axis=1, keepdims=True)
+        names = self.items_[self.pair_left_], self.items_[self.pair_right_]
+        n_parameters = self.likelihood().n_parameters
+        return goodness_of_fit(names, self.pair_counts_, expected, n_parameters)
+
     def information(self, difference: Floats) -> Floats:
         """Fisher information of one comparison about a difference of strengths.
 
@@ -412,30 +603,65 @@ class BradleyTerry(StrengthModel):
         scores, _ = self._link.scores(difference, self._tie)
         return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
 
-    def _coefficient_covariance(self, kind: str | None) -> Floats:
+    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
         check_is_fitted(self)
+        self._check_kind(kind, KINDS, "")
         raters = getattr(self, "rater_counts_", None)
-        if kind is None:
-            kind = "sandwich" if raters is None else "cluster"
-        if kind not in KINDS:
-            raise ValueError(
-                f"kind must be one of {', '.join(map(repr, KINDS))} or None; got "
-                f"{kind!r}."
-            )
         if kind == "cluster" and (raters is None or raters.shape[0] < 2):
             found = "none" if raters is None else f"{raters.shape[0]}"
             raise ValueError(
                 "Standard errors clustered by rater need fit(..., rater=...) with at "
                 f"least two raters, got {found}. Use kind='sandwich' instead."
             )
-        self._refuse_too_many()
         if np.isposinf(self.tie_):
             raise ValueError(
                 "Every comparison was a tie, so nothing is known about the strengths "
                 "and they have no standard errors."
             )
-        objective = self._objective_of(self.pair_counts_)
-        return coefficient_covariance(objective, self._solution(), kind, raters)
+        if kind is None and raters is not None and raters.shape[0] < FEWEST_RATERS:
+            raters = None  # so few say nothing of how much raters differ
+        if kind not in (None, "cluster"):
+            raters = None
+        return self._spread_of(kind, raters)
+
+    def _spread_of(
+        self, kind: str | None, raters: sp.csr_array | None
+    ) -> StrengthDistribution:
+        df = np.inf if raters is None else raters.shape[0] - 1.0
+        if self._penalty == 0:
+            kind = kind or ("sandwich" if raters is None else "cluster")
+            objective, x = self._objective_of(0.0), self._solution()
+            found = coefficient_covariance(objective, x, kind, raters)
+            if raters is None:
+                return StrengthDistribution.normal(x, found)
+            zero = np.zeros((1, *found.shape))
+            return StrengthDistribution(x[None], zero, np.ones(1), found, df)
+        alphas = getattr(self, "prior_alphas_", np.array([self._penalty]))
+        weights = getattr(self, "prior_weights_", np.ones(1))
+        coefs = getattr(self, "prior_coefs_", self._solution()[None])
+        n, nodes = len(self.items_), []
+        for alpha, x in zip(alphas, coefs, strict=True):
+            objective = self._objective_of(alpha)
+            inverse = coefficient_covariance(objective, x, "model")
+            sides = np.ones((2, len(x)))
+            if n <= SKEWED:
+                sides[:, :n] = side_scales(objective, x, inverse, n)
+            nodes.append((inverse, sides))
+        covariance, sides = (np.stack(parts) for parts in zip(*nodes, strict=True))
+        excess = None
+        if kind is None:
+            mode = int(np.argmin(np.abs(alphas - self._penalty)))
+            objective = self._objective_of(alphas[mode])
+            objective.expand(coefs[mode])
+            meat = score_covariance(objective, coefs[mode], raters)
+            excess = excess_covariance(objective.hessian(), objective.penalty, meat)
+        return StrengthDistribution(coefs, covariance, weights, excess, df, sides)
+
+    def _components(self) -> NDArray[np.int64]:
+        n = len(self.items_)
+        met = np.ones(len(self.pair_left_))
+        graph = sp.csr_array((met, (self.pair_left_, self.pair_right_)), shape=(n, n))
+        return connected_components(graph, directed=False)[1].astype(np.int64)
 
     def bootstrap(
         self, n_resamples: int = 1000, random_state: int | None = 0
@@ -455,6 +681,12 @@ class BradleyTerry(StrengthModel):
         ndarray of shape (n_resamples, N)
         """
         check_is_fitted(self)
+        if self._penalty > 0:
+            raise ValueError(
+                "The bootstrap of strengths with a penalty measures how surprised the "
+                "model was, and not how far they may be from the truth. Fit with "
+                "alpha=0 for it, or use intervals(), which has the posterior."
+            )
         whole = isinstance(n_resamples, Integral) and not isinstance(n_resamples, bool)
         if not whole or n_resamples < 1:
             raise ValueError(
@@ -462,7 +694,7 @@ class BradleyTerry(StrengthModel):
             )
         rng = np.random.default_rng(random_state)
         drawn = bootstrap_coefficients(
-            self._objective_of,
+            lambda counts: self._objective_of(0.0, counts),
             self._solution(),
             self.pair_counts_,
             int(n_resamples),
@@ -474,13 +706,13 @@ class BradleyTerry(StrengthModel):
 
 _REMEDY = (
     "Strengths of maximum likelihood are then infinite or arbitrary. Leave these items "
-    "out, add comparisons, or set alpha > 0 (for example 0.1), which pulls strengths "
-    "towards 0. check_pairs(X, y) shows more."
+    "out, add comparisons, or set alpha='auto', a prior whose width is learned. "
+    "check_pairs(X, y) shows more."
 )
 
 
 def _check_existence(
-    counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float
+    counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float | str
 ) -> None:
     """Refuse data without finite strengths; warn where only the penalty decides."""
     n_ties, total = counts.counts[:, 1].sum(), counts.counts.sum()
@@ -510,10 +742,10 @@ def _check_existence(
 
 
 def check_separation(
-    graph: ComparisonGraph, names: NDArray[Any], alpha: float, remedy: str
+    graph: ComparisonGraph, names: NDArray[Any], alpha: float | str, remedy: str
 ) -> None:
     """Refuse separated groups; with a penalty, warn where they never meet."""
-    if (alpha > 0 and graph.n_components == 1) or graph.is_strongly_connected:
+    if (alpha != 0 and graph.n_components == 1) or graph.is_strongly_connected:
         return
     reasons = " ".join(graph.describe_separation(names))
     if alpha == 0:

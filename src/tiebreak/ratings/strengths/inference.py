@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How certain strengths are: standard errors, bootstrap, and intervals of ranks.
+r"""How certain strengths are: their distribution, intervals, ranks and groups.
 
-*Covariance.* With H the Hessian of the objective at its minimum and s the gradient of
-one comparison's loss there:
+*Covariance.* H is the Hessian of the objective at its minimum, I that of the
+log-likelihood alone, and M = Σ n s sᵀ, a sum over comparisons of squared scores s
+(gradients of one comparison's loss); with R raters M = R/(R-1) Σ_r s_r s_rᵀ, s_r the
+sum over the comparisons of rater r. Weights are counts: weight 2 is two comparisons.
 
-* ``"model"``: H⁻¹, right when the model is.
-* ``"sandwich"``: H⁻¹ (Σ n s sᵀ) H⁻¹, a sum over comparisons, right also when
-  probabilities are not quite those of the model, as long as comparisons are
-  independent. Weights are counts: weight 2 is two comparisons.
-* ``"cluster"``: H⁻¹ (R/(R-1) Σ_r s_r s_rᵀ) H⁻¹ with s_r the sum over the comparisons
-  of rater r: right also when the votes of one rater depend on each other.
+* Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹, right also
+  when probabilities are not quite those of the model, or (with raters) when votes of
+  one rater depend on each other.
+* With a penalty it is that of the posterior, H⁻¹, and what M has in excess of I comes
+  on top: H⁻¹ + H⁻¹ (M - I)₊ H⁻¹, with (·)₊ the positive part in the metric of H. The
+  sandwich alone would measure how surprised the model was: an item with nothing but
+  expected results would seem to be known exactly. A learned penalty is averaged over;
+  the strengths then have a mixture of normal distributions (`prior.py`).
+
+What was estimated from R raters has R - 1 degrees of freedom. A contrast with variance
+e from them and v in all has (R - 1) (v/e)² (Satterthwaite), so t_{R-1} without a
+penalty.
 
 *Bootstrap.* Every comparison (with raters: every rater) gets a random weight,
 independent and exponential with mean 1, and the objective is minimized again: Rubin's
@@ -19,22 +27,26 @@ be fractional, and strengths that exist in the data exist in every resample. Mos
 resamples are solved by repeating x ← x - H⁻¹∇f*(x) with the inverse Hessian H⁻¹ of the
 data; the others by Newton's method.
 
-*Ranks.* Item j is significantly better than i when z_ij = (θ_j - θ_i) / se(θ_j - θ_i)
-exceeds a critical value. Then the rank of i (1 is best) lies between
+*Ranks and groups.* Items i and j are surely different when |θ_i - θ_j| exceeds
+q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, found
+by drawing from the distribution, or Bonferroni's bound where items are many. Then
+with the given confidence all of this holds at once: the rank of i (1 is best) lies
+between ::
 
-    1 + #{j : j significantly better than i}   and   N - #{j : i better than j}.
+    1 + #{j : j surely better than i}   and   N - #{j : i surely better than j},
 
-For an interval of one item to hold, all N - 1 comparisons with the others must hold at
-once; the critical value is the quantile of max_j |z_ij| for normal errors with the
-given covariance (Mogstad, Romano, Shaikh and Wilhelm, 2024), found by simulation, or
-Bonferroni's bound where items are many. ``simultaneous`` takes the maximum over all
-pairs, so that the intervals of all items hold at once.
+and two items without a common group are different. Groups are the maximal cliques of
+"not surely different". Items that never meet, not even through others, are never
+surely different, whatever a prior says. An interval of one rank by itself takes the
+maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -43,7 +55,8 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import stdtr
+from scipy.stats import t as student
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.threads import in_threads, one_blas_thread
@@ -53,12 +66,182 @@ from tiebreak.solvers import minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
 KINDS = ("model", "sandwich", "cluster")
+FEWEST_RATERS = 3  # with fewer, the votes themselves say how certain strengths are
 
 _SPARSE = 0.1
 _BLOCK = 256
 _RATERS = 4096  # at a time
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StrengthDistribution:
+    """A mixture of K normal distributions of N strengths, and an excess on top.
+
+    The excess is the covariance of what was estimated with `df` degrees of freedom.
+    """
+
+    center: Array  # (K, N)
+    covariance: Array  # (K, N, N); or (K, N), variances of independent strengths
+    weight: Array  # (K,), sum 1
+    excess: Array | None = None  # (N, N), or (N,)
+    df: float = math.inf
+    # (K, 2, N): how far each part reaches down and up, relative to a normal one
+    sides: Array | None = None
+
+    @classmethod
+    def normal(cls, center: Array, covariance: Array) -> StrengthDistribution:
+        """Give a single normal distribution."""
+        return cls(center[None], covariance[None], np.ones(1))
+
+    @cached_property
+    def mean(self) -> Array:
+        """Means of the strengths, shape (N,)."""
+        return self.weight @ self.center
+
+    @cached_property
+    def total(self) -> Array:
+        """Covariance of the strengths, (N, N), or their variances, (N,)."""
+        out = np.tensordot(self.weight, self.covariance, 1)
+        if len(self.weight) > 1:
+            apart = np.sqrt(self.weight)[:, None] * (self.center - self.mean)
+            out += (apart**2).sum(axis=0) if out.ndim == 1 else apart.T @ apart
+        return out if self.excess is None else out + self.excess
+
+    def relative_to(self, place: int | None) -> StrengthDistribution:
+        """Measure strengths from an item, or (None) from the mean of all."""
+        excess = None if self.excess is None else _centered(self.excess, place)
+        zero = self.center.mean(axis=1) if place is None else self.center[:, place]
+        return StrengthDistribution(
+            self.center - zero[:, None],
+            _centered(self.covariance, place),
+            self.weight,
+            excess,
+            self.df,
+            self.sides if place is None else None,
+        )
+
+    def differences(
+        self, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> StrengthDistribution:
+        """Give the distribution of θ_right - θ_left, each difference by itself."""
+
+        def spread(matrix: Array, one: Any = 1.0, two: Any = 1.0) -> Array:
+            own = np.diagonal(matrix, axis1=-2, axis2=-1)
+            both = one * two * matrix[..., left, right]
+            return one**2 * own[..., left] + two**2 * own[..., right] - 2.0 * both
+
+        center = self.center[:, right] - self.center[:, left]
+        if self.covariance.ndim == 2:
+            variance = self.covariance[:, left] + self.covariance[:, right]
+            return StrengthDistribution(center, variance, self.weight)
+        variance = spread(self.covariance)
+        excess = None if self.excess is None else spread(self.excess)
+        sides = None
+        if self.sides is not None:
+            # The difference is small where left is high and right is low.
+            down, up = self.sides[:, 0], self.sides[:, 1]
+            low = spread(self.covariance, up[:, left], down[:, right])
+            high = spread(self.covariance, down[:, left], up[:, right])
+            both = np.maximum(np.stack([low, high], axis=1), 0.0)
+            whole = np.broadcast_to(variance[:, None], both.shape)
+            part = np.divide(both, whole, out=np.ones_like(both), where=whole > 0.0)
+            sides = np.sqrt(part)
+        return StrengthDistribution(
+            center, variance, self.weight, excess, self.df, sides
+        )
+
+    def errors(self) -> Array:
+        """Give standard errors of the strengths, shape (N,)."""
+        return np.sqrt(np.maximum(_diagonal(self.total), 0.0))
+
+    def freedom(self, variance: Array, excess: Array) -> Array:
+        """Degrees of freedom of contrasts with these variances, in all and excess."""
+        ratio = np.full(np.shape(excess), np.inf)
+        np.divide(variance, excess, out=ratio, where=excess > 0)
+        return np.maximum(self.df * ratio**2, 1.0)
+
+    def below(self, value: Array) -> Array:
+        """Give the probability that each strength is at most a value, shape (N,)."""
+        (down, up), df = self._spread
+        apart = value - self.center
+        spread = np.where(apart < 0.0, down, up)
+        # Something without a spread is below its center or above.
+        certain = np.where(apart < 0.0, -np.inf, np.inf)
+        z = np.divide(apart, spread, out=certain, where=spread > 0.0)
+        return self.weight @ stdtr(df, z)
+
+    def quantile(self, share: float) -> Array:
+        """Give the value that each strength is below with this probability."""
+        (down, up), df = self._spread
+        z = student.ppf(share, df)
+        ends = self.center + z * (down if share < 0.5 else up)
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        if len(self.weight) == 1:
+            return low
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            above = self.below(middle) < share
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return 0.5 * (low + high)
+
+    @cached_property
+    def _spread(self) -> tuple[tuple[Array, Array], Array]:
+        """Standard deviations down and up, (K, N) each, and degrees of freedom."""
+        own = self.covariance
+        if own.ndim == 3:
+            own = np.diagonal(own, axis1=1, axis2=2)
+        more = np.zeros(own.shape[1])
+        if self.excess is not None:
+            more = _diagonal(self.excess)
+        df = self.freedom(_diagonal(self.total), more)
+        sides = np.ones((len(own), 2, 1)) if self.sides is None else self.sides
+        down, up = (
+            np.sqrt(np.maximum(own * sides[:, side] ** 2 + more, 0.0))
+            for side in (0, 1)
+        )
+        return (down, up), df
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> Array:
+        """Draw deviations from the mean, shape (n_draws, N)."""
+        n = self.center.shape[1]
+        parts = []
+        for k, count in enumerate(rng.multinomial(n_draws, self.weight)):
+            z = rng.standard_normal((count, n))
+            noise = z @ _root(self.covariance[k]).T
+            parts.append(self.center[k] - self.mean + noise)
+        out = np.concatenate(parts)
+        if self.excess is not None:
+            scale = np.ones(n_draws)
+            if np.isfinite(self.df):
+                scale = np.sqrt(self.df / rng.chisquare(self.df, n_draws))
+            z = rng.standard_normal((n_draws, n))
+            out += scale[:, None] * (z @ _root(self.excess).T)
+        return out
+
+
+_BISECTIONS = 50
+
+
+def _diagonal(matrix: Array) -> Array:
+    """Give variances, of a covariance matrix or of variances."""
+    return matrix if matrix.ndim == 1 else np.diag(matrix)
+
+
+def _centered(covariance: Array, place: int | None) -> Array:
+    """Covariance after an item, or the mean of all, was subtracted."""
+    zero = covariance.mean(axis=-2) if place is None else covariance[..., place, :]
+    own = zero.mean(axis=-1) if place is None else zero[..., place]
+    return covariance - zero[..., :, None] - zero[..., None, :] + own[..., None, None]
+
+
+def _root(covariance: Array) -> Array:
+    """Give a matrix whose product with its transpose is the covariance."""
+    if covariance.ndim == 1:
+        covariance = np.diag(covariance)
+    values, vectors = la.eigh(covariance, check_finite=False)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def coefficient_covariance(
@@ -73,18 +256,94 @@ def coefficient_covariance(
         inverse = _inverse(la.cholesky(objective.hessian(), lower=True))
     if kind == "model":
         return inverse
-    beta, t = objective.split(x)
-    scores = objective.link.scores(objective.design.apply(beta), t)
-    free_tie = objective.tie is None
-    if kind == "sandwich":
-        meat = _independent(objective.design, objective.counts, *scores, free_tie)
-    else:
-        assert by_rater is not None
-        meat = _clustered(objective.design, by_rater, *scores, free_tie)
+    meat = score_covariance(objective, x, by_rater if kind == "cluster" else None)
     if np.count_nonzero(meat) < _SPARSE * meat.size:
         # So it is with many items, of which few have met each other.
         meat = sp.csr_array(meat)
     return _symmetric(inverse, meat @ inverse)
+
+
+def score_covariance(
+    objective: ComparisonObjective, x: Array, by_rater: sp.csr_array | None
+) -> Array:
+    """M: the summed squares of the scores of comparisons, or of raters."""
+    beta, t = objective.split(x)
+    scores = objective.link.scores(objective.design.apply(beta), t)
+    free_tie = objective.tie is None
+    if by_rater is None:
+        return _independent(objective.design, objective.counts, *scores, free_tie)
+    return _clustered(objective.design, by_rater, *scores, free_tie)
+
+
+def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
+    """H⁻¹ (M - I)₊ H⁻¹ with I = H - diag(penalty), (·)₊ in the metric of H."""
+    with one_blas_thread():
+        factor = la.cholesky(hessian, lower=True)
+        surplus = meat - hessian
+        surplus[np.diag_indices_from(surplus)] += penalty
+        if len(hessian) > _LARGEST_EIGEN:
+            # One factor for all directions instead: the mean excess, if there is one.
+            inverse = _inverse(factor)
+            information = meat - surplus
+            ratio = np.vdot(inverse, surplus) / np.vdot(inverse, information)
+            return max(float(ratio), 0.0) * _symmetric(inverse, information @ inverse)
+        half = la.solve_triangular(factor, surplus, lower=True)
+        whole = la.solve_triangular(factor, half.T, lower=True)
+        values, vectors = la.eigh(0.5 * (whole + whole.T))
+        kept = values > 0.0
+        root = vectors[:, kept] * np.sqrt(values[kept])
+        root = la.solve_triangular(factor, root, lower=True, trans=1)
+        return root @ root.T
+
+
+_LARGEST_EIGEN = 1000
+
+# A strength whose standard error is less has a distribution that is nearly symmetric:
+# its skewness is below its standard error.
+_SYMMETRIC = 0.1
+SKEWED = 1000  # items; with more, sides are taken to be equal
+_REACH = 1.96  # where the two sides are measured
+
+
+def side_scales(objective: Any, x: Array, inverse: Array, n_items: int) -> Array:
+    """How far each strength reaches down and up, relative to a normal one, (2, N).
+
+    Along the line on which the strength moves and all else follows as in the normal
+    approximation, the objective f grows by ½ z² where a normal distribution has z
+    standard deviations. Each side is measured where f has grown by ½ · 1.96².
+    """
+    out = np.ones((2, n_items))
+    least = objective.value(x)
+    covariance = inverse[:, :n_items] - inverse[:, :n_items].mean(axis=1)[:, None]
+    error = np.sqrt(
+        np.maximum(_centered(inverse[:n_items, :n_items], None).diagonal(), 0)
+    )
+    for item in np.flatnonzero(error > _SYMMETRIC):
+        line = covariance[:, item] / error[item]
+        for side, sign in enumerate((-1.0, 1.0)):
+            out[side, item] = _reach(objective, x, sign * line, least) / _REACH
+    return out
+
+
+def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
+    """Find z > 0 where the objective at x + z line is ½ · 1.96² above its least."""
+
+    def height(z: float) -> float:
+        return math.sqrt(max(2.0 * (objective.value(x + z * line) - least), 0.0))
+
+    # The root of a nearly linear function, by the secant through two points.
+    (z, h), (z_before, h_before) = (_REACH, height(_REACH)), (0.0, 0.0)
+    for _ in range(8):
+        if not math.isfinite(h):
+            z = 0.5 * z
+        elif abs(h - _REACH) < 0.01 or h == h_before:
+            break
+        else:
+            new = z + (_REACH - h) * (z - z_before) / (h - h_before)
+            z_before, h_before = z, h
+            z = min(max(new, 0.1 * z), 4.0 * z)
+        h = height(z)
+    return z
 
 
 def _inverse(factor: Array) -> Array:
@@ -227,69 +486,136 @@ def _solve_near(
 _N_DRAWS = 4000
 _RANK_BLOCK = 256  # rows of the matrix of differences at a time
 _SIMULATED = 300  # items; above, N² maxima of 4000 draws take too long
+_GROUPED, _MOST_GROUPS, _MOST_STEPS = 1000, 200, 20_000
 
 
-def rank_intervals(
-    strength: Array, covariance: Array, level: float = 0.95, simultaneous: bool = False
-) -> NDArray[np.int64]:
-    """Best and worst rank of each item, shape (N, 2)."""
-    each, together = _critical_values(covariance, level)
-    return _intervals(strength, covariance, together if simultaneous else each)
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Which items are surely different, all statements holding at once.
 
+    With ``simultaneous=False`` only the intervals of the rank of each item by itself.
+    """
 
-def ranks_and_groups(
-    strength: Array, covariance: Array, level: float = 0.95
-) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Intervals of ranks, each by itself, and groups, from one simulation."""
-    each, together = _critical_values(covariance, level)
-    ranks = _intervals(strength, covariance, each)
-    return ranks, _groups(strength, covariance, together)
+    strengths: StrengthDistribution
+    critical: Array  # (N,), for the pairs of each item
+    component: NDArray[np.int64] | None = None  # of the comparison graph
 
+    @classmethod
+    def of(
+        cls,
+        strengths: StrengthDistribution,
+        level: float,
+        component: NDArray[np.int64] | None = None,
+        simultaneous: bool = True,
+    ) -> Separation:
+        """Find the critical values."""
+        each, together = _critical_values(strengths, level)
+        return cls(strengths, together if simultaneous else each, component)
 
-def _intervals(
-    strength: Array, covariance: Array, critical: Array
-) -> NDArray[np.int64]:
-    n = len(strength)
-    out = np.empty((n, 2), dtype=np.int64)
-    # In blocks: matrices of all differences would be many times the covariance.
-    for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
-        difference = strength[rows, None] - strength[None, :]
+    def ranks(self) -> NDArray[np.int64]:
+        """Best and worst rank of each item, shape (N, 2)."""
+        n = len(self.critical)
+        out = np.empty((n, 2), dtype=np.int64)
+        # In blocks: matrices of all differences would be many times the covariance.
+        for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
+            worse, better = self._apart(rows)
+            out[rows, 0] = 1 + worse.sum(axis=1)
+            out[rows, 1] = n - better.sum(axis=1)
+        return out
+
+    def _apart(
+        self, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Say which items (columns) are surely better, and worse, than some rows."""
+        if self.strengths.sides is not None:
+            return self._apart_by_tails(rows)
+        mean, n = self.strengths.mean, len(self.critical)
+        difference = mean[rows, None] - mean[None, :]
         # The rank of an item is judged by its own critical value, that of its row.
-        limit = critical[rows, None] * _errors(covariance, rows, np.arange(n))
+        limit = self.critical[rows, None] * _errors(
+            self.strengths.total, rows, np.arange(n)
+        )
         limit[np.arange(len(rows)), rows] = np.inf
-        out[rows, 0] = 1 + (difference < -limit).sum(axis=1)
-        out[rows, 1] = n - (difference > limit).sum(axis=1)
-    return out
+        if self.component is not None:
+            other = self.component[rows, None] != self.component[None, :]
+            limit[other] = np.inf
+        return difference < -limit, difference > limit
+
+    def _apart_by_tails(
+        self, rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Do the same where distributions are not normal."""
+        n = len(self.critical)
+        one, two = (
+            index.ravel() for index in np.meshgrid(rows, np.arange(n), indexing="ij")
+        )
+        gap = self.strengths.differences(two, one)
+        behind = gap.below(np.zeros(len(one)))
+        limit = stdtr(gap._spread[1], -self.critical[one])
+        limit[one == two] = 0.0
+        if self.component is not None:
+            limit[self.component[one] != self.component[two]] = 0.0
+        shape = (len(rows), n)
+        return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
+
+    def groups(self) -> list[NDArray[np.int64]] | None:
+        """Largest sets of which no two surely differ, best first; None: too many."""
+        n = len(self.critical)
+        if n > _GROUPED:
+            return None
+        worse, better = self._apart(np.arange(n))
+        order = np.argsort(-self.strengths.mean, kind="stable")
+        same = ~(worse | better)[np.ix_(order, order)]
+        found = maximal_cliques(same)
+        return None if found is None else [order[clique] for clique in found]
 
 
-def indistinct_groups(
-    strength: Array, covariance: Array, level: float = 0.95
-) -> list[NDArray[np.int64]]:
-    """Largest runs of neighbors, by strength, of which no two differ significantly."""
-    _, together = _critical_values(covariance, level)
-    return _groups(strength, covariance, together)
+def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
+    """Give all maximal sets of which every two are joined; None if they are too many.
 
-
-def _groups(
-    strength: Array, covariance: Array, critical: Array
-) -> list[NDArray[np.int64]]:
-    order = np.argsort(-strength, kind="stable")
-    groups: list[NDArray[np.int64]] = []
-    start = covered = 0
-    for end in range(1, len(order) + 1):
-        item, run = order[end - 1], order[start : end - 1]
-        limit = critical[item] * _errors(covariance, run, order[end - 1 : end])[:, 0]
-        apart = np.flatnonzero(strength[run] - strength[item] > limit)
-        if len(apart) == 0:
+    The algorithm of Bron and Kerbosch with a pivot, on sets as bits of whole numbers.
+    """
+    n = len(joined)
+    joined = joined & ~np.eye(n, dtype=bool)
+    near = [
+        int.from_bytes(row.tobytes(), "little")
+        for row in np.packbits(joined, axis=1, bitorder="little")
+    ]
+    found: list[list[int]] = []
+    stack = [(0, (1 << n) - 1, 0)]
+    steps = 0
+    while stack:
+        steps += 1
+        if steps > _MOST_STEPS or len(found) > _MOST_GROUPS:
+            return None
+        chosen, open_, closed = stack.pop()
+        # Items that are joined with all the others belong to every clique to come.
+        for v in _bits(open_):
+            if not open_ & ~near[v] & ~(1 << v):
+                chosen, open_, closed = (
+                    chosen | 1 << v,
+                    open_ ^ 1 << v,
+                    closed & near[v],
+                )
+        if not open_:
+            if not closed:
+                found.append(_bits(chosen))
             continue
-        # The run ends before this item, and the next begins behind the last from whom
-        # it differs.
-        if end - 1 > covered:
-            groups.append(order[start : end - 1])
-            covered = end - 1
-        start += int(apart[-1]) + 1
-    groups.append(order[start:])
-    return groups
+        pivot = max(_bits(open_ | closed), key=lambda u: (open_ & near[u]).bit_count())
+        for v in _bits(open_ & ~near[pivot]):
+            stack.append((chosen | 1 << v, open_ & near[v], closed & near[v]))
+            open_, closed = open_ & ~(1 << v), closed | 1 << v
+    return sorted(found)
+
+
+def _bits(number: int) -> list[int]:
+    """Give the places of the ones of a whole number."""
+    out = []
+    while number:
+        low = number & -number
+        out.append(low.bit_length() - 1)
+        number ^= low
+    return out
 
 
 def _errors(
@@ -305,27 +631,31 @@ def _errors(
     return np.sqrt(np.maximum(spread, 0.0))
 
 
-def _critical_values(covariance: Array, level: float) -> tuple[Array, Array]:
+def _critical_values(
+    strengths: StrengthDistribution, level: float
+) -> tuple[Array, Array]:
     """Give critical values for each item by itself, and for all of them at once."""
-    n = len(covariance)
+    n = strengths.center.shape[1]
     if n < 2:
         return np.zeros(n), np.zeros(n)
+    total = strengths.total
     tests = np.array([n - 1, n * (n - 1) / 2])
-    bounds = norm.ppf(1.0 - (1.0 - level) / (2.0 * tests))
+    more = 0.0 if strengths.excess is None else np.trace(strengths.excess)
+    df = strengths.freedom(_diagonal(total).sum(), np.asarray(more))
+    bounds = student.ppf(1.0 - (1.0 - level) / (2.0 * tests), df)
     if n > _SIMULATED:
         return np.full(n, bounds[0]), np.full(n, bounds[1])
-    matrix = np.diag(covariance) if covariance.ndim == 1 else covariance
-    values, vectors = np.linalg.eigh(matrix)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
     # A fixed seed: the same data always give the same intervals.
-    draws = np.random.default_rng(0).standard_normal((_N_DRAWS, n)) @ root.T
+    draws = strengths.draw(_N_DRAWS, np.random.default_rng(0))
     largest = np.zeros((_N_DRAWS, n))
     everyone = np.arange(n)
-    error = _errors(covariance, everyone, everyone)
+    error = _errors(total, everyone, everyone)
     precision = np.divide(1.0, error, out=np.zeros((n, n)), where=error > 0.0)
     _update_largest(draws, precision, largest)
     each = np.quantile(largest, level, axis=0)
     together = np.full(n, np.quantile(largest.max(axis=1), level))
+    if len(strengths.weight) > 1 or strengths.excess is not None:
+        return each, together
     return np.minimum(each, bounds[0]), np.minimum(together, bounds[1])
 
 
@@ -350,10 +680,15 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     items_: NDArray[Any]
     strength_: Array
-    alpha: float
+    alpha: float | str
+    alpha_: float
 
-    def _coefficient_covariance(self, kind: str | None) -> Array:
-        """Covariance matrix of all coefficients, strengths first."""
+    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
+        """Distribution of all coefficients, strengths first."""
+        raise NotImplementedError
+
+    def _components(self) -> NDArray[np.int64]:
+        """Label items that met, if only through others, by the same number."""
         raise NotImplementedError
 
     @property
@@ -361,16 +696,35 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         """The strengths, under the name that all models without features have."""
         return self.strength_
 
+    @property
+    def _penalty(self) -> float:
+        """The penalty of the fit; models of version 0.1 kept only the parameter."""
+        return float(getattr(self, "alpha_", self.alpha))
+
     def _check_parameters(self) -> None:
-        good = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
-        if not good or not np.isfinite(self.alpha) or self.alpha < 0:
+        alpha = self.alpha
+        good = isinstance(alpha, Real) and not isinstance(alpha, bool)
+        if alpha != "auto" and not (good and np.isfinite(alpha) and alpha >= 0):  # type: ignore[operator]
             raise ValueError(
-                f"{type(self).__name__} got alpha={self.alpha!r}; expected a finite "
-                "number, 0 or more."
+                f"{type(self).__name__} got alpha={alpha!r}; expected 'auto' or a "
+                "finite number, 0 or more."
             )
         check_positive(self, "tol", "max_iter")
 
-    def _refuse_too_many(self) -> None:
+    def _check_kind(self, kind: str | None, kinds: tuple[str, ...], why: str) -> None:
+        """Refuse covariances that do not exist, or say too little with a penalty."""
+        if kind is not None and kind not in kinds:
+            raise ValueError(
+                f"kind must be one of {', '.join(map(repr, kinds))} or None; got "
+                f"{kind!r}.{why}"
+            )
+        if kind in ("sandwich", "cluster") and self._penalty > 0:
+            raise ValueError(
+                f"kind={kind!r} is for strengths without a penalty: with one it "
+                "measures how surprised the model was, and an item with only expected "
+                "results would seem to be known exactly. Use kind=None, which has the "
+                "posterior and what the data add to it, or fit with alpha=0."
+            )
         if len(self.items_) > LARGEST_COVARIANCE:
             raise ValueError(
                 f"The covariance of {len(self.items_)} items would need a matrix of "
@@ -378,32 +732,41 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
                 f"{LARGEST_COVARIANCE} items. Fit on items with more comparisons."
             )
 
+    def distribution(
+        self, kind: str | None = None, reference: Any = None
+    ) -> StrengthDistribution:
+        """Distribution of the strengths, from the mean of all or from a reference."""
+        full, n = self._coefficient_distribution(kind), len(self.items_)
+        strengths = StrengthDistribution(
+            full.center[:, :n],
+            full.covariance[:, :n, :n],
+            full.weight,
+            None if full.excess is None else full.excess[:n, :n],
+            full.df,
+            None if full.sides is None else full.sides[:, :, :n],
+        )
+        place = None if reference is None else self._place(reference)
+        return strengths.relative_to(place)
+
     def covariance(self, kind: str | None = None, reference: Any = None) -> Array:
         """Covariance matrix of the strengths.
 
         Parameters
         ----------
         kind : {"sandwich", "cluster", "model"}, optional
-            ``"model"``: inverse Hessian. ``"sandwich"``: right also where the model
-            is not quite. ``"cluster"``: right also when the votes of one rater depend
-            on each other; needs `rater` in `fit`. None: ``"cluster"`` if there are
-            raters, else ``"sandwich"``.
+            ``"model"``: inverse Hessian, which is the posterior's with a penalty.
+            ``"sandwich"``: right also where the model is not quite. ``"cluster"``:
+            right also when the votes of one rater depend on each other; needs `rater`
+            in `fit`. None: the last that applies; with a penalty the posterior's, and
+            what the sandwich has in excess of it. The bare sandwich is for alpha = 0.
         reference : item name, optional
             Strengths are measured from it; None: from the mean of all items.
 
         Returns
         -------
         ndarray of shape (N, N)
-            With alpha > 0 around the penalized strengths, without their bias.
         """
-        full = self._coefficient_covariance(kind)
-        n = len(self.items_)
-        theta = full[:n, :n]
-        if reference is None:
-            mean = theta.mean(axis=0)
-            return theta - mean[:, None] - mean[None, :] + mean.mean()
-        row = theta[self._place(reference)]
-        return theta - row[:, None] - row[None, :] + row[self._place(reference)]
+        return self.distribution(kind, reference).total
 
     def _place(self, name: Any) -> int:
         """Give the number of an item."""
@@ -426,9 +789,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (N,)
         """
-        # The variance of the reference itself is zero, up to rounding.
-        variance = np.diag(self.covariance(kind, reference))
-        return np.sqrt(np.maximum(variance, 0.0))
+        return self.distribution(kind, reference).errors()
 
     def intervals(
         self, level: float = 0.95, kind: str | None = None, reference: Any = None
@@ -443,14 +804,19 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (N, 2)
+            With a penalty, where the posterior has this probability.
         """
         check_level(level)
-        error = self.standard_errors(kind, reference)
-        center = self.strength_
-        if reference is not None:
-            center = center - center[self._place(reference)]
-        half = norm.ppf(0.5 + 0.5 * level) * error
-        return np.stack([center - half, center + half], axis=1)
+        found = self.distribution(kind, reference)
+        ends = [found.quantile(0.5 - 0.5 * level), found.quantile(0.5 + 0.5 * level)]
+        return np.stack(ends, axis=1)
+
+    def _separation(
+        self, level: float, kind: str | None, simultaneous: bool = True
+    ) -> Separation:
+        check_level(level)
+        found = self.distribution(kind)
+        return Separation.of(found, level, self._components(), simultaneous)
 
     def rank_intervals(
         self, level: float = 0.95, kind: str | None = None, simultaneous: bool = False
@@ -467,9 +833,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of int64 of shape (N, 2)
             Best and worst rank of each item that the data allow.
         """
-        check_level(level)
-        covariance = self.covariance(kind)
-        return rank_intervals(self.strength_, covariance, level, simultaneous)
+        return self._separation(level, kind, simultaneous).ranks()
 
     def indistinct_groups(
         self, level: float = 0.95, kind: str | None = None
@@ -484,10 +848,10 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of ndarray of names
-            Largest runs of neighbors by strength, best first; they may overlap.
+            Largest sets of which no two items surely differ, best first; they may
+            overlap. Empty where they would be hundreds.
         """
-        check_level(level)
-        groups = indistinct_groups(self.strength_, self.covariance(kind), level)
+        groups = self._separation(level, kind).groups() or []
         return [self.items_[group] for group in groups]
 
 

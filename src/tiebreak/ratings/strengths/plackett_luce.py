@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Strengths of maximum likelihood from ranked lists, with ties.
+"""Strengths from ranked lists, with ties.
 
 Boundary convention: of two items a tie is predicted where it is the most probable
 outcome, also where it is as probable as another.
@@ -11,7 +11,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.linalg as la
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +25,14 @@ from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import OUTCOMES
 from tiebreak.ratings.inputs import check_results
 from tiebreak.ratings.strengths.bradley_terry import check_separation
-from tiebreak.ratings.strengths.inference import StrengthModel
+from tiebreak.ratings.strengths.inference import (
+    SKEWED,
+    StrengthDistribution,
+    StrengthModel,
+    excess_covariance,
+    side_scales,
+)
+from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import minimize_newton
 
 _DAVIDSON = LINKS["davidson"]
@@ -33,12 +42,12 @@ _RUNAWAY = 40.0
 _REMEDY = (
     "(An item wins where it is above another in a list.) Strengths of maximum "
     "likelihood are then infinite or arbitrary. Leave these items out, add lists, or "
-    "set alpha > 0 (for example 0.1), which pulls strengths towards 0."
+    "set alpha='auto', a prior whose width is learned."
 )
 
 
 class PlackettLuce(StrengthModel):
-    """Strengths of items from ranked lists with ties, by maximum likelihood.
+    """Strengths of items from ranked lists with ties.
 
     A list is read from its top as a row of choices: of the items that are left, the
     block C in the next place is chosen with probability ::
@@ -56,9 +65,9 @@ class PlackettLuce(StrengthModel):
 
     Parameters
     ----------
-    alpha : float, default=0.0
-        Penalty α. A positive value keeps strengths finite also for items that are
-        always first or always last.
+    alpha : float or "auto", default="auto"
+        Penalty α, a normal prior on strengths; ``"auto"`` learns its width, and 0 is
+        maximum likelihood; see :class:`BradleyTerry`.
     tol, max_iter : float and int, default=1e-8 and 100
         As in :class:`BradleyTerry`.
 
@@ -66,7 +75,9 @@ class PlackettLuce(StrengthModel):
     ----------
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
-    tie_sizes_, tie_ : ndarray of shape (K,)
+    alpha_ : float
+        The penalty, or the most probable one.
+    tie_sizes_, tie_ : ndarray of shape (S,)
         Sizes above 1 that tied blocks have in the data, and their δ.
     threshold_ : float
         Largest difference at which a tie of two is most probable; 0 if it never is.
@@ -75,6 +86,8 @@ class PlackettLuce(StrengthModel):
     list_items_, list_ends_, list_starts_, list_weight_ : ndarray
         The lists: numbers of the items best first, where the tied block ends that
         begins at an entry (or 0), the first entry of every list, and its weight.
+    prior_alphas_, prior_weights_, prior_coefs_ : ndarray
+        As in :class:`BradleyTerry`, with a learned penalty.
 
     See Also
     --------
@@ -109,7 +122,7 @@ class PlackettLuce(StrengthModel):
     _fits_pairs: ClassVar[bool] = True
 
     def __init__(
-        self, alpha: float = 0.0, *, tol: float = 1e-8, max_iter: int = 100
+        self, alpha: float | str = "auto", *, tol: float = 1e-8, max_iter: int = 100
     ) -> None:
         self.alpha = alpha
         self.tol = tol
@@ -138,33 +151,45 @@ class PlackettLuce(StrengthModel):
         """
         self._check_parameters()
         names, choices = _read(X, y, sample_weight)
-        _check_existence(choices, names, float(self.alpha))
+        _check_existence(choices, names, self.alpha)
         self._forget()
         self.classes_ = OUTCOMES.copy()
         self.items_ = names
         self.list_items_, self.list_ends_ = choices.flat, choices.ends
         self.list_starts_, self.list_weight_ = choices.indptr, choices.weight
-        self._solve(OrderLikelihood(choices, float(self.alpha)))
+        self._solve(choices)
         return self
 
-    def _solve(self, objective: OrderLikelihood) -> None:
+    def _solve(self, choices: Choices) -> None:
         n = len(self.items_)
+        learned = self.alpha == "auto"
+        objective = OrderLikelihood(choices, 1.0 if learned else float(self.alpha))
         start = np.zeros(objective.n_variables)
         start[n:] = -1.0
-        steps = int(self.max_iter)
-        found = minimize_newton(objective, start, tol=self.tol, max_iter=steps)
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
+        if learned:
+            prior = learn_prior(
+                lambda alpha: OrderLikelihood(choices, alpha), start, n, **options
+            )
+            self.alpha_ = float(prior.alpha[prior.mode])
+            self.prior_alphas_, self.prior_weights_ = prior.alpha, prior.weight
+            self.prior_coefs_ = prior.coef
+            found, x = prior.best, prior.weight @ prior.coef
+        else:
+            self.alpha_ = float(self.alpha)
+            found = minimize_newton(objective, start, **options)
+            x = found.x
         self.objective_, self.gap_ = found.value, found.gap
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.strength_ = found.x[:n] - found.x[:n].mean()
-        self.tie_sizes_, self.tie_ = objective.sizes[1:], np.exp(found.x[n:])
+        self.strength_ = x[:n] - x[:n].mean()
+        self.tie_sizes_, self.tie_ = objective.sizes[1:], np.exp(x[n:])
         self.threshold_ = float(_DAVIDSON.threshold(self._pair_tie))
         if not self.converged_ or np.ptp(self.strength_) > _RUNAWAY:
             warn_user(
                 f"PlackettLuce stopped after {self.n_iter_} steps with a relative gap "
                 f"of {self.gap_:.1e} and strengths {np.ptp(self.strength_):.0f} apart: "
                 "the lists may contradict each other too little for finite strengths. "
-                "The result is kept. Try alpha > 0, for example 0.1, or a larger "
-                "max_iter.",
+                "The result is kept. Try alpha='auto', or a larger max_iter.",
                 ConvergenceWarning,
             )
 
@@ -210,24 +235,48 @@ class PlackettLuce(StrengthModel):
         objective.sizes = np.append(1, self.tie_sizes_)
         return -objective.value(np.append(theta, np.log(self.tie_)))
 
-    def _coefficient_covariance(self, kind: str | None) -> NDArray[np.float64]:
+    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
         check_is_fitted(self)
-        kind = "sandwich" if kind is None else kind
-        if kind not in _KINDS:
-            raise ValueError(
-                f"kind must be one of {', '.join(map(repr, _KINDS))} or None; got "
-                f"{kind!r}. The lists of PlackettLuce are taken to be independent."
-            )
-        self._refuse_too_many()
+        why = " The lists of PlackettLuce are taken to be independent."
+        self._check_kind(kind, _KINDS, why)
         lists = self.list_items_, self.list_ends_, self.list_starts_, self.list_weight_
         choices = Choices(*lists, len(self.items_))
-        objective = OrderLikelihood(choices, float(self.alpha))
-        objective.expand(np.append(self.strength_, np.log(self.tie_)))
+        fitted = np.append(self.strength_, np.log(self.tie_))
+        alphas = getattr(self, "prior_alphas_", np.array([self._penalty]))
+        weights = getattr(self, "prior_weights_", np.ones(1))
+        coefs = getattr(self, "prior_coefs_", fitted[None])
+        n, nodes = len(self.items_), []
         with one_blas_thread():  # see data.threads: more only wait
-            inverse = la.inv(objective.hessian(), check_finite=False)
-            if kind == "model":
-                return inverse
-            return inverse @ objective.squares() @ inverse
+            for alpha, x in zip(alphas, coefs, strict=True):
+                objective = OrderLikelihood(choices, float(alpha))
+                objective.expand(x)
+                inverse = la.inv(objective.hessian(), check_finite=False)
+                if alpha == 0:
+                    if kind != "model":
+                        inverse = inverse @ objective.squares() @ inverse
+                    return StrengthDistribution.normal(x, inverse)
+                sides = np.ones((2, len(x)))
+                if n <= SKEWED:
+                    sides[:, :n] = side_scales(objective, x, inverse, n)
+                nodes.append((inverse, sides))
+        covariance, sides = (np.stack(parts) for parts in zip(*nodes, strict=True))
+        excess = None
+        if kind is None:
+            mode = int(np.argmin(np.abs(alphas - self._penalty)))
+            objective = OrderLikelihood(choices, float(alphas[mode]))
+            objective.expand(coefs[mode])
+            penalty = np.append(np.full(n, 2.0 * alphas[mode]), 0.0 * self.tie_)
+            squares = objective.squares()
+            excess = excess_covariance(objective.hessian(), penalty, squares)
+        return StrengthDistribution(coefs, covariance, weights, excess, sides=sides)
+
+    def _components(self) -> NDArray[np.int64]:
+        n, flat = len(self.items_), self.list_items_
+        joined = np.ones(len(flat) - 1, dtype=bool)
+        joined[self.list_starts_[1:-1] - 1] = False
+        one, two = flat[:-1][joined], flat[1:][joined]
+        graph = sp.csr_array((np.ones(len(one)), (one, two)), shape=(n, n))
+        return connected_components(graph, directed=False)[1].astype(np.int64)
 
 
 def _read(
@@ -290,7 +339,7 @@ def _read_comparisons(
     return results.names, choices
 
 
-def _check_existence(choices: Choices, names: NDArray[Any], alpha: float) -> None:
+def _check_existence(choices: Choices, names: NDArray[Any], alpha: float | str) -> None:
     """Refuse lists without finite strengths; warn where only the penalty decides."""
     entry = np.arange(len(choices.flat))
     first = np.repeat(choices.indptr[:-1], np.diff(choices.indptr))

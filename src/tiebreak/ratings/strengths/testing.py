@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What people ask of strengths: likelihoods, goodness of fit, votes that are needed.
+
+Likelihoods are compared at their supremum, without a penalty. Where strengths of
+maximum likelihood do not exist, the supremum is approached by a penalty so small that
+the likelihood is within about 10⁻⁴ of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2, norm
+
+from tiebreak.losses import LINKS
+
+Floats = NDArray[np.float64]
+
+TINY_PENALTY = 1e-6
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The largest likelihood of a model, and what it costs in parameters.
+
+    Attributes
+    ----------
+    log_likelihood : float
+        ln P of all results, a sum over comparisons, at its supremum.
+    n_parameters : int
+        Strengths (less one for each set of items that meet), tie parameter, effects.
+    n_comparisons : float
+        Summed weights.
+    """
+
+    log_likelihood: float
+    n_parameters: int
+    n_comparisons: float
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, 2 k - 2 ℓ; less is better."""
+        return 2.0 * self.n_parameters - 2.0 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, k ln n - 2 ℓ; less is better."""
+        penalty = self.n_parameters * math.log(self.n_comparisons)
+        return penalty - 2.0 * self.log_likelihood
+
+
+class EqualStrengths:
+    """An objective of comparisons in its other coefficients, all strengths being 0."""
+
+    def __init__(self, whole: Any, rest: NDArray[np.int64]) -> None:
+        self.whole, self.rest, self.n_variables = whole, rest, len(rest)
+
+    def _full(self, x: Floats) -> Floats:
+        out = np.zeros(self.whole.n_variables)
+        out[self.rest] = x
+        return out
+
+    def value(self, x: Floats) -> float:
+        """Give f(0, x)."""
+        return self.whole.value(self._full(x))
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give f and its gradient, and keep x for the Hessian."""
+        value, gradient = self.whole.expand(self._full(x))
+        return value, gradient[self.rest]
+
+    def hessian(self) -> Floats:
+        """Give the Hessian at the last expanded point."""
+        return self.whole.hessian()[np.ix_(self.rest, self.rest)]
+
+    def hessian_product(self, v: Floats) -> Floats:
+        """Give the Hessian at the last expanded point times v."""
+        return self.whole.hessian_product(self._full(v))[self.rest]
+
+    def hessian_diagonal(self) -> Floats:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        return self.whole.hessian_diagonal()[self.rest]
+
+
+class LikelihoodRatio(NamedTuple):
+    """A likelihood-ratio test: 2 (ℓ_large - ℓ_small), and its p-value."""
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
+    """Test whether a model needs what a smaller one leaves out.
+
+    Twice the difference of the log-likelihoods has, where the smaller model is right
+    and results are many, a χ² distribution with as many degrees of freedom as the
+    larger model has more parameters (Wilks).
+
+    Parameters
+    ----------
+    small, large : BradleyTerry or Likelihood
+        Nested models, fitted on the same comparisons: the parameters of `small` are
+        among those of `large`.
+
+    Returns
+    -------
+    LikelihoodRatio
+        ``statistic``, ``df``, ``p_value``.
+
+    Examples
+    --------
+    >>> from tiebreak import BradleyTerry
+    >>> from tiebreak.datasets import load_worldcup2022
+    >>> from tiebreak.ratings import likelihood_ratio_test
+    >>> cup = load_worldcup2022()
+    >>> plain = BradleyTerry().fit(cup.pairs, cup.y)
+    >>> sided = BradleyTerry().fit(cup.pairs, cup.y, advantage=1)
+    >>> likelihood_ratio_test(plain, sided).df
+    1
+    """
+    one, two = (
+        model if isinstance(model, Likelihood) else model.likelihood()
+        for model in (small, large)
+    )
+    df = two.n_parameters - one.n_parameters
+    if df < 1 or not math.isclose(one.n_comparisons, two.n_comparisons):
+        raise ValueError(
+            f"The models have {one.n_parameters} and {two.n_parameters} parameters, "
+            f"and {one.n_comparisons:g} and {two.n_comparisons:g} comparisons; "
+            "expected the smaller model first, and both fitted on the same results."
+        )
+    statistic = max(0.0, 2.0 * (two.log_likelihood - one.log_likelihood))
+    return LikelihoodRatio(statistic, df, float(chi2.sf(statistic, df)))
+
+
+@dataclass(frozen=True, eq=False)
+class GoodnessOfFit:
+    """How far results are from what a model expects.
+
+    Attributes
+    ----------
+    statistic, df, p_value : float, int, float
+        Pearson's Σ (observed - expected)² / expected over pairs and outcomes, its
+        degrees of freedom, and the probability of a larger one. The p-value is to be
+        trusted where most expected counts are above about 5 (`small_cells` is the
+        share below).
+    small_cells : float
+        Share of cells with an expected count below 5.
+    table : polars.DataFrame
+        One row per pair, the worst first: ``left``, ``right``, wins of left, ties and
+        wins of right, what was expected of each, and ``residual``, the root of the
+        pair's part of the statistic, negative where left won less than expected.
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+    small_cells: float
+    table: pl.DataFrame
+
+
+def goodness_of_fit(
+    names: tuple[NDArray[Any], NDArray[Any]],
+    observed: Floats,
+    expected: Floats,
+    n_parameters: int,
+) -> GoodnessOfFit:
+    """Compare counts with expected ones, shape (m, 3) each."""
+    possible = expected > 0.0
+    squares = np.zeros_like(expected)
+    np.divide((observed - expected) ** 2, expected, out=squares, where=possible)
+    by_pair = squares.sum(axis=1)
+    statistic = float(by_pair.sum())
+    outcomes = int((expected.sum(axis=0) > 0).sum())
+    df = max((outcomes - 1) * len(observed) - n_parameters, 0)
+    p_value = float(chi2.sf(statistic, df)) if df else float("nan")
+    points = (observed - expected) @ np.array([1.0, 0.5, 0.0])
+    residual = np.copysign(np.sqrt(by_pair), points)
+    columns: dict[str, Any] = {"left": names[0], "right": names[1]}
+    words = ("left_won", "tied", "right_won")
+    for j, word in enumerate(words):
+        columns[word] = observed[:, j]
+        columns[f"{word}_expected"] = expected[:, j]
+    table = pl.DataFrame(columns | {"residual": residual})
+    table = table[np.argsort(-by_pair, kind="stable")]
+    small = float((expected[possible] < 5.0).mean())
+    return GoodnessOfFit(statistic, df, p_value, small, table)
+
+
+def coefficient_table(
+    names: list[str], estimate: Floats, error: Floats
+) -> pl.DataFrame:
+    """Give estimates with standard errors and two-sided p-values of no effect."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = estimate / error
+    columns = {"estimate": estimate, "standard_error": error, "z": z}
+    columns |= {"p_value": 2.0 * norm.sf(np.abs(z))}
+    return pl.DataFrame({"coefficient": names} | columns)
+
+
+def votes_needed(
+    points: ArrayLike,
+    ties: float = 0.0,
+    *,
+    tie_model: str = "davidson",
+    level: float = 0.95,
+    power: float = 0.8,
+    scale: float = 400.0,
+    base: float = 10.0,
+) -> Any:
+    """Votes between two items that are needed to tell them apart.
+
+    A difference Δ (natural logarithm) between two items that are compared n times has
+    a standard error of 1/√(n h), with h = E[(∂ ln P/∂Δ)²] the information of one vote.
+    It is found significant with the given power for
+    n = (z_{1-(1-level)/2} + z_power)² / (h Δ²).
+
+    Parameters
+    ----------
+    points : float or array-like
+        Difference of the ratings.
+    ties : float, default=0.0
+        Share of ties between equal items.
+    tie_model : {"davidson", "rao-kupper"}, default="davidson"
+        How ties depend on the difference.
+    level, power : float, default=0.95 and 0.8
+        Confidence of the test, and the probability of finding the difference.
+    scale, base : float, default=400.0 and 10.0
+        Of the ratings; see :class:`~tiebreak.Leaderboard`.
+
+    Returns
+    -------
+    int, or ndarray of int64
+        Votes, rounded up.
+
+    Examples
+    --------
+    >>> from tiebreak.ratings import votes_needed
+    >>> votes_needed(20, ties=0.29)
+    3322
+    """
+    if not 0.0 <= ties < 1.0:
+        raise ValueError(f"ties must be a share, from 0 to below 1; got {ties!r}.")
+    links = {"davidson": "davidson", "rao-kupper": "cumulative"}
+    if tie_model not in links:
+        raise ValueError(
+            f"tie_model must be 'davidson' or 'rao-kupper'; got {tie_model!r}."
+        )
+    link = LINKS[links[tie_model]]
+    difference = np.atleast_1d(np.asarray(points, dtype=np.float64))
+    difference = np.abs(difference) * math.log(base) / scale
+    if not (difference > 0).all():
+        raise ValueError(
+            "points must be differences other than 0: no number of votes separates "
+            "equal items."
+        )
+    t = link.start(ties)
+    slope, _ = link.scores(difference, t)
+    information = (link.probabilities(difference, t) * slope**2).sum(axis=1)
+    votes = count_votes(difference, information, level, power).astype(np.int64)
+    return votes if np.ndim(points) else int(votes[0])
+
+
+def count_votes(
+    difference: Floats, information: Floats, level: float = 0.95, power: float = 0.8
+) -> Floats:
+    """Votes to separate items of these differences; infinite for a difference of 0."""
+    z = norm.ppf(0.5 + 0.5 * level) + norm.ppf(power)
+    with np.errstate(divide="ignore"):
+        return np.ceil(z**2 / (information * difference**2))
