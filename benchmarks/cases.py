@@ -102,15 +102,15 @@ def grid_against_cold_fits() -> Iterator[Row]:
         def by_tune(train=train, valid=valid):
             validation = (valid.pairs, valid.y)
             return tune(
-                SVMCompare(), train.pairs, train.y, grid, validation=validation,
-                refit=False, progress=False,
+                SVMCompare(tie_weight=1), train.pairs, train.y, grid,
+                validation=validation, refit=False, progress=False,
             )  # fmt: skip
 
         def by_loop(train=train, valid=valid):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return [
-                    SVMCompare(**params)
+                    SVMCompare(tie_weight=1, **params)
                     .fit(train.pairs, train.y)
                     .score(valid.pairs, valid.y)
                     for params in ParameterGrid(grid)

@@ -31,7 +31,7 @@ def fit_ours(pairs, y, C: float) -> SVMCompare:
     """Fit with the default tolerance."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return SVMCompare(C, gamma=1 / pairs.shape[2]).fit(pairs, y)
+        return SVMCompare(C, gamma=1 / pairs.shape[2], tie_weight=1).fit(pairs, y)
 
 
 class Libsvm:

@@ -31,7 +31,7 @@ SHOWN = [
 def compare_teams(console: Console, folder: Path) -> None:
     """Fit a comparer on the World Cup and print what it says."""
     cup = load_worldcup2022()
-    model = ThresholdCompare(SVMCompare(kernel="linear", C=1.0))
+    model = ThresholdCompare(SVMCompare(kernel="linear", C=1.0, tie_weight=1))
     model.fit(cup.pairs, cup.y)
     teams = cup.pairs.names
     best_first = model.order(teams)
@@ -75,7 +75,7 @@ def draw_simulation(console: Console, folder: Path) -> None:
     models = {
         "rank": ThresholdCompare(RankSVM(ties="ignore")),
         "rank2": ThresholdCompare(RankSVM(ties="both")),
-        "compare": SVMCompare(),
+        "compare": SVMCompare(tie_weight=1),
     }
     fitted = {}
     for name, model in models.items():

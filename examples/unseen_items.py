@@ -69,7 +69,9 @@ def main(folder: Path) -> None:
     except ValueError as refusal:
         reason = str(refusal).split(":")[0]
     models = {
-        "SVMCompare, features": ThresholdCompare(SVMCompare(C=1.0, gamma=0.3)),
+        "SVMCompare, features": ThresholdCompare(
+            SVMCompare(C=1.0, gamma=0.3, tie_weight=1)
+        ),
         "LogisticCompare, features": LogisticCompare(alpha=1.0, kernel="rbf"),
         "always the same": MajorityCompare(),
     }

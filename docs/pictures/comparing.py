@@ -32,7 +32,7 @@ __all__ = [
 def svm_compare(quick: bool) -> Figure:
     """Level curves one threshold apart, and the band in which pairs tie."""
     data = make_norms(60 if quick else 100, norm=1, random_state=3)
-    model = SVMCompare(C=10, gamma=0.5).fit(data.pairs, data.y)
+    model = SVMCompare(C=10, gamma=0.5, tie_weight=1).fit(data.pairs, data.y)
     plane, line = panels(2, 3.1, ratios=(2, 3))
 
     ends = np.asarray(data.pairs)

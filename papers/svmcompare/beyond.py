@@ -13,14 +13,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from papers.experiment import Experiment, Settings, generator
 from papers.svmcompare.methods import METHODS, Drawn, judge, sushi
 from tiebreak import OnItems, tune
-from tiebreak.models.base import ThresholdWarning
 
 __all__ = ["BEYOND", "SIZES"]
 
@@ -52,8 +50,7 @@ def cell(n: int, seed: int, method: str) -> dict[str, Any]:
     fit, valid = np.split(some, [3 * len(some) // 4])
     start = time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThresholdWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
         found = tune(
             model,
             pairs[fit].compact(),

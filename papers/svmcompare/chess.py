@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -24,7 +23,6 @@ from papers.svmcompare.early import EarlyCompare
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_auc
-from tiebreak.models.base import ThresholdWarning
 from tiebreak.ratings import game_features
 
 __all__ = ["CHESS", "METHODS"]
@@ -102,8 +100,7 @@ def cell(year: int, method: str) -> dict[str, Any]:
         pairs = pairs.with_items(pairs.values[:, :2])
     model, chosen = _choose(kind, pairs[month <= 3], y[month <= 3])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThresholdWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
         model.fit(pairs[train], y[train])
     auc = comparison_auc(y[test], model.decision_function(pairs[test]))
     return facts | {"auc": auc} | chosen
@@ -114,7 +111,7 @@ def _choose(kind: str, pairs: Pairs, y: np.ndarray) -> tuple[Any, dict[str, Any]
     comparer = {
         "early": EarlyCompare(kernel="linear"),
         "rank": ThresholdCompare(RankSVM(kernel="linear")),
-    }.get(kind, SVMCompare())
+    }.get(kind, SVMCompare(tie_weight=1))
     model = make_pipeline(OnItems(StandardScaler()), comparer)
     last = model.steps[-1][0] + ("__ranker" if kind == "rank" else "")
     settings = KERNELS.get(kind, {})
@@ -123,8 +120,7 @@ def _choose(kind: str, pairs: Pairs, y: np.ndarray) -> tuple[Any, dict[str, Any]
     cuts = [round(part * n) for part in PARTS]
     splits = [(np.arange(cut), np.arange(cut, n)) for cut in cuts]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThresholdWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
         found = tune(
             model,
             pairs,

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,7 +16,6 @@ from papers.svmcompare.early import EarlyCompare
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_sushi_pairs, make_norms
 from tiebreak.metrics import comparison_auc
-from tiebreak.models.base import ThresholdWarning
 
 __all__ = [
     "GAMMAS",
@@ -36,7 +34,7 @@ NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
 METHODS = {
     "rank": lambda: ThresholdCompare(RankSVM()),
     "rank2": lambda: ThresholdCompare(RankSVM(ties="both")),
-    "compare": SVMCompare,
+    "compare": lambda: SVMCompare(tie_weight=1),
 }
 GAMMAS = np.geomspace(2.0**-7, 2.0**4, 10)
 N_TEST = 10_000
@@ -124,8 +122,7 @@ def choose(
         f"{inner}__C": costs.tolist(),
     }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThresholdWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)
         found = tune(
             model,
             *train,

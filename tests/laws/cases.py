@@ -151,6 +151,13 @@ MODELS = [
         without=COMPARER,
     ),
     Model(
+        "SVMCompare(tie_weight=1)",
+        lambda: SVMCompare(kernel="linear", tie_weight=1, **TIGHT),
+        (DENSE, ARRAY),
+        LINEAR,
+        without=COMPARER,
+    ),
+    Model(
         "SVMCompare(poly)",
         lambda: SVMCompare(**POLYNOMIAL, **TIGHT),
         OF_FEATURES,

@@ -20,6 +20,7 @@ from tiebreak import Pairs, RankSVM, SVMCompare
 KERNELS = ("linear", "rbf")
 MACHINES = (
     lambda **kw: SVMCompare(**kw),
+    lambda **kw: SVMCompare(tie_weight=1, **kw),
     lambda **kw: RankSVM(**kw),
     lambda **kw: RankSVM(ties="both", **kw),
 )
@@ -143,6 +144,9 @@ def test_the_certificate_is_a_certificate(drawn, model):
     elif isinstance(model, SVMCompare) and np.any(y[present] == 0):
         beta = model.intercept_
         tied = np.maximum(0, 1 + d + beta) + np.maximum(0, 1 - d + beta)
+        decided = weight[y != 0].sum()
+        if model.tie_weight == "balanced" and decided:
+            tied *= decided / (2 * weight[y == 0].sum())
         hinge = np.where(y == 0, tied, np.maximum(0, 1 - y * d - beta))
     a = np.bincount(data.right[model.support_], model.dual_coef_, len(data.items))
     a -= np.bincount(data.left[model.support_], model.dual_coef_, len(data.items))

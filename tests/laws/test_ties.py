@@ -62,7 +62,7 @@ def quietly(model, pairs, y):
 )
 def test_few_ties_and_small_c_keep_the_order_the_right_way_round(kernel, C, tie_share):
     pairs, y = easy(tie_share=tie_share)
-    model = SVMCompare(C, kernel=kernel)
+    model = SVMCompare(C, kernel=kernel, tie_weight=1)
     with pytest.warns(UserWarning, match=NO_TIE) as caught:
         model.fit(pairs, y)
     assert "ThresholdCompare(SVMCompare(...))" in str(caught[0].message)
@@ -78,8 +78,9 @@ def test_few_ties_and_small_c_keep_the_order_the_right_way_round(kernel, C, tie_
 @pytest.mark.parametrize("tie_share", [0.2, 0.8])
 def test_a_learned_threshold_repairs_the_ties(kernel, C, tie_share):
     pairs, y = easy(tie_share=tie_share)
-    plain = quietly(SVMCompare(C, kernel=kernel), pairs, y)
-    repaired = quietly(ThresholdCompare(SVMCompare(C, kernel=kernel)), pairs, y)
+    paper = SVMCompare(C, kernel=kernel, tie_weight=1)
+    plain = quietly(paper, pairs, y)
+    repaired = quietly(ThresholdCompare(paper), pairs, y)
     assert repaired.threshold_ > 0
     assert_array_equal(
         repaired.decision_function(pairs), plain.decision_function(pairs)
@@ -93,7 +94,7 @@ def test_a_learned_threshold_repairs_the_ties(kernel, C, tie_share):
 @pytest.mark.parametrize("C", [1e-4, 1e-12, 1e-20])
 def test_with_many_ties_and_small_c_everything_is_a_tie(kernel, C):
     pairs, y = easy(tie_share=0.8)
-    model = SVMCompare(C, kernel=kernel)
+    model = SVMCompare(C, kernel=kernel, tie_weight=1)
     with pytest.warns(UserWarning, match=ALL_TIES) as caught:
         model.fit(pairs, y)
     assert "ThresholdCompare(SVMCompare(...))" in str(caught[0].message)
@@ -105,7 +106,7 @@ def test_with_many_ties_and_small_c_everything_is_a_tie(kernel, C):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_enough_ties_and_a_good_c_need_no_warning(kernel):
     pairs, y = easy()
-    model = SVMCompare(100.0, kernel=kernel, coef0=1.0).fit(pairs, y)
+    model = SVMCompare(100.0, kernel=kernel, coef0=1.0, tie_weight=1).fit(pairs, y)
     assert model.intercept_ < 0
     assert model.threshold_ == -model.intercept_
     assert model.score(pairs, y) > 0.9

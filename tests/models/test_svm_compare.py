@@ -10,7 +10,6 @@ from tests.oracles.pair_svm import SVCCompare, kernel_function
 from tiebreak import Pairs, SVMCompare, ThresholdCompare
 from tiebreak.datasets import make_norms
 from tiebreak.metrics import comparison_auc
-from tiebreak.models.base import ThresholdWarning
 
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -49,7 +48,7 @@ def test_equals_libsvm_on_the_explicit_pair_kernel(rng, kernel, kind, C):
     )
     L, R = pairs.values[pairs.left], pairs.values[pairs.right]
     theirs = SVCCompare(k, C).fit(L, R, y)
-    ours = quiet_fit(SVMCompare(C, tol=1e-8, **options), pairs, y)
+    ours = quiet_fit(SVMCompare(C, tie_weight=1, tol=1e-8, **options), pairs, y)
     assert ours.converged_
     assert 0 <= ours.gap_ <= 1e-8
     # libsvm stops at its own tolerance: its gap is the slack of the comparison.
@@ -90,8 +89,9 @@ def test_weights_equal_libsvm(rng):
     L, R = pairs.values[pairs.left], pairs.values[pairs.right]
     theirs = SVCCompare(kernel_function("rbf", 0.5, 3, 0.0), 2.0).fit(L, R, y, weight)
     ours = quiet_fit(
-        SVMCompare(2.0, gamma=0.5, tol=1e-8), pairs, y, sample_weight=weight
-    )
+        SVMCompare(2.0, gamma=0.5, tie_weight=1, tol=1e-8),
+        pairs, y, sample_weight=weight,
+    )  # fmt: skip
     assert ours.objective_ == pytest.approx(theirs.objective, rel=1e-6)
     np.testing.assert_allclose(
         ours.decision_function(pairs), theirs.difference(L, R), atol=1e-4
@@ -102,7 +102,7 @@ def test_weights_equal_libsvm(rng):
 def test_dual_coefficients_are_the_utility(rng):
     """u = Σ dual_coef_ (Φ(right) - Φ(left)), over the support comparisons."""
     pairs, y = noisy_pairs(rng, "duplicated items")
-    model = quiet_fit(SVMCompare(3.0, gamma=0.5, tol=1e-8), pairs, y)
+    model = quiet_fit(SVMCompare(3.0, gamma=0.5, tie_weight=1, tol=1e-8), pairs, y)
     k = kernel_function("rbf", 0.5, 3, 0.0)
     support = pairs[model.support_]
     table = pairs.values
@@ -154,7 +154,7 @@ def test_kinds_of_ties_at_small_C():
     """With few ties β ≥ 0, and the ranking stays the right way round."""
     few = make_norms(300, norm=2, tie_share=0.1, random_state=0)
     with pytest.warns(UserWarning, match=r"intercept_ = .* ThresholdCompare"):
-        model = SVMCompare(1e-3, gamma=0.25).fit(few.pairs, few.y)
+        model = SVMCompare(1e-3, gamma=0.25, tie_weight=1).fit(few.pairs, few.y)
     assert model.intercept_ >= 0
     assert model.threshold_ == 0
     assert not (model.predict(few.pairs) == 0).any()
@@ -162,7 +162,7 @@ def test_kinds_of_ties_at_small_C():
     assert (sign == few.y)[few.y != 0].mean() > 0.9
     many = make_norms(300, norm=2, tie_share=0.9, random_state=0)
     with pytest.warns(UserWarning, match="Every training comparison"):
-        model = SVMCompare(1e-3, gamma=0.25).fit(many.pairs, many.y)
+        model = SVMCompare(1e-3, gamma=0.25, tie_weight=1).fit(many.pairs, many.y)
     assert model.intercept_ == pytest.approx(-1, abs=0.2)
     sign = np.sign(model.decision_function(many.pairs))
     assert (sign == many.y)[many.y != 0].mean() > 0.8
@@ -172,9 +172,11 @@ def test_threshold_compare_repairs_small_C():
     """The remedy that the warning names (METHODS: .69 to .83 at 30 % ties)."""
     train = make_norms(400, norm=2, tie_share=0.3, random_state=0)
     test = make_norms(2000, norm=2, tie_share=0.3, random_state=1)
-    plain = quiet_fit(SVMCompare(1e-3, gamma=0.25), train.pairs, train.y)
+    plain = quiet_fit(SVMCompare(1e-3, gamma=0.25, tie_weight=1), train.pairs, train.y)
     mended = quiet_fit(
-        ThresholdCompare(SVMCompare(1e-3, gamma=0.25)), train.pairs, train.y
+        ThresholdCompare(SVMCompare(1e-3, gamma=0.25, tie_weight=1)),
+        train.pairs,
+        train.y,
     )
     assert plain.score(test.pairs, test.y) < 0.72
     assert mended.score(test.pairs, test.y) > plain.score(test.pairs, test.y) + 0.08
@@ -267,8 +269,8 @@ def test_ties_as_far_apart_as_wins_leave_a_utility_of_zero_and_it_says_so(C):
     for angle in np.linspace(0, 2 * np.pi, 50):
         u = np.array([np.cos(angle), np.sin(angle)])
         assert np.abs(d[:40] @ u).sum() > y[40:] @ (d[40:] @ u)
-    model = SVMCompare(C, kernel="linear")
-    with pytest.warns(ThresholdWarning, match="same utility.*rounding"):
+    model = SVMCompare(C, kernel="linear", tie_weight=1)
+    with pytest.warns(UserWarning, match="same utility.*rounding"):
         model.fit(pairs, y)
     assert_allclose(model.decision_function(pairs) / C, 0.0, atol=1e-8)
     assert model.intercept_ == pytest.approx(-1.0)

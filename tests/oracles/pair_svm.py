@@ -150,3 +150,26 @@ def margin_qp(D, y):
         options={"gtol": 1e-11, "xtol": 1e-13, "maxiter": 5000, "barrier_tol": 1e-11},
     )
     return solved.x[:p], solved.x[p]
+
+
+def zero_intercepts(D, y, tie_weight=1.0):
+    """Which of β = -1 and β = +1 make u = 0 optimal, by feasibility of multipliers.
+
+    β = +1: Σ c y d = 0, 0 ≤ c ≤ 1, Σ c = 2 n₀ t. β = -1: Σ y d = Σ (a - a') d over
+    ties, 0 ≤ a, a' ≤ t, Σ (a + a') = n₁.
+    """
+    wins, ties = D[y != 0] * y[y != 0, None], D[y == 0]
+    found = []
+    for beta, rows, limit, goal, total in (
+        (-1, np.vstack([ties, -ties]), tie_weight, wins.sum(0), len(wins)),
+        (1, wins, 1.0, np.zeros(D.shape[1]), 2 * tie_weight * len(ties)),
+    ):
+        solved = linprog(
+            np.zeros(len(rows)),
+            A_eq=np.vstack([rows.T, np.ones(len(rows))]),
+            b_eq=np.r_[goal, total],
+            bounds=(0, limit),
+        )
+        if solved.status == 0:
+            found.append(beta)
+    return found

@@ -13,10 +13,10 @@ from tiebreak.datasets import make_norms
 def fit_both(kernel):
     train, test = (make_norms(150, norm=1, random_state=seed) for seed in (0, 1))
     return [
-        kind(C=1.0, kernel=kernel, gamma=0.5)
+        model.set_params(C=1.0, kernel=kernel, gamma=0.5)
         .fit(train.pairs, train.y)
         .decision_function(test.pairs)
-        for kind in (EarlyCompare, SVMCompare)
+        for model in (EarlyCompare(), SVMCompare(tie_weight=1))
     ]
 
 

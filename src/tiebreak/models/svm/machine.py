@@ -207,21 +207,26 @@ class PairProblem:
     def _total(self, chosen: np.ndarray) -> np.ndarray:
         return np.bincount(self._row_of, self._weight * chosen, self.n_rows)
 
-    def compare(self, C: float) -> PairDual:
+    @property
+    def decided(self) -> float:
+        """Summed weight of the comparisons with a winner."""
+        return float(self.right_better.sum() + self.left_better.sum())
+
+    def compare(self, C: float, tie_weight: float = 1.0) -> PairDual:
         """Return the dual of the machine that compares; without ties it only orders."""
         if not self.tied.any():
             return self.order(C, "ignore")
-        differ = self.right_better.sum() + self.left_better.sum()
+        tied = tie_weight * self.tied
         # The linear term is +1 for differences and -1 for ties. A constant is taken
         # from it so that it is zero for the outcome with more weight: with a tiny C
         # only variables of that outcome are free, and their gradients, of the size of
         # C, are then not lost next to a one.
-        shift = -1.0 if 2.0 * self.tied.sum() >= differ else 1.0
+        shift = -1.0 if 2.0 * tied.sum() >= self.decided else 1.0
         variables = [
             (1, self.right_better, 1.0, 1.0),
             (-1, self.left_better, -1.0, 1.0),
-            (0, self.tied, 1.0, -1.0),
-            (0, self.tied, -1.0, -1.0),
+            (0, tied, 1.0, -1.0),
+            (0, tied, -1.0, -1.0),
         ]
         return _pair_dual(C, variables, shift, balanced=True)
 
