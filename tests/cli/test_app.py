@@ -77,7 +77,9 @@ def test_compare_evaluate_and_convert(run, votes, tmp_path):
         "elo",
         "shares",
     ]
-    assert found["log_loss_above_first"]["elo"]["standard_error"] > 0
+    gap = found["log_loss_above_first"]["elo"]
+    assert gap["standard_error"] > 0
+    assert gap["interval"][0] < gap["mean"] < gap["interval"][1]
     assert "compared with bradley-terry" in run("compare", path).stdout
     for name in ("a.csv", "b.parquet"):
         done = run("convert", path, tmp_path / name)

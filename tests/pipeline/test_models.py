@@ -81,6 +81,7 @@ def test_the_choice_is_that_of_a_plain_loop():
     assert f"chose alpha = {best:g}, by the log loss" in tuned.notes[0]
     assert f"{scores[best]:.4f}" in tuned.notes[0]
     assert f"{max(scores.values()):.4f}" in tuned.notes[0]
+    assert f"expect {-tuned.result.corrected_score:.4f}." in tuned.notes[0]
     assert "used all results" in tuned.notes[-1]
 
 
@@ -182,6 +183,7 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     text = " ".join(done.stdout.split())
     assert f"chose alpha = {best.best_params['alpha']:g}" in text
     assert f"{-best.table['score'][0]:.4f}" in done.stdout
+    assert f"Expect {-best.corrected_score:.4f} of the choice" in text
     assert "The choice used all results" in text
     assert f"The {len(best.table)} settings that were tried" in text
     assert {p.name for p in out.iterdir()} == RESULTS
@@ -189,6 +191,7 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     done = processes.run("rank", path, "--tune", "--out", out, "--json", "-q")
     found = json.loads(done.stdout)["tuning"]
     assert found["best_params"] == best.best_params
+    assert found["corrected_score"] == best.corrected_score
     done = processes.run(
         "compare", path, "--tune", "--models", "bradley-terry,glicko", "--json"
     )

@@ -340,6 +340,13 @@ def test_tuning_is_told_drawn_and_given_to_machines():
     assert "C = 10, gamma = 0.1 (wrong outcomes: 25.0%)" in page
     assert "&lt;C&gt; is the last value." in page
     assert "<title>C = 1, gamma = 1: 30.0%</title>" in page
+    assert "expect" not in page  # one split cannot tell
+    again = TuneResult.make(
+        grid, scores + np.array([0.0, 0.1]), np.ones((4, 2), bool), 2, None, "error"
+    )
+    assert np.isfinite(again.corrected_score)
+    expected = f"expect {-100 * again.corrected_score:.1f}% on new results"
+    assert expected in graded_report(tuning=again)
     one = TuneResult.make(grid[:1], scores[:1], good[:1], 0, None, "error")
     page = graded_report(tuning=one)
     assert "1 combination of settings was tried" in page
@@ -349,6 +356,7 @@ def test_tuning_is_told_drawn_and_given_to_machines():
     assert plain["best_params"] == {"step__C": 10.0, "step__gamma": 0.1}
     assert json.loads(json.dumps(plain)) == plain
     assert len(plain["table"]) == 4
+    assert plain["corrected_score"] is None
 
 
 def test_a_history_says_what_its_points_are(plain_report):

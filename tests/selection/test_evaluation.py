@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models compared on rows that they have not seen: later periods, or folds."""
 
+import dataclasses
 import datetime
 from io import StringIO
 from math import log
@@ -13,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from rich.console import Console
+from scipy import stats
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import KFold, cross_val_score
 
+from tests.extended import few
 from tiebreak import BradleyTerry, LogisticCompare, MajorityCompare, Pairs
 from tiebreak.metrics import (
     comparison_brier,
@@ -556,14 +559,17 @@ def test_differences_and_their_errors_are_those_of_a_loop(rng):
             total += sum(w[at] * (d[at] - found.mean)) ** 2
         b = len(tested)
         assert found.n_periods == b
+        blocks = result.by_split.filter(pl.col("model") == "elo")
+        overlap = blocks["n_test"].sum() / blocks["n_train"].sum()
         assert found.standard_error == pytest.approx(
-            np.sqrt(total * b / (b - 1)) / w.sum()
+            np.sqrt((1 + overlap) * total * b / (b - 1)) / w.sum()
         )
 
 
 def test_with_a_row_per_period_the_error_is_that_of_a_mean(rng):
     pairs, y, _ = simulate(rng, n=80)
     result = evaluate_forward(Constant(), pairs, y, period=np.arange(80))
+    result = dataclasses.replace(result, overlap=0.0)
     d = result.losses("Constant", "rps") - result.losses("shares", "rps")
     found = result.difference("Constant", "shares", "rps")
     assert found.standard_error == pytest.approx(d.std(ddof=1) / np.sqrt(len(d)))
@@ -651,6 +657,82 @@ def test_every_row_is_predicted_once_from_other_folds(votes):
     assert "each predicted from the other folds of 5." in str(result)
     better = result.difference("BradleyTerry", "shares")
     assert better.mean < 0 and better.n_periods == 400
+
+
+def test_errors_of_folds_are_those_of_nadeau_and_bengio(votes):
+    """Five folds of 80 rows, 320 to train on: (1/5 + 80/320) s²."""
+    pairs, y = votes
+    folds = KFold(5, shuffle=True, random_state=3)
+    result = evaluate_folds(BradleyTerry(alpha=0.1), pairs, y, cv=folds)
+    d = result.losses("BradleyTerry") - result.losses("shares")
+    means = [d[result.split == k].mean() for k in range(5)]
+    found = result.difference("BradleyTerry", "shares")
+    assert found.n_periods == 5
+    assert found.standard_error**2 == pytest.approx(0.45 * np.var(means, ddof=1))
+    assert found.interval(0.9) == pytest.approx(
+        stats.t.interval(0.9, 4, found.mean, found.standard_error)
+    )
+    # Of a number of folds the rows are independent: 0.45 · (variance of a mean of 80).
+    result = evaluate_folds(BradleyTerry(alpha=0.1), pairs, y, random_state=3)
+    found = result.difference("BradleyTerry", "shares")
+    assert found.standard_error**2 == pytest.approx(0.45 * d.var(ddof=1) / 80)
+    with pytest.raises(ValueError, match="between 0 and 1, got 95"):
+        found.interval(95)
+
+
+class HalfOfFeatures(ClassifierMixin, BaseEstimator):
+    """Ridge on differences of one half of the features, which never says tie."""
+
+    def __init__(self, second=False):
+        self.second = second
+
+    def _differences(self, X):
+        X = np.asarray(X)
+        d, half = X[:, 1] - X[:, 0], X.shape[2] // 2
+        return d[:, half:] if self.second else d[:, :half]
+
+    def fit(self, X, y):
+        d = self._differences(X)
+        self.classes_ = np.array([-1, 0, 1])
+        self.coef_ = np.linalg.solve(d.T @ d + np.eye(d.shape[1]), d.T @ y)
+        return self
+
+    def predict_proba(self, X):
+        right = 1 / (1 + np.exp(-2 * self._differences(X) @ self.coef_))
+        return np.column_stack([1 - right, 0 * right, right])
+
+    def predict(self, X):
+        return np.where(self.predict_proba(X)[:, 2] > 0.5, 1, -1)
+
+
+def found_different(kind, n_times, seed=0):
+    """How often models differ with 95 % confidence, equally good by construction."""
+    rng, times = np.random.default_rng(seed), 0
+    models = {"a": HalfOfFeatures(), "b": HalfOfFeatures(second=True)}
+    n_items, n = (60, 600) if kind == "items" else (400, 200)
+    for number in range(n_times):
+        items = rng.normal(size=(n_items, 16))
+        liking = items[:, 0] + items[:, 8] + rng.normal(size=n_items)
+        left, right = rng.integers(0, n_items, n), rng.integers(1, n_items, n)
+        if kind != "items":  # every item is in one row
+            left, right = np.arange(n), np.arange(n, 2 * n)
+        right = np.where(left == right, 0, right)
+        y = np.sign(liking[right] - liking[left] + rng.logistic(size=n)).astype(int)
+        pairs = Pairs(items, left, right)
+        if kind == "forward":
+            result = evaluate_forward(models, pairs, y, period=np.arange(n) // 2)
+        else:
+            cv = ItemKFold(5, random_state=number) if kind == "items" else 5
+            result = evaluate_folds(models, pairs, y, cv=cv)
+        low, high = result.difference("a", "b").interval()
+        times += not low <= 0 <= high
+    return times / n_times
+
+
+@pytest.mark.parametrize(("n_times", "at_most"), few([(60, 0.12), (1500, 0.07)]))
+@pytest.mark.parametrize("kind", ["rows", "items", "forward"])
+def test_equally_good_models_seldom_differ(kind, n_times, at_most):
+    assert found_different(kind, n_times) <= at_most
 
 
 def test_raters_are_taken_together(votes, rng):

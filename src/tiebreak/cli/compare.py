@@ -48,7 +48,8 @@ def run(
             [
                 f"{name}: {metric.replace('_', ' ')} {gap['mean']:+.4f} ± "
                 f"{gap['standard_error']:.4f} compared with {first} (one standard "
-                "error)."
+                f"error); 95 % interval from {gap['interval'][0]:+.4f} to "
+                f"{gap['interval'][1]:+.4f}."
                 for name, gap in by_model.items()
                 if metric == "log_loss" or name not in gaps["log_loss"]
             ]
@@ -92,5 +93,5 @@ def _gaps(result: ForwardResult, names: list[str]) -> dict[str, Any]:
                 continue
             gap = result.difference(name, first, metric)
             found = {"mean": gap.mean, "standard_error": gap.standard_error}
-            gaps[metric][name] = found
+            gaps[metric][name] = found | {"interval": [*gap.interval()]}
     return gaps

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,10 @@ def _settings(found: TuneResult) -> Table:
     metric = found.scoring.replace("_", " ")
     n = len(found.table)
     some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
-    table = Table(title=f"{some} settings that were tried")
+    expected = None
+    if isfinite(found.corrected_score):
+        expected = f"Expect {-found.corrected_score:.4f} of the choice on new results."
+    table = Table(title=f"{some} settings that were tried", caption=expected)
     for name in (*found.best_params, metric, "spread over splits"):
         table.add_column(name, justify="right")
     best = found.table.filter(found.table["place"] <= _SHOWN_SETTINGS)

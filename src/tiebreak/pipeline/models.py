@@ -369,10 +369,16 @@ def _say_choice(found: TuneResult, how: str) -> str:
     worst = found.table.sort("score", nulls_last=False).row(0, named=True)
     bad = _words({key: worst[key] for key in found.best_params})
     metric = found.scoring.replace("_", " ")
+    expected = ""
+    if np.isfinite(found.corrected_score):
+        expected = (
+            " The best of many looks better than it is: on new results expect "
+            f"{-found.corrected_score:.4f}."
+        )
     return (
         f"Tuning tried {len(found.table)} settings and chose {best}, by the {metric} "
         f"when {how}: {-found.best_score:.4f}; the worst, {bad}, has "
-        f"{-worst['score']:.4f}."
+        f"{-worst['score']:.4f}.{expected}"
     )
 
 

@@ -125,6 +125,11 @@ def tuning_chart(result: TuneResult, notes: Sequence[str] = ()) -> str:
         f"{'were' if len(result.table) != 1 else 'was'} tried on results that were "
         f"held out. The best is {display.choice()} ({display.metric}: {best})."
     )
+    if np.isfinite(result.corrected_score) and len(result.table) > 1:
+        said += (
+            " The best of many looks better than it is: expect "
+            f"{display.number(result.corrected_score)} on new results."
+        )
     words = paragraph(said, "lead") + "".join(map(paragraph, notes))
     if not display.settings:
         return words

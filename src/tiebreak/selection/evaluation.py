@@ -26,7 +26,7 @@ from tiebreak.selection.results import (
     ForwardResult,
     score_rows,
 )
-from tiebreak.selection.splitters import PeriodSplit
+from tiebreak.selection.splitters import ItemKFold, PeriodSplit
 
 _SHARES = "shares"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
@@ -151,11 +151,13 @@ def _all_predict(
 def collect(
     blocks: list[Block],
     data: EvaluationData,
-    place: NDArray[np.int64],
+    place: NDArray[np.int64] | None,
     names_of_blocks: list[tuple[Any, ...]],
     note: str = "",
+    *,
+    folds: bool = False,
 ) -> ForwardResult:
-    """Join what was predicted of all blocks."""
+    """Join what was predicted of all blocks; without `place` a block is a period."""
     row = np.concatenate([block.kept for block in blocks])
     if len(row) == 0:
         n_test = sum(len(block.test) for block in blocks)
@@ -185,17 +187,20 @@ def collect(
             head = {"split": block.number, "model": name, "first": first, "last": last}
             answers = block.predicted[name], block.proba.get(name)
             by_split.append(head | counts | score_rows(happened, weights, *answers))
+    split = np.concatenate([np.full(len(b.kept), b.number) for b in blocks])
+    n_train = [block.n_train for block in blocks]
     return ForwardResult(
         table=_frame(table),
         by_split=_frame(by_split),
         row=row,
-        split=np.concatenate([np.full(len(b.kept), b.number) for b in blocks]),
-        period=place[row],
+        split=split,
+        period=split if place is None else place[row],
         outcome=outcome,
         weight=weight,
         predicted=predicted,
         proba=proba,
         note=note,
+        overlap=len(row) / float(np.mean(n_train) if folds else np.sum(n_train)),
     )
 
 
@@ -264,7 +269,10 @@ def evaluate_folds(
     Returns
     -------
     ForwardResult
-        As of :func:`evaluate_forward`; ``period`` numbers raters, groups or rows.
+        As of :func:`evaluate_forward`; ``period`` numbers what standard errors take
+        together: raters, groups or, of a number of folds, rows. Of a splitter without
+        raters or groups, and of `ItemKFold` always, it numbers the folds, because rows
+        of a fold may share items.
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
     data = EvaluationData.read(models, X, y, sample_weight, period=None, **given)
@@ -275,12 +283,16 @@ def evaluate_folds(
     splits = splitter.split(data.pairs[present], data.outcome[present], together)
     blocks = predict_blocks(data, splits)
     # Rows of one query, or of one rater, may depend on each other.
-    place = np.arange(len(data.pairs), dtype=np.int64) if labels is None else labels
+    place = labels
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
+    if isinstance(cv, ItemKFold):
+        place = None
+    elif place is None and splitter is not cv:
+        place = np.arange(len(data.pairs), dtype=np.int64)
     numbers = [(block.number, block.number) for block in blocks]
     note = f"each predicted from the other folds of {len(blocks)}."
-    return collect(blocks, data, place, numbers, note)
+    return collect(blocks, data, place, numbers, note, folds=True)
 
 
 def _splitter(
@@ -344,7 +356,7 @@ def evaluate_forward(
     -------
     ForwardResult
         Print it; its ``table`` holds a row per model, ``difference(a, b)`` compares two
-        with a standard error.
+        with a standard error and an interval.
 
     Notes
     -----
