@@ -192,6 +192,14 @@ def rank(
     alpha: Annotated[
         float | None, Option(help="Penalty, for models that have one.")
     ] = None,
+    half_life: Annotated[
+        str | None,
+        Option(
+            metavar="TIME",
+            help="For bradley-terry and rao-kupper: the age at which a result counts "
+            "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
+        ),
+    ] = None,
     level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     bootstrap: Annotated[
         int, Option(help="Take intervals from so many bootstrap resamples.")
@@ -233,6 +241,7 @@ def rank(
         reading,
         model=model,
         alpha=alpha,
+        half_life=half_life,
         level=level,
         bootstrap=bootstrap,
         reference=reference,
