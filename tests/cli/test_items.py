@@ -94,8 +94,10 @@ def test_a_choice_is_refused_in_words(tmp_path):
     for asked in ("logistic", "logistic-names"):
         with pytest.raises(ValueError, match=r"only names\. 'logistic.*' is for oth"):
             choose_model(asked, named, None)
-    assert "does not use the advantage" in choose_model("elo", named, None).reason
-    assert "advantage" not in choose_model("bradley-terry", named, None).reason
+    elo = choose_model("elo", named, None)
+    assert elo.model.advantage == "auto"
+    for choice in (elo, choose_model("bradley-terry", named, None)):
+        assert "advantage" not in choice.reason
     path.write_text("query,grade,x\nq,1,5\nq,2,6\n")
     graded = as_comparisons(read_file(path))
     assert choose_model("auto", graded, None).name == "logistic"

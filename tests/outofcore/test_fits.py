@@ -4,6 +4,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 from tests.outofcore.cases import cut_groups, make_compared, make_graded
 from tiebreak import (
@@ -162,6 +163,25 @@ def test_bradley_terry_knows_advantages_and_raters(compared, rng, tmp_path):
     np.testing.assert_allclose(
         parted.standard_errors()[order], whole.standard_errors(), atol=1e-6
     )
+
+
+def test_bradley_terry_knows_times(compared, rng, tmp_path):
+    data, _ = compared
+    day = np.datetime64("2024-01-01") + rng.integers(0, 40, len(data.y))
+    frame = data.frame(np.arange(len(data.y))).with_columns(day=pl.Series(day))
+    for number in range(3):
+        frame[number::3].write_parquet(tmp_path / f"{number}.parquet")
+    model = BradleyTerry(alpha=0.1, half_life="2w")
+    parted = clone(model).fit(
+        PartitionedPairs(f"{tmp_path}/*.parquet", "a", "b"),
+        "winner",
+        period="day",
+        sample_weight="w",
+    )
+    whole = model.fit(data.named, data.y, period=day, sample_weight=data.weight)
+    assert parted.half_life_ == whole.half_life_ == 14.0
+    order = [parted.items_.tolist().index(name) for name in whole.items_]
+    np.testing.assert_allclose(parted.strength_[order], whole.strength_, atol=1e-6)
 
 
 def test_a_nystroem_map_makes_kernels_linear(rng, tmp_path):

@@ -95,11 +95,15 @@ def test_glicko_shows_dates_and_compares_with_deviations(ranked, matches):
     assert re.search(r"from 2021-\d\d-\d\d to 2021-10-\d\d", words(page, "quality"))
     numbers, model = numbers_of(page), load(out / "model.tiebreak")
     i, j = numbers["names"].index("team 1"), numbers["names"].index("team 4")
-    d = numbers["strengths"][j] - numbers["strengths"][i]
-    d /= np.sqrt(1 + numbers["doubts"][i] + numbers["doubts"][j])
-    odds = np.array([np.exp(-d / 2), numbers["tie"], np.exp(d / 2)])
-    expected = model.predict_proba(Pairs(None, ["team 1"], ["team 4"]))[0]
-    np.testing.assert_allclose(odds / odds.sum(), expected, atol=1e-6)
+    assert model.advantage == "auto" and model.advantage_ > 0
+    for home in (0, 1):
+        d = numbers["strengths"][j] - numbers["strengths"][i]
+        d -= home * numbers["advantage"]
+        d /= np.sqrt(1 + numbers["doubts"][i] + numbers["doubts"][j])
+        odds = np.array([np.exp(-d / 2), numbers["tie"], np.exp(d / 2)])
+        teams = Pairs(None, ["team 1"], ["team 4"])
+        expected = model.predict_proba(teams, advantage=home)[0]
+        np.testing.assert_allclose(odds / odds.sum(), expected, atol=1e-6)
 
 
 def test_graded_rows_of_two_features(ranked, tmp_path, rng):

@@ -161,7 +161,8 @@ def test_plackett_luce_has_intervals_and_no_counts(tied):
     assert_allclose(table["rating"], model.strength_[order], atol=1e-12)
     assert_allclose(table.select("lower", "upper"), model.intervals()[order])
     assert_array_equal(
-        table.select("rank_best", "rank_worst"), model.rank_intervals(simultaneous=True)[order]
+        table.select("rank_best", "rank_worst"),
+        model.rank_intervals(simultaneous=True)[order],
     )
     assert table["wins"].is_null().all()
     assert "95 % interval" in str(board)

@@ -456,5 +456,5 @@ def test_columns_are_checked_and_part_of_the_search(games, tmp_path):
         search(1 - home)
     with pytest.raises(ValueError, match="advantage has 3 values but there are 400"):
         search(home[:3])
-    with pytest.raises(TypeError, match="takes no period"):
-        tune(BradleyTerry(), pairs, y, {"alpha": [1.0]}, columns={"period": y})
+    with pytest.raises(TypeError, match="takes no context"):
+        tune(Elo(), pairs, y, {"k": [10.0]}, columns={"context": y})

@@ -197,6 +197,14 @@ def rank(
             "learns it, 0 is maximum likelihood.",
         ),
     ] = None,
+    half_life: Annotated[
+        str | None,
+        Option(
+            metavar="TIME",
+            help="For bradley-terry and rao-kupper: the age at which a result counts "
+            "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
+        ),
+    ] = None,
     level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     bootstrap: Annotated[
         int,
@@ -239,6 +247,7 @@ def rank(
         reading,
         model=model,
         alpha=_read_alpha(alpha),
+        half_life=half_life,
         level=level,
         bootstrap=bootstrap,
         reference=reference,

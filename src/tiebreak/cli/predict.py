@@ -76,10 +76,13 @@ def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
     options = saved.options(read.columns)
     if "advantage" in read.columns and not options:
         said.append("This model was fitted without an advantage, so none is counted.")
-    if "advantage" not in read.columns and hasattr(saved.model, "advantage_"):
+    if "advantage" not in read.columns and saved.knows_advantage:
+        # Models over time take every row as one of the first kind, the home side left.
+        over_time = hasattr(saved.model, "advantage")
+        counted = "left has it in every row" if over_time else "none is counted"
         said.append(
             "The model knows an advantage, such as that of playing at home, but the "
-            "file does not say who has it, so none is counted; columns named home and "
+            f"file does not say who has it, so {counted}; columns named home and "
             "away say it, or --advantage."
         )
 

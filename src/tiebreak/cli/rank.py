@@ -45,6 +45,7 @@ def run(
     *,
     model: str,
     alpha: float | str | None,
+    half_life: str | None = None,
     level: float,
     bootstrap: int,
     reference: str | None,
@@ -79,6 +80,11 @@ def run(
         check_folder(out, _FILES)  # now, and not after minutes of work
         ranks = None
         if isinstance(source, GradedFiles):
+            if half_life is not None:
+                raise ValueError(
+                    "--half-life is for comparisons with dates, and not for graded "
+                    "items; leave it out."
+                )
             if tune:
                 raise ValueError(
                     "--tune is not for graded items in partitions, whose best settings "
@@ -101,6 +107,7 @@ def run(
                 data,
                 model=model,
                 alpha=alpha,
+                half_life=half_life,
                 level=level,
                 bootstrap=bootstrap,
                 reference=reference,

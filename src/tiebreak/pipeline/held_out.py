@@ -24,16 +24,22 @@ _FEW_PERIODS = 8
 _FOLDS = 5
 
 
+def learns_advantage(model: Any) -> bool:
+    """Return whether a model learns what an advantage of 1 is worth."""
+    return isinstance(model, BradleyTerry) or getattr(model, "advantage", 0) == "auto"
+
+
 def columns_for(model: Any, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the columns that the fit of a model takes, as keyword arguments."""
     taken: dict[str, Any] = {}
     for name, column in columns.items():
         taken |= dict.fromkeys(fit_names(model, name), column)
-    # Elo and Glicko read points, not a flag whose worth is to be learned.
-    if not isinstance(model, BradleyTerry):
+    # Others read points, not a flag whose worth is to be learned.
+    if not learns_advantage(model):
         taken.pop("advantage", None)
-        if "period" in taken and taken["period"].dtype.kind not in "iuf":
-            taken["period"] = np.unique(taken["period"], return_inverse=True)[1]
+    numbered = "period" in taken and taken["period"].dtype.kind in "iuf"
+    if "period" in taken and not numbered and not isinstance(model, BradleyTerry):
+        taken["period"] = np.unique(taken["period"], return_inverse=True)[1]
     return taken
 
 
@@ -89,9 +95,11 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
         warnings.simplefilter("ignore")
         if dated and period is not None:
             dates, place = np.unique(period, return_inverse=True)
-            result = evaluate_forward(
-                models, pairs, y, period=place, min_train=0.5, **given
-            )
+            given |= {"min_train": 0.5}
+            if any(getattr(model, "half_life", None) for model in models.values()):
+                # Half-lives are measured in days, and not in the numbers of periods.
+                return evaluate_forward(models, pairs, y, period=period, **given)
+            result = evaluate_forward(models, pairs, y, period=place, **given)
             table = result.by_split
             ends = (pl.Series(end, dates[table[end]]) for end in ("first", "last"))
             return replace(result, by_split=table.with_columns(*ends))

@@ -30,6 +30,7 @@ from tiebreak.data import OnItems, Pairs
 from tiebreak.models import LogisticCompare, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, take_rows
+from tiebreak.ratings.strengths.recency import read_half_life
 from tiebreak.selection import ItemKFold, PeriodSplit, TuneResult
 from tiebreak.selection.tune import OtherSearchError
 
@@ -106,6 +107,7 @@ def choose_model(
     data: ComparisonData,
     alpha: float | str | None = None,
     *,
+    half_life: str | None = None,
     by_name_too: bool = False,
 ) -> Choice:
     """Return the model that was asked for, or the default one for ``"auto"``."""
@@ -115,17 +117,21 @@ def choose_model(
         asked = next(iter(models))
         reason = _REASONS[asked]
         dated = "period" in data.columns and not data.pairs.has_features
-        if dated and data.partitioned is None:
+        if dated and data.partitioned is None and half_life is None:
             reason += (
-                " It gives old and new results the same weight; --model glicko or elo "
-                "follows the time."
+                " It gives old and new results the same weight; with --half-life auto "
+                "old ones count less, and --model glicko or elo follows the time."
             )
     elif asked not in models:
         raise ValueError(_refusal(asked, data, list(models)))
     model = models[asked]()
     if alpha is not None:
         set_alpha(model, alpha)
-    if "advantage" in data.columns and not isinstance(model, BradleyTerry):
+    if half_life is not None:
+        set_half_life(model, half_life, data)
+    if "advantage" in data.columns and isinstance(model, Elo | Glicko | Glicko2):
+        model.set_params(advantage="auto")
+    elif "advantage" in data.columns and not isinstance(model, BradleyTerry):
         reason += " It does not use the advantage of the left side."
     return Choice(asked, model, reason)
 
@@ -168,6 +174,40 @@ def set_alpha(model: Any, alpha: float | str) -> None:
     if not names:
         raise ValueError("This model has no penalty; leave --alpha out.")
     model.set_params(**{names[-1]: alpha})
+
+
+def set_half_life(model: Any, asked: str, data: ComparisonData) -> None:
+    """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
+    if not isinstance(model, BradleyTerry):
+        raise ValueError(
+            "This model has no half-life; --half-life is for bradley-terry and "
+            "rao-kupper. Leave it out, or choose one of these with --model."
+        )
+    if "period" not in data.columns:
+        raise ValueError(
+            "--half-life needs to know when results took place, and no column says it; "
+            "name one with --period, or leave --half-life out."
+        )
+    try:
+        model.set_params(half_life=float(asked))
+    except ValueError:
+        model.set_params(half_life=asked)
+    read_half_life(model.half_life)
+
+
+def say_half_life(model: Any, data: ComparisonData) -> str:
+    """Return how long it took until results counted half; empty without."""
+    if getattr(model, "half_life", None) is None:
+        return ""
+    size = model.half_life_
+    if np.isinf(size):
+        return " No half-life predicts better than none: all results count the same."
+    time = f"{size:.3g} periods"
+    if data.columns["period"].dtype.kind == "M":
+        years = size / 365.25
+        time = f"{size:.3g} days" if years < 1 else f"{years:.3g} years"
+    chosen = ", which predicts best" if model.half_life == "auto" else ""
+    return f" A result counts half after {time}{chosen}."
 
 
 _STRENGTHS: dict[str, tuple[float, ...]] = {

@@ -30,7 +30,13 @@ from tiebreak.pipeline.leaderboard import (
     rank_rows,
     rate_items,
 )
-from tiebreak.pipeline.models import Choice, Tuned, choose_model, set_alpha
+from tiebreak.pipeline.models import (
+    Choice,
+    Tuned,
+    choose_model,
+    say_half_life,
+    set_alpha,
+)
 from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.selection import ForwardResult, TuneResult
@@ -68,6 +74,7 @@ def rank(
     *,
     model: str = "auto",
     alpha: float | str | None = None,
+    half_life: str | None = None,
     level: float = 0.95,
     bootstrap: int = 0,
     reference: str | None = None,
@@ -89,7 +96,7 @@ def rank(
             # From here on only who is who matters, and numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)
-        choice = choose_model(model, data, alpha)
+        choice = choose_model(model, data, alpha, half_life=half_life)
         if bootstrap and isinstance(choice.model, BradleyTerry):
             choice = _without_penalty(choice, alpha, tuned=tuner is not None)
         if tuner is not None:
@@ -99,6 +106,8 @@ def rank(
         progress(f"fitting {choice.name}")
         columns = columns_for(choice.model, data.columns)
         fitted = choice.model.fit(data.pairs, data.y, **columns)
+        reason = choice.reason + say_half_life(fitted, data)
+        choice = replace(choice, reason=reason)
         if data.pairs.has_features:
             progress("rating the items")
             utility = rate_items(fitted, data)

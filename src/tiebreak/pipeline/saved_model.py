@@ -19,6 +19,7 @@ from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
 from tiebreak.io import FileError, ReadOptions, Wanted
 from tiebreak.io.result import first_of, plural, shorten
+from tiebreak.pipeline.held_out import learns_advantage
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,11 @@ class SavedModel:
             if (names := getattr(self.last, name, None)) is not None:
                 return set(plain_values(np.asarray(names)))
         return None
+
+    @property
+    def knows_advantage(self) -> bool:
+        """Whether it learned what an advantage of 1 is worth."""
+        return hasattr(self.model, "advantage_") and learns_advantage(self.model)
 
     def refuse_items(self, reading: ReadOptions) -> None:
         """Refuse a table of items for a model that has no use for it."""
@@ -109,7 +115,7 @@ class SavedModel:
 
     def options(self, columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
         """Return the metadata columns that ``predict`` takes."""
-        if "advantage" in columns and hasattr(self.model, "advantage_"):
+        if "advantage" in columns and self.knows_advantage:
             return {"advantage": columns["advantage"]}
         return {}
 

@@ -6,6 +6,7 @@ Rows of weight 0 are absent. An advantage and a context count in favor of left.
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -19,6 +20,10 @@ from tiebreak.data.items import describe_non_finite
 from tiebreak.data.messages import list_rows
 
 Floats = NDArray[np.float64]
+
+# Units of dates that polars has; coarser ones become the next finer of these.
+_DATE_UNITS = {"D", "ms", "us", "ns"}
+_COARSE_UNITS = dict.fromkeys(["Y", "M", "W"], "D") | dict.fromkeys("hms", "ms")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +117,38 @@ def check_row_numbers(values: Any, name: str, n_rows: int) -> Floats:
             f"{list_rows(wrong)}."
         )
     return numbers
+
+
+def check_row_periods(period: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Check a period per row: finite numbers, text or dates, in any order."""
+    column = _sortable(check_row_column(period, "period", n_rows))
+    if column.dtype.kind == "f" and not np.isfinite(column).all():
+        rows = np.flatnonzero(~np.isfinite(column))
+        raise ValueError(
+            f"period must be finite, got {len(rows)} other value(s): "
+            f"{list_rows(rows, column[rows[:5]])}."
+        )
+    return column
+
+
+def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+    kinds = set(map(type, column)) if column.dtype.kind == "O" else set()
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        column = column.astype(np.str_)
+    elif kinds and all(issubclass(kind, datetime.date) for kind in kinds):
+        # A date is at midnight when there are times among the dates.
+        times = any(issubclass(kind, datetime.datetime) for kind in kinds)
+        column = column.astype("datetime64[us]" if times else "datetime64[D]")
+    if column.dtype.kind == "M":
+        unit = np.datetime_data(column.dtype)[0]
+        if unit not in _DATE_UNITS:
+            column = column.astype(f"datetime64[{_COARSE_UNITS.get(unit, 'us')}]")
+    if column.dtype.kind not in "iufUM":
+        raise TypeError(
+            f"period must hold numbers, text or dates, got {column.dtype} values, for "
+            f"example {plain_values(column[:1])[0]!r} at row 0."
+        )
+    return column
 
 
 def check_row_covariates(

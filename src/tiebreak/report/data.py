@@ -101,7 +101,7 @@ class CompareData:
             scale = model.scale if isinstance(model, Elo) else 400.0
             per_point = math.log(10.0) / scale
             strengths = model.rating_ * (model.slope_ * per_point)
-            advantage = model.advantage * model.slope_ * per_point or None
+            advantage = model.advantage_ * model.slope_ * per_point or None
             link = "davidson"
             if not isinstance(model, Elo):
                 doubts = 3.0 * (model.deviation_ * per_point / math.pi) ** 2
@@ -421,6 +421,7 @@ def rate_spans(
         times = period[rows]
         middles.append(np.partition(times, len(times) // 2)[len(times) // 2])
         fresh = clone(model).set_params(alpha=max(penalty, _PENALTY))
+        fresh.set_params(half_life=None)  # within a span all count the same
         given = {name: column[rows] for name, column in columns.items()}
         with warnings.catch_warnings():
             # What can be said of the data is said of all of them.

@@ -347,7 +347,8 @@ def evaluate_forward(
         Blocks to predict, and the least to train on, as in `PeriodSplit`.
     advantage : float, array-like of shape (n,), or dict of str to these, optional
         Advantage of left, for ``fit`` and for predicting. Its unit differs: Elo and
-        Glicko read rating points, BradleyTerry learns what 1 is worth. A dictionary
+        Glicko read rating points, BradleyTerry and those with ``advantage="auto"``
+        learn what 1 is worth. A dictionary
         gives models by name an advantage of their own, and the others none.
     context, rater, sample_weight : array-like of n rows, optional
         Covariates, who compared, and weights, also of the metrics; 0 is absent.

@@ -12,6 +12,14 @@ Boundary conventions: row order is time; rows of one period see the ratings befo
 a row of weight 0 is absent, but has its place in ``before_``. The advantage of left
 counts in every comparison, so differences are r(right) - r(left) - advantage; one
 exactly at the threshold is a tie.
+
+*Advantage learned.* With ``advantage="auto"`` the points a of one unit of advantage
+minimize the log loss of the expected scores E of left, with scores s (a tie is ½), ::
+
+    -Σᵢ wᵢ (sᵢ ln Eᵢ(a) + (1 - sᵢ) ln(1 - Eᵢ(a))),
+
+a sum over the games of one pass through `fit`, each predicted from the ratings before
+it, which depend on a too. No unit may be worth more than odds of a hundred to one.
 """
 
 from __future__ import annotations
@@ -23,12 +31,14 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
+from tiebreak.data.messages import warn_user
 from tiebreak.models.base import OUTCOMES, UtilityMixin, accuracy, to_outcomes
 from tiebreak.ratings.inputs import check_row_numbers, named_pairs
 from tiebreak.ratings.over_time.games import (
@@ -44,6 +54,7 @@ from tiebreak.ratings.over_time.games import (
 Floats = NDArray[np.float64]
 
 _SHOWN_NAMES = 10
+_ODDS = 2.0  # a learned advantage of at most so many scales: a hundred to one
 _ROWS = ("sides", "outcome", "weight", "advantage")
 _KINDS = dict.fromkeys("iuf", "numbers") | {"U": "text", "M": "dates"}
 
@@ -99,7 +110,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             Period of each game, not decreasing. All games of a period are rated
             together, from the ratings before it. None: ratings change after every row.
         advantage : float or array-like of shape (n,), optional
-            Rating points added to left in each row, instead of the parameter.
+            Rating points added to left in each row, instead of the parameter. If that
+            is "auto": how many times the points to be learned count for left, such as 1
+            at home, 0 on neutral ground, -1 if right has it; None: 1 in every row.
         rater, sample_weight : array-like of shape (n,), optional
             Who judged, which has no influence; a game of weight w counts w times.
 
@@ -113,6 +126,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs = named_pairs(X, type(self).__name__)
         games = check_games(y, len(pairs), **given)
         self._check_numbers(games.period)
+        if settings["advantage"] == "auto":
+            _refuse_no_advantage(games)
         sides, names, n_present = number_sides(pairs, games.weight)
         self._forget()
         self._settings = settings
@@ -122,7 +137,10 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         self._kind = _kind_of_names(pairs)
         self._log, self._n_rows, self._n_updates = {}, 0, 0
         self.classes_ = OUTCOMES.copy()
-        return self._take(games._replace(sides=sides))
+        games = games._replace(sides=sides)
+        if settings["advantage"] == "auto":
+            self._settings["learned"] = self._learn_advantage(games)
+        return self._take(self._in_points(games))
 
     def partial_fit(
         self,
@@ -136,8 +154,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Rate further games, from the ratings as they are; on a new model, fit.
 
-        The cost depends on the number of these games only. Games of the period that was
-        last are a further update in it: they see the ratings after the earlier ones.
+        The cost depends on the number of these games only. An advantage that `fit`
+        learned is kept; here none is learned. Games of the period that was last are a
+        further update in it: they see the ratings after the earlier ones.
 
         Parameters
         ----------
@@ -155,6 +174,12 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         given = {"period": period, "advantage": advantage, "rater": rater}
         given["sample_weight"] = sample_weight
         if not self.__sklearn_is_fitted__():
+            if self._read_settings()["advantage"] == "auto":
+                raise ValueError(
+                    f"{type(self).__name__} got advantage='auto', and partial_fit "
+                    "learns none: it would be that of a few games, for ever. Call fit "
+                    "with earlier games first, or set advantage to a number of points."
+                )
             return self.fit(X, y, **given)
         self._check_settings(self._read_settings())
         pairs = named_pairs(X, type(self).__name__)
@@ -169,7 +194,56 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
         sides, names, n_present = number_sides(pairs, games.weight)
         rows = self._enter(plain_values(names), n_present)
-        return self._take(games._replace(sides=rows[sides]))
+        return self._take(self._in_points(games._replace(sides=rows[sides])))
+
+    def _in_points(self, games: Games) -> Games:
+        """Turn multiples of a learned advantage into rating points."""
+        if "learned" not in self._settings or games.advantage is None:
+            return games
+        return games._replace(advantage=self._points * games.advantage)
+
+    def _learn_advantage(self, games: Games) -> float:
+        """Find the points of a unit of advantage that predict games best, forward."""
+        weight = np.ones(len(games.outcome)) if games.weight is None else games.weight
+        score = 0.5 + 0.5 * games.outcome  # of right
+        before = np.empty((len(score), 2, self._n_traced))
+        state = np.empty_like(self._state)
+
+        def loss(points: float) -> float:
+            self._settings["learned"] = points
+            trial = self._in_points(games)
+            state[:] = self._new_item()
+            self._play(trial, state, before, before[:0])
+            added = points if trial.advantage is None else trial.advantage
+            logit = self._effective_difference(before, added) * self._per_point
+            return float(weight @ (np.logaddexp(0.0, logit) - score * logit))
+
+        largest = 1.0
+        if games.advantage is not None:
+            largest = float(np.abs(games.advantage[weight > 0]).max())
+        bound = _ODDS * self._settings["scale"] / largest
+        found = minimize_scalar(
+            loss, bounds=(-bound, bound), options={"xatol": 1e-7 * bound}
+        )
+        if abs(found.x) > 0.999 * bound:
+            side = "left" if found.x > 0 else "right"
+            warn_user(
+                f"The {side} side wins so often that no advantage is large enough; it "
+                f"is set to the largest, {found.x:.0f} points. Are sides in the data "
+                "sorted by outcome?"
+            )
+        return float(found.x)
+
+    @property
+    def _points(self) -> float:
+        """Points of a unit of advantage: the parameter, or what was learned."""
+        return self._settings.get("learned", self._settings["advantage"])
+
+    @property
+    def advantage_(self) -> float:
+        """Rating points of left's advantage, the parameter or learned."""
+        check_is_fitted(self)
+        return self._points
 
     def _take(self, games: Games) -> Self:
         """Play checked games and write them into the log."""
@@ -194,7 +268,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         if old is None and (new is None or count == 0):
             self._log[name] = new
             return
-        usual = 1.0 if name == "weight" else self._settings["advantage"]
+        usual = 1.0 if name == "weight" else self._points
         if old is None:
             old = np.full(count, usual)
         if new is None:
@@ -442,8 +516,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             games, before = self._games(), self._before
             if len(before) < self._n_rows:
                 before = self._replay(games)[0]
-            usual = self._settings["advantage"]
-            advantage = usual if games.advantage is None else games.advantage
+            advantage = self._points if games.advantage is None else games.advantage
             logit = self._effective_difference(before, advantage) * self._per_point
             self._cache["tie"] = fit_ties(logit, games.outcome, games.weight)
         return self._cache["tie"]
@@ -515,9 +588,10 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs = named_pairs(X, type(self).__name__).compact()
         assert pairs.names is not None
         values = self._values_of(pairs.names)
-        points = self._settings["advantage"]
+        points: float | Floats = self._points
         if advantage is not None:
-            points = check_row_numbers(advantage, "advantage", len(pairs))
+            unit = self._points if "learned" in self._settings else 1.0
+            points = unit * check_row_numbers(advantage, "advantage", len(pairs))
         return np.stack([values[pairs.left], values[pairs.right]], axis=1), points
 
     def decision_function(
@@ -530,7 +604,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X : Pairs
             Games of items with names.
         advantage : float or array-like of shape (n,), optional
-            Points added to left; None: the parameter.
+            Points added to left, or multiples of a learned advantage, as in `fit`;
+            None: ``advantage_``.
 
         Returns
         -------
@@ -650,6 +725,16 @@ def finite_number(model: Any, name: str) -> float:
     return float(value)
 
 
+def read_advantage(model: Any) -> float | str:
+    """Read the parameter `advantage`: a finite number, or "auto"."""
+    value = model.advantage
+    if isinstance(value, str) and value == "auto":
+        return "auto"
+    if not _is_finite(value):
+        refuse_parameter(model, "advantage", "a finite number or 'auto'")
+    return float(value)
+
+
 def positive_number(model: Any, name: str, or_else: str = "") -> float:
     """Read a parameter that must be a positive finite number."""
     value = getattr(model, name)
@@ -669,6 +754,15 @@ def refuse_parameter(model: Any, name: str, expected: str) -> NoReturn:
 def _is_finite(value: Any) -> bool:
     number = isinstance(value, Real) and not isinstance(value, bool)
     return number and math.isfinite(value)
+
+
+def _refuse_no_advantage(games: Games) -> None:
+    given, weight = games.advantage, games.weight
+    if given is not None and not (given if weight is None else given * weight).any():
+        raise ValueError(
+            "advantage is 0 in every row, so its size cannot be learned. Give 1 where "
+            "left has it and -1 where right has, or set advantage to a number."
+        )
 
 
 def _kind_of_names(pairs: Pairs) -> str:

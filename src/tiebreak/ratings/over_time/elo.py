@@ -20,6 +20,7 @@ from tiebreak.ratings.over_time.base import (
     SequentialRating,
     finite_number,
     positive_number,
+    read_advantage,
 )
 from tiebreak.ratings.over_time.games import Games
 
@@ -148,9 +149,13 @@ class Elo(SequentialRating):
         K, the same for all, or FIDE's rule: 30 for an item with fewer than 30 games
         before this one (or before its period); else 10 for ever if it reached a rating
         of 2400, and 15 if not. Since 2014: 40, 10 and 20 in the same places.
-    init, advantage, scale : float, default=1200.0, 0.0 and 400.0
-        Rating before the first game, points added to left (home, white or first), and
-        the difference that makes the odds ten to one.
+    init : float, default=1200.0
+        Rating before the first game.
+    advantage : float or "auto", default=0.0
+        Points added to left (home, white or first). "auto": `fit` learns them, as those
+        with the least log loss of E, forward in time, a tie being ½ (see ``fit``).
+    scale : float, default=400.0
+        The difference that makes the odds ten to one.
     unseen : {"error", "prior"}, default="error"
         Whether predictions refuse names that were in no game, or rate them `init`.
 
@@ -160,6 +165,8 @@ class Elo(SequentialRating):
         Names of the items, in order of their first game.
     rating_, n_games_ : ndarray of shape (N,)
         Rating of every item (``coef_`` is the same), and its games, summed by weight.
+    advantage_ : float
+        Points of the advantage, the parameter or learned.
     before_ : ndarray of shape (n, 2)
         Ratings of left and right before each row of the last call, rows of weight 0
         included, without the advantage.
@@ -200,7 +207,7 @@ class Elo(SequentialRating):
         k: float | Literal["fide", "fide2014"] = 20.0,
         *,
         init: float = 1200.0,
-        advantage: float = 0.0,
+        advantage: float | Literal["auto"] = 0.0,
         scale: float = 400.0,
         unseen: Literal["error", "prior"] = "error",
     ) -> None:
@@ -218,7 +225,7 @@ class Elo(SequentialRating):
         return {
             "k": k,
             "init": finite_number(self, "init"),
-            "advantage": finite_number(self, "advantage"),
+            "advantage": read_advantage(self),
             "scale": positive_number(self, "scale"),
         }
 
@@ -227,7 +234,7 @@ class Elo(SequentialRating):
         return init, 0.0, init, 0.0
 
     def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
-        k, advantage = self._settings["k"], self._settings["advantage"]
+        k, advantage = self._settings["k"], self._points
         factors = K_RULES.get(k) or (k, k, k)
         steps = STEPS * self._per_point
         rule = np.array([steps, advantage, *factors, NEW_GAMES, TOP_RATING])

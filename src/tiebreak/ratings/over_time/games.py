@@ -16,7 +16,6 @@ equals that somebody won. Without any tie ν is exactly 0.
 
 from __future__ import annotations
 
-import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,13 +26,9 @@ from tiebreak.data import Pairs, check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
 from tiebreak.data.messages import list_rows
 from tiebreak.metrics.inputs import outcome_vector
-from tiebreak.ratings.inputs import check_rater, check_row_column, check_row_numbers
+from tiebreak.ratings.inputs import check_rater, check_row_numbers, check_row_periods
 
 Floats = NDArray[np.float64]
-
-# Units of dates that polars has; coarser ones become the next finer of these.
-_DATE_UNITS = {"D", "ms", "us", "ns"}
-_COARSE_UNITS = dict.fromkeys(["Y", "M", "W"], "D") | dict.fromkeys("hms", "ms")
 
 
 class Games(NamedTuple):
@@ -90,13 +85,7 @@ def check_games(
 
 def check_period(period: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Check periods: numbers, text or dates that do not decrease."""
-    column = _sortable(check_row_column(period, "period", n_rows))
-    if column.dtype.kind == "f" and not np.isfinite(column).all():
-        rows = np.flatnonzero(~np.isfinite(column))
-        raise ValueError(
-            f"period must be finite, got {len(rows)} other value(s): "
-            f"{list_rows(rows, column[rows[:5]])}."
-        )
+    column = check_row_periods(period, n_rows)
     earlier = np.flatnonzero(column[1:] < column[:-1]) + 1
     if len(earlier):
         values = plain_values(column[earlier[:5]])
@@ -126,26 +115,6 @@ def refuse_unmeasured(period: NDArray[Any], who: str, why: str) -> None:
             "np.asarray(dates, dtype='datetime64[M]').astype(int), for days "
             "'datetime64[D]' in the same place."
         )
-
-
-def _sortable(column: NDArray[Any]) -> NDArray[Any]:
-    kinds = set(map(type, column)) if column.dtype.kind == "O" else set()
-    if kinds and all(issubclass(kind, str) for kind in kinds):
-        column = column.astype(np.str_)
-    elif kinds and all(issubclass(kind, datetime.date) for kind in kinds):
-        # A date is at midnight when there are times among the dates.
-        times = any(issubclass(kind, datetime.datetime) for kind in kinds)
-        column = column.astype("datetime64[us]" if times else "datetime64[D]")
-    if column.dtype.kind == "M":
-        unit = np.datetime_data(column.dtype)[0]
-        if unit not in _DATE_UNITS:
-            column = column.astype(f"datetime64[{_COARSE_UNITS.get(unit, 'us')}]")
-    if column.dtype.kind not in "iufUM":
-        raise TypeError(
-            f"period must hold numbers, text or dates, got {column.dtype} values, for "
-            f"example {plain_values(column[:1])[0]!r} at row 0."
-        )
-    return column
 
 
 def number_sides(

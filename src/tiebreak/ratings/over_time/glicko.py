@@ -28,6 +28,7 @@ from tiebreak.ratings.over_time.base import (
     SequentialRating,
     finite_number,
     positive_number,
+    read_advantage,
     refuse_parameter,
 )
 from tiebreak.ratings.over_time.games import Games
@@ -170,15 +171,15 @@ class DeviatingRating(SequentialRating):
     init: float
     deviation: float
     max_deviation: float
-    advantage: float
+    advantage: float | Literal["auto"]
 
     def _read_settings(self) -> dict[str, Any]:
         self._check_unseen()
-        settings = {
+        settings: dict[str, Any] = {
             "init": finite_number(self, "init"),
             "deviation": positive_number(self, "deviation"),
             "max_deviation": positive_number(self, "max_deviation"),
-            "advantage": finite_number(self, "advantage"),
+            "advantage": read_advantage(self),
             "scale": 400.0,
         }
         if settings["deviation"] > settings["max_deviation"]:
@@ -195,7 +196,7 @@ class DeviatingRating(SequentialRating):
 
     def _play(self, games: Games, state: Floats, before: Floats, after: Floats) -> None:
         settings = self._settings
-        rows = games.filled(settings["advantage"])[:5]
+        rows = games.filled(self._points)[:5]
         times = np.full(len(games.outcome), np.nan)
         if games.period is not None:
             times = games.period.astype(np.float64)
@@ -245,8 +246,11 @@ class Glicko(DeviatingRating):
         Rating and deviation of an item before its first game.
     c : float, default=15.0
         Growth of the deviation: D² grows by c² per period; 0: it does not grow.
-    max_deviation, advantage : float, default=350.0 and 0.0
-        Largest deviation, and rating points added to left, for home or white.
+    max_deviation : float, default=350.0
+        Largest deviation.
+    advantage : float or "auto", default=0.0
+        Rating points added to left, for home or white. "auto": `fit` learns them, as
+        those with the least log loss of ``expected_score``, forward in time.
     unseen : {"error", "prior"}, default="error"
         Whether predictions refuse names that were in no game, or take `init` for them.
 
@@ -256,6 +260,8 @@ class Glicko(DeviatingRating):
         Names of the items, in order of their first game.
     rating_, deviation_, n_games_ : ndarray of shape (N,)
         Rating (also ``coef_``), deviation and games (summed weights) of every item.
+    advantage_ : float
+        Points of the advantage, the parameter or learned.
     before_, before_deviation_ : ndarray of shape (n, 2)
         Ratings, and deviations after their growth, of left and right at the start of
         the update of each row of the last call, without the advantage.
@@ -304,7 +310,7 @@ class Glicko(DeviatingRating):
         deviation: float = 350.0,
         c: float = 15.0,
         max_deviation: float = 350.0,
-        advantage: float = 0.0,
+        advantage: float | Literal["auto"] = 0.0,
         unseen: Literal["error", "prior"] = "error",
     ) -> None:
         self.init = init
@@ -356,7 +362,7 @@ class Glicko2(DeviatingRating):
         Volatility of every item after its last update.
     items_, rating_, deviation_, n_games_, before_, before_deviation_, history_
         As in `Glicko`; the history has a column ``volatility``.
-    tie_, slope_, threshold_, classes_ : float and ndarray
+    advantage_, tie_, slope_, threshold_, classes_ : float and ndarray
         As in `Glicko`.
 
     See Also
@@ -391,7 +397,7 @@ class Glicko2(DeviatingRating):
         volatility: float = 0.06,
         tau: float = 0.5,
         max_deviation: float = 350.0,
-        advantage: float = 0.0,
+        advantage: float | Literal["auto"] = 0.0,
         unseen: Literal["error", "prior"] = "error",
     ) -> None:
         self.init = init

@@ -65,6 +65,7 @@ from tiebreak.ratings.strengths.inference import (
     side_scales,
 )
 from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.ratings.strengths.recency import recency_weights
 from tiebreak.ratings.strengths.testing import (
     TINY_PENALTY,
     EqualStrengths,
@@ -103,7 +104,9 @@ class BradleyTerry(StrengthModel):
 
         -Σᵢ wᵢ ln P(yᵢ) + α Σⱼ θⱼ²,
 
-    a sum over comparisons, by Newton's method on the counts of *different* pairs. The
+    a sum over comparisons, by Newton's method on the counts of *different* pairs.
+    With a half-life h the weight of a row is also multiplied by 2^(-(T - t) / h), t its
+    period and T the latest one, so that old results count as fractions of new ones. The
     penalty is a normal prior on strengths with standard deviation τ = 1/√(2α). Without
     one, strengths exist only if no group of items won all its comparisons with the
     rest: otherwise `fit` refuses, with the names of the items.
@@ -118,6 +121,12 @@ class BradleyTerry(StrengthModel):
         marginal likelihood) and averages over what is plausible: strengths are then
         weighted means of fits. With plenty of results it makes no difference. 0 is
         maximum likelihood.
+    half_life : float, str or None, default=None
+        The age at which a comparison counts half, in units of `period`, in days if that
+        holds dates; or a time such as "5y", "18m", "26w", "90d" for dates. "auto": of
+        2⁻⁷, 2⁻⁶, …, 2 times the whole time, and none, the one with the least log loss
+        of five later parts of the data, each predicted from what was before it (with a
+        penalty of 0.1 where `alpha` is no positive number). None: all count the same.
     tol, max_iter : float and int, default=1e-8 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many Newton steps.
@@ -135,8 +144,10 @@ class BradleyTerry(StrengthModel):
         \|d\| at which a tie is the most probable outcome; 0 if it never is.
     advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
         γ, β and the names of the columns, only if fitted with them.
+    half_life_ : float
+        Half-life in units of `period`, or in days; inf: all rows count the same.
     wins_, ties_, losses_ : ndarray of shape (N,)
-        Summed weights of each item's comparisons.
+        Summed weights of each item's comparisons, multiplied by age.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
     n_iter_, converged_, classes_ : int, bool, ndarray
@@ -166,19 +177,23 @@ class BradleyTerry(StrengthModel):
     __module__ = "tiebreak"  # where users find it
 
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("advantage", "context", "rater"), True
+        ("advantage", "context", "period", "rater"), True
     )
+
+    half_life: float | str | None = None  # models that 0.1 saved have none of their own
 
     def __init__(
         self,
         ties: str | None = "auto",
         *,
         alpha: float | str = "auto",
+        half_life: float | str | None = None,
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
         self.ties = ties
         self.alpha = alpha
+        self.half_life = half_life
         self.tol = tol
         self.max_iter = max_iter
 
@@ -187,6 +202,7 @@ class BradleyTerry(StrengthModel):
         X: Any,
         y: ArrayLike | None = None,
         *,
+        period: ArrayLike | None = None,
         advantage: ArrayLike | None = None,
         context: Any = None,
         rater: ArrayLike | None = None,
@@ -201,11 +217,15 @@ class BradleyTerry(StrengthModel):
             partitions (:mod:`tiebreak.outofcore`); then the others name columns.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
+        period : array-like of shape (n,), optional
+            When: numbers or dates, in any order. Needed for a `half_life`; without one
+            it has no influence, so that searches may hand it to every candidate.
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left: an advantage is 1 at home or first, 0 on
             neutral ground, -1 if right has it. The size of the effects is learned.
         rater, sample_weight : array-like of shape (n,), optional
-            Who compared, for standard errors only; and weights, 2 is as two rows.
+            Who compared, for standard errors only; and weights, 2 is as two rows and
+            ½ as half a row, also in standard errors.
 
         Returns
         -------
@@ -215,24 +235,29 @@ class BradleyTerry(StrengthModel):
         if (parts := as_partitioned(X)) is not None:
             columns = {"advantage": advantage, "context": context, "rater": rater}
             columns |= {"y": y, "sample_weight": sample_weight}
+            if self.half_life is not None:
+                columns["period"] = period
             return self._keep(parts.fit_model(self, **columns))
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_rows = results.n_rows
         covariates, context_names = check_row_covariates(advantage, context, n_rows)
         raters = check_rater(rater, n_rows)
+        present = results.take(covariates)
+        weight, half_life = recency_weights(self, results, present, period)
         counts = count_comparisons(
             results.left,
             results.right,
             results.outcome,
-            results.weight,
+            weight,
             len(results.names),
-            results.take(covariates),
+            present,
             None if raters is None else results.take(raters),
         )
         _check_existence(counts, results.names, self.ties, self.alpha)
         self._forget()
         self.classes_ = OUTCOMES.copy()
         self.items_ = results.names
+        self.half_life_ = half_life
         self._count(counts)
         self._solve(has_advantage=advantage is not None)
         if context_names is not None:

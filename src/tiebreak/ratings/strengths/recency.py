@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Old comparisons count less: weights by age, and the half-life that predicts best.
+
+With a half-life h a row of period t weighs 2^(-(T - t) / h) of its own weight, where T
+is the latest period of the rows that are present. Dates are measured in days. A weight
+is a count, so a row of two half-lives ago is a quarter of a comparison. No row counts
+less than 2⁻⁶⁰, so that no item is forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from tiebreak.data import Pairs
+from tiebreak.data.columns import plain_values
+from tiebreak.ratings.inputs import Results, check_row_column, check_row_periods
+
+Floats = NDArray[np.float64]
+
+_DAYS = {"d": 1.0, "w": 7.0, "m": 365.25 / 12, "y": 365.25}
+_TEXT = re.compile(r"(\d+\.?\d*|\.\d+)\s*([dwmy])")
+_LARGEST_AGE = 60.0  # half-lives
+_BLOCKS = 5
+# Half-lives that are tried, as multiples of the time from first to last.
+_TRIED = 2.0 ** np.arange(-7, 2)
+_PENALTY = 0.1
+
+
+def recency_weights(
+    model: Any, results: Results, covariates: Floats, period: ArrayLike | None
+) -> tuple[Floats, float]:
+    """Give the weights of the present rows by age, and the half-life (inf: none).
+
+    `model` is a BradleyTerry, which is not changed; covariates (m, q) are of the m
+    present rows, `period` is of all n rows.
+    """
+    if model.half_life is None:
+        if period is not None:  # also where it has no influence it must fit the rows
+            check_row_column(period, "period", results.n_rows)
+        return results.weight, np.inf
+    half_life, in_days = read_half_life(model.half_life)
+    if period is None:
+        raise ValueError(
+            f"{type(model).__name__} got half_life={model.half_life!r} but no times; "
+            "expected fit(..., period=...) with a number or date for each row. Give "
+            "it, or set half_life=None, and all rows count the same."
+        )
+    times = results.take(_measure(period, results.n_rows, in_days, model.half_life))
+    if half_life is None:
+        half_life = _learn(model, results, covariates, times)
+    return results.weight * _fade(times, half_life), half_life
+
+
+def read_half_life(value: Any) -> tuple[float | None, bool]:
+    """Give a half-life as a number, None for "auto", and whether it is in days."""
+    if isinstance(value, str) and value == "auto":
+        return None, False
+    if isinstance(value, str):
+        found = _TEXT.fullmatch(value.strip().lower())
+        if found is not None and float(found[1]) > 0:
+            return float(found[1]) * _DAYS[found[2]], True
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and 0.0 < float(value) < np.inf:
+        return float(value), False
+    raise ValueError(
+        "half_life must be a positive number in units of period (days for dates), a "
+        "time such as '5y', '18m', '26w' or '90d' for dates, 'auto' or None; got "
+        f"{value!r}."
+    )
+
+
+def _measure(period: ArrayLike, n_rows: int, in_days: bool, asked: Any) -> Floats:
+    """Give periods as numbers, dates as days."""
+    column = check_row_periods(period, n_rows)
+    if column.dtype.kind == "U":
+        raise TypeError(
+            "half_life needs numbers or dates as period, because weights fall with the "
+            f"time between them; got the text {plain_values(column[:1])[0]!r} at row "
+            "0. For dates try np.asarray(period, dtype='datetime64[D]')."
+        )
+    if column.dtype.kind == "M":
+        return (column - np.datetime64(0, "D")) / np.timedelta64(1, "D")
+    if in_days:
+        raise ValueError(
+            f"half_life={asked!r} is a time, but period holds numbers, whose unit is "
+            "not known; give half_life as a number of them, or period as dates."
+        )
+    return column.astype(np.float64)
+
+
+def _fade(times: Floats, half_life: float) -> Floats:
+    age = (times.max() - times) / half_life
+    return np.exp2(-np.minimum(age, _LARGEST_AGE))
+
+
+def _learn(model: Any, results: Results, covariates: Floats, times: Floats) -> float:
+    """Choose the half-life with the least log loss, forward in time.
+
+    The time is cut so that six blocks have about equal numbers of rows; each but the
+    first is predicted from all rows before it. Rows with a new item are left out.
+    """
+    order = np.argsort(times, kind="stable")
+    n, ordered = len(order), times[order]
+    # Periods are not divided: a block begins with the first row of one.
+    begins = np.searchsorted(
+        ordered, ordered[n * np.arange(1, _BLOCKS + 1) // (_BLOCKS + 1)]
+    )
+    tried = [*(_TRIED * (ordered[-1] - ordered[0])).tolist(), np.inf]
+    losses, n_rows = np.zeros(len(tried)), 0
+    fresh = clone(model).set_params(half_life=None)
+    if not isinstance(model.alpha, Real) or model.alpha == 0:
+        # Early rows are few, and then strengths need not be finite.
+        fresh.set_params(alpha=_PENALTY)
+    for begin, end in pairwise([*np.unique(begins[begins > 0]), n]):
+        train, test = order[:begin], order[begin:end]
+        seen = np.zeros(len(results.names), dtype=bool)
+        seen[results.left[train]] = seen[results.right[train]] = True
+        test = test[seen[results.left[test]] & seen[results.right[test]]]
+        n_rows += len(test)
+        for k, half_life in enumerate(tried if len(test) else []):
+            weight = results.weight[train] * _fade(times[train], half_life)
+            _fit(fresh, results, covariates, train, weight)
+            losses[k] += _log_loss(fresh, results, covariates, test)
+    if n_rows == 0:
+        raise ValueError(
+            "half_life='auto' predicts later rows from earlier ones, and no row has "
+            f"two items of an earlier block; there are {len(np.unique(times))} "
+            "period(s). Give half_life as a number, or None."
+        )
+    return tried[int(losses.argmin())]
+
+
+def _fit(
+    model: Any,
+    results: Results,
+    covariates: Floats,
+    rows: NDArray[np.int64],
+    weight: Floats,
+) -> None:
+    """Fit a model of strengths to some rows, covariates as context."""
+    pairs, context = _of_rows(results, covariates, rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what can be said is said of all rows
+        model.fit(pairs, results.outcome[rows], context=context, sample_weight=weight)
+
+
+def _log_loss(
+    model: Any, results: Results, covariates: Floats, rows: NDArray[np.int64]
+) -> float:
+    pairs, context = _of_rows(results, covariates, rows)
+    proba = model.predict_proba(pairs, context=context)
+    happened = proba[np.arange(len(rows)), results.outcome[rows] + 1]
+    # An outcome that was never seen before is impossible for all half-lives.
+    return -float(results.weight[rows] @ np.log(np.maximum(happened, 1e-15)))
+
+
+def _of_rows(
+    results: Results, covariates: Floats, rows: NDArray[np.int64]
+) -> tuple[Pairs, Floats | None]:
+    left, right = results.left[rows], results.right[rows]
+    context = covariates[rows] if covariates.shape[1] else None
+    return Pairs._of(None, left, right, results.names), context

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``advantage="auto"`` of Elo, Glicko and Glicko-2."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.ratings.random_games import random_games
+from tiebreak import Pairs, load, save
+from tiebreak.ratings import Elo, Glicko, Glicko2
+
+MODELS = [Elo, Glicko, Glicko2]
+every_model = pytest.mark.parametrize("model", MODELS)
+ONE = Pairs(None, ["item 0"], ["item 1"])
+
+
+def simulate(rng, points, n=12_000, n_items=20, tied=0.0, at_home=None):
+    """Draw games of players whose ratings do not change; ties keep the mean score."""
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    rating = rng.normal(0, 120, n_items)
+    home = np.ones(n) if at_home is None else rng.choice(at_home, n)
+    ahead = rating[left] - rating[right] + points * home
+    expected = 1 / (1 + 10 ** (-ahead / 400))
+    # With a chance of t min(E, 1 - E) for half a win taken from both, E is the mean.
+    tie = 2 * tied * np.minimum(expected, 1 - expected)
+    draw = rng.random(n)
+    y = np.where(draw < tie, 0, np.where(draw < tie / 2 + expected, -1, 1))
+    return Pairs(None, left, right, names=np.arange(n_items)), y, home
+
+
+def forward_loss(model, points, pairs, y, advantage=None, **columns):
+    """Sum the log loss of expected scores in one pass, by the public interface."""
+    unit = np.ones(len(y)) if advantage is None else np.asarray(advantage)
+    fitted = model(advantage=points).fit(pairs, y, advantage=points * unit, **columns)
+    gap = fitted.before_[:, 0] - fitted.before_[:, 1] + points * unit
+    if model is not Elo:
+        variance = (fitted.before_deviation_**2).sum(axis=1)
+        q = np.log(10) / 400
+        gap = gap / np.sqrt(1 + 3 * q**2 * variance / np.pi**2)
+    expected = 1 / (1 + 10 ** (-gap / 400))
+    score = (1 - np.asarray(y)) / 2
+    loss = -score * np.log(expected) - (1 - score) * np.log(1 - expected)
+    weight = columns.get("sample_weight")
+    return float(np.average(loss, weights=weight) * len(y))
+
+
+@every_model
+@pytest.mark.parametrize("points", [0.0, 60.0, -100.0])
+@pytest.mark.parametrize("tied", [0.0, 0.6])
+def test_the_advantage_of_a_simulation_is_found(model, points, tied, rng):
+    pairs, y, _ = simulate(rng, points, tied=tied)
+    found = model(advantage="auto").fit(pairs, y).advantage_
+    # Its standard error is about 173.7 / √(12000 / 4) = 3.2 points.
+    assert found == pytest.approx(points, abs=11)
+
+
+@every_model
+def test_rows_say_who_has_how_much_of_it(model, rng):
+    pairs, y, home = simulate(rng, 80.0, n=20_000, at_home=[1.0, 0.0, -1.0])
+    fitted = model(advantage="auto").fit(pairs, y, advantage=home)
+    assert fitted.advantage_ == pytest.approx(80, abs=12)
+    half = model(advantage="auto").fit(pairs, y, advantage=2 * home)
+    assert half.advantage_ == pytest.approx(fitted.advantage_ / 2, abs=0.01)
+    wrong = model(advantage="auto").fit(pairs, y, advantage=-home)
+    assert wrong.advantage_ == pytest.approx(-fitted.advantage_, abs=0.01)
+
+
+@every_model
+@pytest.mark.parametrize("dated", [False, True])
+def test_it_is_the_best_of_a_grid(model, dated, rng):
+    games = random_games(rng, 400)
+    home = rng.choice([1.0, 0.0, -1.0], 400)
+    columns = {"period": games.period} if dated else {}
+    columns |= {"advantage": home, "sample_weight": games.weight}
+    fitted = model(advantage="auto").fit(games.pairs, games.y, **columns)
+    losses = {
+        points: forward_loss(model, points, games.pairs, games.y, **columns)
+        for points in np.arange(-800.0, 801.0, 10.0)
+    }
+    best = min(losses, key=losses.get)
+    assert abs(fitted.advantage_ - best) <= 10
+    reached = forward_loss(model, fitted.advantage_, games.pairs, games.y, **columns)
+    assert reached <= losses[best] + 1e-9
+    for near in (-0.5, 0.5):
+        points = fitted.advantage_ + near
+        assert reached < forward_loss(model, points, games.pairs, games.y, **columns)
+
+
+@every_model
+def test_a_learned_advantage_rates_as_the_same_number_does(model, rng):
+    games = random_games(rng, 300)
+    home = rng.choice([1.0, 0.0], 300)
+    learned = model(advantage="auto").fit(games.pairs, games.y, advantage=home)
+    points = learned.advantage_
+    given = model(advantage=points).fit(games.pairs, games.y, advantage=points * home)
+    more, y = games.pairs[:20], games.y[:20]
+    for _ in range(2):
+        assert given.advantage_ == learned.advantage_ == points
+        assert_array_equal(learned.rating_, given.rating_)
+        assert_array_equal(learned.before_, given.before_)
+        assert learned.history_.equals(given.history_)
+        assert (learned.tie_, learned.slope_) == (given.tie_, given.slope_)
+        assert_array_equal(learned.predict_proba(more), given.predict_proba(more))
+        for value in (0.0, 1.0, home[:20]):
+            asked = {"advantage": points * value}
+            for name in ("predict", "expected_score", "decision_function"):
+                found = getattr(learned, name)(more, advantage=value)
+                assert_array_equal(found, getattr(given, name)(more, **asked))
+            found = learned.score(more, y, advantage=value)
+            assert found == given.score(more, y, **asked)
+        # It is kept by later games, with their own rows or for all of them.
+        learned.partial_fit(more, y, advantage=home[:20]).partial_fit(more, y)
+        given.partial_fit(more, y, advantage=points * home[:20]).partial_fit(more, y)
+
+
+@every_model
+def test_exchanged_sides_have_the_opposite_advantage(model, rng):
+    games = random_games(rng, 300)
+    swapped = Pairs(None, games.right, games.left)
+    here = model(advantage="auto").fit(games.pairs, games.y)
+    there = model(advantage="auto").fit(swapped, -games.y)
+    assert there.advantage_ == pytest.approx(-here.advantage_, abs=0.01)
+    order = [here.items_.tolist().index(name) for name in there.items_]
+    assert_allclose(there.rating_, here.rating_[order], atol=0.01)
+    assert_allclose(
+        there.predict_proba(swapped),
+        here.predict_proba(games.pairs)[:, ::-1],
+        atol=1e-4,
+    )
+
+
+@every_model
+def test_a_number_is_stored_and_a_saved_model_keeps_what_was_learned(
+    model, rng, tmp_path
+):
+    games = random_games(rng, 200)
+    assert model().fit(games.pairs, games.y).advantage_ == 0.0
+    assert model(advantage=35).fit(games.pairs, games.y).advantage_ == 35.0
+    fitted = model(advantage="auto").fit(games.pairs, games.y)
+    again = load(save(fitted, tmp_path / "model"))
+    assert again.advantage == "auto"
+    assert again.advantage_ == fitted.advantage_ != 0.0
+    assert_array_equal(again.predict_proba(ONE), fitted.predict_proba(ONE))
+    assert_array_equal(
+        again.partial_fit(ONE, [-1]).rating_, fitted.partial_fit(ONE, [-1]).rating_
+    )
+
+
+@every_model
+def test_what_cannot_be_learned_is_refused(model):
+    pairs, y = Pairs(None, ["a", "b", "a"], ["b", "c", "c"]), [-1, 1, 0]
+    with pytest.raises(ValueError, match="'auto', and partial_fit learns none"):
+        model(advantage="auto").partial_fit(pairs, y)
+    for weight, home in [(None, [0, 0, 0]), ([1, 0, 1], [0, 1, 0])]:
+        with pytest.raises(ValueError, match="advantage is 0 in every row"):
+            columns = {"advantage": home, "sample_weight": weight}
+            model(advantage="auto").fit(pairs, y, **columns)
+    for wrong in ("home", None, np.inf, True):
+        with pytest.raises(ValueError, match="expected a finite number or 'auto'"):
+            model(advantage=wrong).fit(pairs, y)
+    fitted = model(advantage="auto").fit(pairs, y).set_params(advantage=20.0)
+    with pytest.raises(ValueError, match=r"advantage was 'auto' and is 20\.0"):
+        fitted.partial_fit(pairs, y)
+
+
+@every_model
+@pytest.mark.parametrize("winner", [-1, 1])
+def test_a_side_that_always_wins_has_the_largest_advantage(model, winner):
+    pairs = Pairs(None, list("abc") * 20, list("bca") * 20)
+    with pytest.warns(UserWarning, match="no advantage is large enough"):
+        fitted = model(advantage="auto").fit(pairs, np.full(60, winner))
+    assert fitted.advantage_ == pytest.approx(-800 * winner, rel=0.001)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``half_life`` of BradleyTerry: old comparisons count less."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from tiebreak import Pairs, load, save
+from tiebreak.ratings import BradleyTerry
+from tiebreak.selection import PeriodSplit, evaluate_forward
+
+NAMES = np.array([f"i{k}" for k in range(8)])
+
+
+def simulate(rng, n=1200, drift=0.0, n_periods=60):
+    """Draw comparisons of items whose strengths walk at random."""
+    steps = rng.normal(size=(n_periods, 8))
+    steps[1:] *= drift
+    theta = np.cumsum(steps, axis=0)
+    period = np.sort(rng.integers(0, n_periods, n))
+    left = rng.integers(0, 8, n)
+    right = (left + rng.integers(1, 8, n)) % 8
+    d = theta[period, right] - theta[period, left] + rng.logistic(size=n)
+    y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+    return Pairs(None, left, right, names=NAMES), y, period
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_a_half_life_is_a_weight_by_age(ties, rng):
+    pairs, y, period = simulate(rng, 300)
+    order = rng.permutation(300)  # any order of rows
+    pairs, y, period = pairs[order], y[order], period[order]
+    weight = rng.choice([0.5, 1.0, 2.0], 300)
+    home, rater = rng.choice([0.0, 1.0], 300), rng.integers(0, 9, 300)
+    columns = {"advantage": home, "rater": rater}
+    found = BradleyTerry(ties, alpha=0.1, half_life=12.5).fit(
+        pairs, y, period=period, sample_weight=weight, **columns
+    )
+    by_hand = weight * 0.5 ** ((period.max() - period) / 12.5)
+    same = BradleyTerry(ties, alpha=0.1)
+    same.fit(pairs, y, sample_weight=by_hand, **columns)
+    assert found.half_life_ == 12.5
+    assert same.half_life_ == np.inf
+    assert_allclose(found.strength_, same.strength_, atol=1e-12)
+    assert found.advantage_ == pytest.approx(same.advantage_, abs=1e-12)
+    assert_allclose(found.standard_errors(), same.standard_errors(), rtol=1e-9)
+    assert (found.wins_ + found.ties_ + found.losses_).sum() == pytest.approx(
+        2 * by_hand.sum()
+    )
+
+
+def test_two_rows_one_half_life_ago_are_one_row_now(rng):
+    pairs, y, _ = simulate(rng, 200)
+    rows = np.r_[np.arange(200), np.arange(200), 0]
+    period = np.r_[np.zeros(400), 3.0]
+    old = BradleyTerry(alpha=0.1, half_life=3.0).fit(
+        pairs[rows], y[rows], period=period
+    )
+    rows = np.r_[np.arange(200), 0]
+    now = BradleyTerry(alpha=0.1).fit(pairs[rows], y[rows])
+    assert_allclose(old.strength_, now.strength_, atol=1e-12)
+    for kind in ("model", "sandwich"):
+        errors = [model.standard_errors(kind=kind) for model in (old, now)]
+        assert_allclose(*errors, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("5y", 5 * 365.25),
+        ("18m", 1.5 * 365.25),
+        ("26w", 182),
+        (" 90 D", 90),
+        ("1.5d", 1.5),
+    ],
+)
+def test_times_in_words_are_days(text, days, rng):
+    pairs, y, period = simulate(rng, 200)
+    date = np.datetime64("2020-02-27") + 30 * period
+    found = BradleyTerry(alpha=0.1, half_life=text).fit(pairs, y, period=date)
+    same = BradleyTerry(alpha=0.1, half_life=days).fit(pairs, y, period=30 * period)
+    assert found.half_life_ == pytest.approx(days)
+    assert_allclose(found.strength_, same.strength_, atol=1e-9)
+
+
+def test_dates_of_all_types_are_the_same(rng):
+    pairs, y, period = simulate(rng, 200)
+    date = np.datetime64("1969-12-01") + period
+    found = [
+        BradleyTerry(alpha=0.1, half_life=20).fit(pairs, y, period=when).strength_
+        for when in (
+            date,
+            date.astype("datetime64[ns]"),
+            [datetime.date.fromisoformat(str(one)) for one in date],
+            pd.Series(pd.to_datetime(date)),
+            period,
+        )
+    ]
+    for other in found[1:]:
+        assert_allclose(other, found[0], atol=1e-12)
+
+
+def test_absent_rows_have_no_age(rng):
+    pairs, y, period = simulate(rng, 300)
+    weight = np.where(period < 50, 1.0, 0.0)
+    kept = period < 50
+    model = BradleyTerry(alpha=0.1, half_life=5.0)
+    found = clone(model).fit(pairs, y, period=period, sample_weight=weight)
+    same = clone(model).fit(pairs[kept], y[kept], period=period[kept])
+    assert_allclose(found.strength_, same.strength_, atol=1e-12)
+
+
+def test_a_very_old_item_is_not_forgotten(rng):
+    pairs, y, period = simulate(rng, 300)
+    old = Pairs(None, ["ancient", "i0"], ["i0", "i1"])
+    both = Pairs(
+        None,
+        np.r_[old.names[old.left], NAMES[pairs.left]],
+        np.r_[old.names[old.right], NAMES[pairs.right]],
+    )
+    when = np.r_[-1e9, -1e9, period]
+    model = BradleyTerry(alpha=0.1, half_life=1.0).fit(
+        both, np.r_[-1, 1, y], period=when
+    )
+    assert model.strength_[model.items_ == "ancient"] == pytest.approx(0.0, abs=1.0)
+    assert model.converged_
+
+
+def test_the_half_life_is_that_of_a_plain_loop(rng):
+    pairs, y, period = simulate(rng, drift=0.25)
+    home = rng.choice([0.0, 1.0], len(y))
+    model = BradleyTerry("rao-kupper", alpha=0.2, half_life="auto")
+    chosen = model.fit(pairs, y, period=period, advantage=home).half_life_
+    tried = [59 * 2.0**k for k in range(-7, 2)] + [None]
+    # Six equal parts of the rows, moved to where a period begins.
+    begins = [int(np.flatnonzero(period == period[200 * k])[0]) for k in range(1, 6)]
+    loss = dict.fromkeys(tried, 0.0)
+    for begin, end in zip(begins, [*begins[1:], len(y)], strict=True):
+        for half_life in tried:
+            past = BradleyTerry("rao-kupper", alpha=0.2, half_life=half_life).fit(
+                pairs[:begin], y[:begin], period=period[:begin], advantage=home[:begin]
+            )
+            proba = past.predict_proba(pairs[begin:end], advantage=home[begin:end])
+            happened = proba[np.arange(end - begin), y[begin:end] + 1]
+            loss[half_life] -= np.log(happened).sum()
+    best = min(loss, key=loss.get)
+    assert chosen == (np.inf if best is None else best)
+    same = BradleyTerry("rao-kupper", alpha=0.2, half_life=chosen)
+    same.fit(pairs, y, period=period, advantage=home)
+    assert_allclose(model.strength_, same.strength_, atol=1e-12)
+
+
+def test_strengths_that_stay_want_a_long_memory_and_others_a_short_one(rng):
+    steady = BradleyTerry(half_life="auto")
+    pairs, y, period = simulate(rng, 3000)
+    assert steady.fit(pairs, y, period=period).half_life_ >= 59
+    pairs, y, period = simulate(rng, 3000, drift=0.4)
+    moving = clone(steady).fit(pairs, y, period=period)
+    assert moving.half_life_ <= 15
+    models = {"moving": steady, "all": BradleyTerry(alpha=0.1)}
+    result = evaluate_forward(models, pairs, y, period=period)
+    difference = result.difference("moving", "all")
+    assert difference.mean < -2 * difference.standard_error
+
+
+def test_rows_may_be_swapped_and_shuffled(rng):
+    pairs, y, period = simulate(rng, 400, drift=0.2)
+    here = BradleyTerry(half_life="auto").fit(pairs, y, period=period)
+    order = rng.permutation(400)
+    swapped = Pairs(None, pairs.right, pairs.left, names=NAMES)[order]
+    there = BradleyTerry(half_life="auto").fit(swapped, -y[order], period=period[order])
+    assert there.half_life_ == here.half_life_
+    assert_allclose(there.strength_, here.strength_, atol=1e-9)
+
+
+def test_a_saved_model_keeps_its_half_life(rng, tmp_path):
+    pairs, y, period = simulate(rng, 300)
+    model = BradleyTerry(alpha=0.1, half_life="auto").fit(pairs, y, period=period)
+    again = load(save(model, tmp_path / "model"))
+    assert (again.half_life, again.half_life_) == ("auto", model.half_life_)
+    assert_array_equal(again.predict_proba(pairs), model.predict_proba(pairs))
+
+
+@pytest.mark.parametrize(
+    "half_life", [0, -1.0, np.inf, np.nan, True, "5", "5x", "y", "0y"]
+)
+def test_what_is_no_half_life_is_refused(half_life, rng):
+    pairs, y, period = simulate(rng, 100)
+    with pytest.raises(ValueError, match="half_life must be a positive number"):
+        BradleyTerry(half_life=half_life).fit(pairs, y, period=period)
+
+
+def test_what_has_no_time_is_refused(rng):
+    pairs, y, period = simulate(rng, 100)
+    for half_life in (3.0, "5y", "auto"):
+        model = BradleyTerry(alpha=0.1, half_life=half_life)
+        with pytest.raises(
+            ValueError, match=r"but no times; expected fit\(\.\.\., per"
+        ):
+            model.fit(pairs, y)
+        with pytest.raises(ValueError, match="period has 99 values"):
+            model.fit(pairs, y, period=period[1:])
+        with pytest.raises(TypeError, match=r"numbers or dates as period.*'0'"):
+            model.fit(pairs, y, period=np.where(period < 0, "a", "0"))
+    with pytest.raises(ValueError, match="'5y' is a time, but period holds numbers"):
+        BradleyTerry(half_life="5y").fit(pairs, y, period=period)
+    with pytest.raises(
+        ValueError, match=r"two items of an earlier block; there are 1 "
+    ):
+        BradleyTerry(half_life="auto").fit(pairs, y, period=np.zeros(100))
+
+
+def test_a_period_without_a_half_life_has_no_influence(rng):
+    pairs, y, period = simulate(rng, 200)
+    plain = BradleyTerry(alpha=0.1).fit(pairs, y)
+    for when in (period, period.astype(str)):
+        dated = BradleyTerry(alpha=0.1).fit(pairs, y, period=when)
+        assert_array_equal(dated.strength_, plain.strength_)
+    with pytest.raises(ValueError, match="period has 3 values"):
+        BradleyTerry(alpha=0.1).fit(pairs, y, period=[1, 2, 3])
+
+
+def test_a_search_hands_periods_on(rng):
+    pairs, y, period = simulate(rng, 600, drift=0.4)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            BradleyTerry(alpha=0.1),
+            {"half_life": [None, 5.0, 20.0]},
+            cv=PeriodSplit(3),
+            scoring="neg_log_loss",
+            error_score="raise",
+        )
+        search.fit(pairs, y, period=period)
+    assert search.best_params_["half_life"] in (5.0, 20.0)
