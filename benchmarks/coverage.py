@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether intervals, ranks and groups of strengths hold: ``python -m benchmarks.coverage``.
+
+Tournaments of known strengths are drawn again and again, rated with the default model,
+and every statement is compared with the truth. Columns: share of ratings, and of
+differences of two ratings, inside their 95 % intervals; share of tournaments in which
+all statements about ranks and groups together are true; share of tournaments in which
+any two items were called different.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+
+from tiebreak import BradleyTerry, Pairs
+from tiebreak.datasets import load_worldcup2022
+from tiebreak.ratings.strengths.inference import Separation
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Schedule = tuple[Ints, Ints]
+
+
+def round_robin(n: int, games: float, rng: np.random.Generator) -> Schedule:
+    """All pairs as often as possible, the last round drawn at random."""
+    left, right = np.triu_indices(n, 1)
+    chosen = np.resize(rng.permutation(len(left)), max(1, round(n * games / 2)))
+    return left[chosen], right[chosen]
+
+
+def world_cup(n: int, games: float, rng: np.random.Generator) -> Schedule:
+    """The 64 matches of 2022, repeated; 32 items."""
+    pairs = load_worldcup2022().pairs
+    times = max(1, round(games / 4))
+    return np.tile(pairs.left, times), np.tile(pairs.right, times)
+
+
+def hub(n: int, games: float, rng: np.random.Generator) -> Schedule:
+    """One item meets all the others, who never meet each other."""
+    m = max(1, round(n * games / 2))
+    return np.zeros(m, dtype=np.int64), 1 + np.resize(np.arange(n - 1), m)
+
+
+def power_law(n: int, games: float, rng: np.random.Generator) -> Schedule:
+    """Item k takes part with a chance proportional to 1/k."""
+    share = 1.0 / np.arange(1, n + 1)
+    share /= share.sum()
+    m = max(1, round(n * games / 2))
+    left, right = rng.choice(n, m, p=share), rng.choice(n, m, p=share)
+    right[left == right] = (right[left == right] + 1) % n
+    return left, right
+
+
+SCHEDULES: dict[str, Callable[[int, float, np.random.Generator], Schedule]] = {
+    "round robin": round_robin,
+    "world cup": world_cup,
+    "hub": hub,
+    "power law": power_law,
+}
+
+
+def davidson(d: Floats) -> Floats:
+    """About 23 % ties between equals."""
+    odds = np.stack([np.exp(-d / 2), np.full(len(d), 0.6), np.exp(d / 2)], axis=1)
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def rao_kupper(d: Floats) -> Floats:
+    """About 20 % ties between equals."""
+    left, right = expit(-d - 0.4), expit(d - 0.4)
+    return np.stack([left, 1 - left - right, right], axis=1)
+
+
+def no_ties(d: Floats) -> Floats:
+    """Bradley and Terry."""
+    return np.stack([expit(-d), 0 * d, expit(d)], axis=1)
+
+
+def thurstone(d: Floats) -> Floats:
+    """Normal instead of logistic, fitted by Bradley and Terry: not quite the model."""
+    return np.stack([ndtr(-d / 1.702), 0 * d, ndtr(d / 1.702)], axis=1)
+
+
+# The truth, and the tie model that is fitted.
+TRUTHS: dict[str, tuple[Callable[[Floats], Floats], str | None]] = {
+    "davidson": (davidson, "davidson"),
+    "rao-kupper": (rao_kupper, "rao-kupper"),
+    "no ties": (no_ties, None),
+    "thurstone": (thurstone, None),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A tournament to be drawn again and again."""
+
+    schedule: str = "round robin"
+    truth: str = "davidson"
+    n_items: int = 20
+    games: float = 3  # of an item
+    spread: float | None = 0.8  # of the strengths; None: drawn from the prior
+    raters: int | None = None  # who vote; each has an own opinion of every item
+    opinion: float = 0.0  # standard deviation of these
+    alpha: float | str = "auto"
+
+
+def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
+    """Give a fitted model of one tournament, and the strengths of its items."""
+    rng = np.random.default_rng(seed)
+    spread = setting.spread
+    if spread is None:
+        spread = min(abs(rng.standard_cauchy()), 20.0)
+    n = 32 if setting.schedule == "world cup" else setting.n_items
+    theta = spread * rng.standard_normal(n)
+    left, right = SCHEDULES[setting.schedule](n, setting.games, rng)
+    d, given = theta[right] - theta[left], {}
+    if setting.raters is not None:
+        rater = rng.integers(setting.raters, size=len(left))
+        own = setting.opinion * rng.standard_normal((setting.raters, n))
+        d = d + own[rater, right] - own[rater, left]
+        given["rater"] = rater
+    probability, ties = TRUTHS[setting.truth]
+    share = probability(d).cumsum(axis=1)
+    outcome = (rng.random(len(d))[:, None] > share[:, :2]).sum(axis=1) - 1
+    model = BradleyTerry(ties, alpha=setting.alpha)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(Pairs(None, left, right), outcome, **given)
+    theta = theta[model.items_]
+    return model, theta - theta.mean()
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Shares of statements that were true."""
+
+    ratings: float
+    differences: float
+    statements: float
+    separated: float
+    width: float  # of the interval of a rating, mean
+
+
+def judge(model: Any, truth: Floats) -> tuple[float, float, bool, bool, float]:
+    """Compare all statements about one tournament with the truth."""
+    lower, upper = model.intervals().T
+    strengths = model.distribution()
+    i, j = np.triu_indices(len(truth), 1)
+    gap, apart = strengths.differences(i, j), truth[j] - truth[i]
+    inside = (gap.quantile(0.025) <= apart) & (apart <= gap.quantile(0.975))
+    found = Separation.of(strengths, 0.95, model._components())
+    surely = np.zeros((len(truth), len(truth)), dtype=bool)
+    _, better = found._apart(np.arange(len(truth)))
+    surely |= better
+    wrong = surely & ~(truth[:, None] > truth[None, :])
+    ranks = found.ranks()
+    order = 1 + (truth[None, :] > truth[:, None]).sum(axis=1)
+    last = len(truth) - (truth[None, :] < truth[:, None]).sum(axis=1)
+    # Equal items share all ranks between these; an interval must meet them.
+    ranked = ((ranks[:, 0] <= last) & (order <= ranks[:, 1])).all()
+    ratings = ((lower <= truth) & (truth <= upper)).mean()
+    right = not wrong.any() and bool(ranked)
+    return ratings, inside.mean(), right, bool(surely.any()), float((upper - lower).mean())
+
+
+def one(setting: Setting, seed: tuple[int, ...]) -> tuple[float, ...] | None:
+    """Draw and judge one tournament; None if nothing but ties came out."""
+    model, truth = play(setting, seed)
+    if math.isinf(model.tie_):
+        return None
+    return judge(model, truth)
+
+
+def measure(
+    setting: Setting, n_tournaments: int, seed: int = 0, jobs: int = 1
+) -> Coverage:
+    """Draw tournaments, and give the shares of true statements."""
+    work = (delayed(one)(setting, (seed, k)) for k in range(n_tournaments))
+    found = [row for row in Parallel(jobs)(work) if row is not None]
+    return Coverage(*np.mean(np.array(found, dtype=np.float64), axis=0).tolist())
+
+
+SETTINGS: list[Setting] = [
+    *(
+        Setting(schedule, games=games, spread=spread)
+        for schedule, games in [
+            ("round robin", 1),
+            ("round robin", 3),
+            ("round robin", 30),
+            ("round robin", 400),
+            ("world cup", 4),
+            ("hub", 4),
+            ("power law", 6),
+        ]
+        for spread in (0.0, 0.3, 0.8, 1.5)
+    ),
+    *(
+        Setting(truth=truth, games=games)
+        for truth in ("rao-kupper", "no ties", "thurstone")
+        for games in (3, 30)
+    ),
+    *(Setting(games=games, spread=None) for games in (1, 3, 30)),
+    *(
+        Setting(n_items=12, games=60, raters=raters, opinion=opinion)
+        for raters in (1, 2, 5, 20, 200)
+        for opinion in (0.0,)
+    ),
+]
+
+
+def main() -> None:
+    """Measure every setting and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", type=int, default=200, help="tournaments of a setting")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    print("| schedule | truth | games | spread | raters | ratings | differences |")
+    print("| all ranks and groups | any two separated | width |")
+    for setting in SETTINGS:
+        found = measure(setting, options.n, jobs=options.jobs)
+        spread = "prior" if setting.spread is None else f"{setting.spread:g}"
+        raters = "–" if setting.raters is None else str(setting.raters)
+        cells = [setting.schedule, setting.truth, f"{setting.games:g}", spread, raters]
+        shares = (found.ratings, found.differences, found.statements, found.separated)
+        cells += [f"{share:.3f}" for share in shares] + [f"{found.width:.2f}"]
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
