@@ -126,7 +126,11 @@ def choose_model(
     model = models[asked]()
     if alpha is not None:
         set_alpha(model, alpha)
-    elif isinstance(model, BradleyTerry) and checks is not None and not checks.ok:
+    elif (
+        isinstance(model, BradleyTerry)
+        and checks is not None
+        and not checks.has_maximum_likelihood
+    ):
         model.set_params(alpha=_PENALTY)
         reason += (
             f" A penalty alpha = {_PENALTY} keeps strengths finite, because some items "

@@ -78,7 +78,8 @@ def _about_quality(answer: RankAnswer) -> list[str]:
         if ours["log_loss"] is not None and not useful:
             gain = ours["accuracy"] - base["accuracy"]
             said.append(_about_probabilities(gain, answer.tuning is not None))
-    uncertain = answer.checks is not None and not answer.checks.ok
+    checks = answer.checks
+    uncertain = checks is not None and not checks.has_maximum_likelihood
     if uncertain and answer.board is not None:
         said.append("Not every item can be rated with certainty; see the data checks.")
     return said
