@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether intervals, ranks and groups of strengths hold: ``python -m benchmarks.coverage``.
+"""Whether statements about strengths hold: ``python -m benchmarks.coverage``.
 
 Tournaments of known strengths are drawn again and again, rated with the default model,
 and every statement is compared with the truth. Columns: share of ratings, and of
@@ -170,7 +170,13 @@ def judge(model: Any, truth: Floats) -> tuple[float, float, bool, bool, float]:
     ranked = ((ranks[:, 0] <= last) & (order <= ranks[:, 1])).all()
     ratings = ((lower <= truth) & (truth <= upper)).mean()
     right = not wrong.any() and bool(ranked)
-    return ratings, inside.mean(), right, bool(surely.any()), float((upper - lower).mean())
+    return (
+        ratings,
+        inside.mean(),
+        right,
+        bool(surely.any()),
+        float((upper - lower).mean()),
+    )
 
 
 def one(setting: Setting, seed: tuple[int, ...]) -> tuple[float, ...] | None:

@@ -65,7 +65,10 @@ def main(folder: Path) -> None:
     recent = established(pairs, day >= LAST_FOUR)
     print(f"{len(y):,} {what}, {recent.sum():,} of them since {LAST_FOUR}")
     report = check_pairs(pairs[recent], y[recent], advantage=home[recent])
-    print("Can every team be rated?", "yes" if report.ok else "not without a penalty")
+    print(
+        "Can every team be rated?",
+        "yes" if report.has_maximum_likelihood else "not without a penalty",
+    )
 
     model = BradleyTerry(alpha=0.2)
     model.fit(pairs[recent], y[recent], advantage=home[recent])

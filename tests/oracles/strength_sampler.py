@@ -23,6 +23,12 @@ def log_prior_of_width(s):
     return s - np.log1p(np.exp(2 * s))
 
 
+def log_width(s, theta):
+    """Log density of ln τ = s given strengths, up to a constant."""
+    square = (theta**2).sum() * np.exp(-2 * s) / 2
+    return -(len(theta) - 1) * s - square + log_prior_of_width(s)
+
+
 def sample_strengths(left, right, outcome, n_items, rng, n_draws=4000, thin=5):
     """Give draws of shape (n_draws, n_items), each with mean 0, and of ln τ."""
     has_ties = (outcome == 0).any()
@@ -57,12 +63,8 @@ def sample_strengths(left, right, outcome, n_items, rng, n_draws=4000, thin=5):
                 current_nu, value = proposed, found
         # ln τ given the strengths.
         proposed = s + 0.7 * rng.standard_normal()
-
-        def width(at):
-            square = (theta**2).sum() * np.exp(-2 * at) / 2
-            return -(n_items - 1) * at - square + log_prior_of_width(at)
-
-        if np.log(rng.random()) < width(proposed) - width(s):
+        old, new_value = (log_width(at, theta) for at in (s, proposed))
+        if np.log(rng.random()) < new_value - old:
             s = proposed
         # ln τ and the strengths together, scaled alike: the prior of θ/τ stays.
         proposed = s + 0.7 * rng.standard_normal()

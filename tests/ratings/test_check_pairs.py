@@ -53,7 +53,8 @@ def finding(report, code):
 def test_sound_data_have_no_problem_and_facts_are_counted():
     report = check(*SOUND)
     assert report.ok
-    assert codes(report) == ["cycle"]
+    assert report.has_maximum_likelihood
+    assert codes(report) == ["contradictory", "cycle"]
     assert (report.n_rows, report.n_items, report.n_connected) == (7, 3, 3)
     assert (report.n_comparisons, report.left, report.tie, report.right) == (7, 3, 1, 3)
     assert report.tie_rate == pytest.approx(1 / 7)
@@ -67,10 +68,8 @@ def test_position_is_counted_for_the_left_side():
     position = check(*SOUND, "a>b").position
     assert (position.side, position.decided, position.wins) == ("left", 7, 4)
     assert position.share == pytest.approx(4 / 7)
-    expected = binomtest(4, 7)
-    interval = expected.proportion_ci(method="wilson")
+    interval = binomtest(4, 7).proportion_ci(method="wilson")
     assert (position.low, position.high) == pytest.approx(tuple(interval))
-    assert position.p_value == pytest.approx(expected.pvalue)
 
 
 def test_position_with_an_advantage_flips_signs_and_leaves_out_zeros():
@@ -127,6 +126,9 @@ def test_swapping_sides_changes_only_the_sides():
     assert (swapped.left, swapped.right) == (report.right, report.left)
     assert swapped.undefeated == report.undefeated == (("d", 2.0),)
     assert swapped.position.share == pytest.approx(1 - report.position.share)
+    assert swapped.position.estimate == pytest.approx(-report.position.estimate)
+    assert swapped.position.p_value == pytest.approx(report.position.p_value)
+    assert swapped.strengths == report.strengths
 
 
 # --- problems ------------------------------------------------------------------------
@@ -143,16 +145,19 @@ def test_disconnected_items_are_a_problem():
     assert "disconnected" not in codes(check(*SOUND))
 
 
-def test_undefeated_and_winless_items_are_problems_with_their_games():
+def test_undefeated_and_winless_items_are_warnings_with_their_games():
     report = check(*SOUND, "a>x", "b>x", "d>a", "e>a", "e>b")
     assert report.undefeated == (("e", 2.0), ("d", 1.0))
     assert report.winless == (("x", 2.0),)
     found = finding(report, "undefeated")
-    assert found.level == "problem"
+    assert found.level == "warning"
     assert found.items == ("e", "d")
+    assert 'prior (alpha="auto", --alpha auto) keeps their strength' in found.message
     assert "2 items won all their games: 'e' (2 games), 'd' (1 game)." in found.message
     found = finding(report, "winless")
     assert "1 item lost all its games: 'x' (2 games)." in found.message
+    assert report.ok
+    assert not report.has_maximum_likelihood
     assert report.n_connected == 3
     assert "at most 3 of 6 items" in " ".join(str(report).split())
 
@@ -160,23 +165,26 @@ def test_undefeated_and_winless_items_are_problems_with_their_games():
 def test_one_tie_makes_an_item_neither_undefeated_nor_winless():
     report = check(*SOUND, "d>a", "d=b", "x<a", "x=b")
     assert report.undefeated == report.winless == ()
-    assert report.ok
+    assert report.has_maximum_likelihood
 
 
-def test_groups_that_win_or_lose_everything_are_problems():
+def test_groups_that_win_or_lose_everything_are_warnings():
     top = ("p=q", "p>a", "q>b")
     report = check(*SOUND, *top, "x=z", "x<a")
     assert finding(report, "winning_group").items == ("p", "q")
     assert finding(report, "losing_group").items == ("x", "z")
     assert report.winning_groups == (("p", "q"),)
     assert "('p', 'q')" in finding(report, "winning_group").message
+    assert finding(report, "losing_group").level == "warning"
     report = check(*SOUND, *top, "c>q")
     assert not {"winning_group", "losing_group"} & set(codes(report))
 
 
-def test_ties_that_nothing_contradicts_are_a_problem():
+def test_ties_that_nothing_contradicts_are_a_warning():
     # One decided comparison around a cycle of two ties: θ and ν grow together.
-    assert finding(check("a>b", "b=c", "c=a"), "consistent").level == "problem"
+    report = check("a>b", "b=c", "c=a")
+    assert finding(report, "consistent").level == "warning"
+    assert not report.has_maximum_likelihood
     assert "consistent" not in codes(check("a>b", "b>c", "c=a"))
     assert "consistent" not in codes(check("a>b", "b>a"))
 
@@ -262,10 +270,12 @@ def test_coin_tosses_are_called_so(rng):
     outcome = np.where((right - left) % 20 <= 10, -1, 1)
     report = check_pairs(pairs, outcome)
     assert report.cycles.circular_triads / report.cycles.decided_triads > 0.25
-    assert finding(report, "contradictory").level == "warning"
+    assert "do not show that any" in finding(report, "contradictory").message
     strength = rng.permutation(20)
     ordered = np.sign(strength[right] - strength[left])
-    assert "contradictory" not in codes(check_pairs(pairs, ordered))
+    report = check_pairs(pairs, ordered)
+    assert report.strengths.p_value == pytest.approx(1 / 400)
+    assert "contradictory" not in codes(report)
 
 
 def test_triads_are_not_counted_among_many_items_and_that_is_said(monkeypatch):
@@ -539,7 +549,10 @@ def test_the_dictionary_is_plain(full_report):
 
 def test_the_text_begins_with_the_verdict_and_is_no_wider_than_a_terminal(full_report):
     text = str(full_report)
-    assert text.startswith("3 problems: not every strength can be learned.")
+    assert text.startswith("1 problem: not everything can be learned.")
+    prior = check(*SOUND, "d>a", "d>b", "d>c")
+    assert str(prior).startswith("No problem found: the strength of every item can")
+    assert "with the default prior. Without" in " ".join(str(prior).split())
     assert str(check(*SOUND)).startswith("No problem found")
     assert max(map(len, text.splitlines())) <= 88
     assert all(line == line.rstrip() for line in text.splitlines())

@@ -31,16 +31,25 @@ from tiebreak.data.columns import (
     order_periods,
     readable_period,
 )
-from tiebreak.data.comparison_graph import ComparisonGraph
+from tiebreak.data.comparison_graph import (
+    ComparisonCounts,
+    ComparisonGraph,
+    count_comparisons,
+)
+from tiebreak.ratings.checks.likelihood_tests import check_position, check_strengths
 from tiebreak.ratings.checks.report import (
+    MOST_ITEMS,
     CycleFacts,
+    Level,
     Named,
     PairsReport,
     PeriodFacts,
     PositionFacts,
     RaterFacts,
+    StrengthFacts,
     find_all,
 )
+from tiebreak.ratings.checks.separation import covariate_separation
 from tiebreak.ratings.inputs import check_row_column, check_row_numbers
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry, has_decided_cycle
 
@@ -70,9 +79,10 @@ def check_pairs(
     """Say what comparisons hold, and what stands in the way of learning from them.
 
     Looks for items that never meet the rest, items and groups that won or lost
-    everything, items of few games, items compared with themselves, cycles, an effect
-    of position, repeated rows, raters whose votes say nothing, and rows out of order.
-    Takes O(n + N) for n comparisons of N items; triads of up to 400 items are counted.
+    everything, items of few games, items compared with themselves, differences that may
+    be chance, cycles, an effect of position, an advantage that decided every game,
+    repeated rows, raters whose votes say nothing, and rows out of order. Triads of up
+    to 400 items are counted, and strengths of up to 1,500 compared with equal ones.
 
     Parameters
     ----------
@@ -91,13 +101,20 @@ def check_pairs(
     Returns
     -------
     PairsReport
-        ``print`` it. ``ok`` says whether every strength can be learned, ``findings``
-        holds what was found, ``to_dict()`` everything as plain values.
+        ``print`` it. ``ok`` says whether a model can learn from the comparisons with
+        its default prior, ``findings`` holds what was found, ``to_dict()`` everything
+        as plain values.
 
     Notes
     -----
-    The effect of position is the share of decided comparisons that a side won. It
-    assumes that strong items stand on both sides equally often.
+    *Is any item better?* A likelihood-ratio test of equal strengths, 2 (ℓ̂ - ℓ₀) on
+    N - 1 degrees of freedom (less one per further set of items that never meets the
+    others), tie parameter and advantage fitted in both models. Where a quarter of the
+    items has fewer than 24 games, its distribution is not that of chi-square but that
+    of up to 399 draws from equal items, always the same ones. *Does the side matter?*
+    A likelihood-ratio test of an effect γ in favor of left, in a model with strengths
+    (penalty 0.05), so that favorites may be listed first; the share of decided
+    comparisons that a side won only describes. Both assume independent comparisons.
 
     Examples
     --------
@@ -105,8 +122,8 @@ def check_pairs(
     >>> from tiebreak.ratings import check_pairs
     >>> pairs = Pairs(None, ["Ada", "Bo", "Cy", "Ada"], ["Bo", "Cy", "Bo", "Cy"])
     >>> report = check_pairs(pairs, [-1, -1, -1, -1])
-    >>> report.ok
-    False
+    >>> report.ok, report.has_maximum_likelihood
+    (True, False)
     >>> report.findings[0].code, report.findings[0].items
     ('undefeated', ('Ada',))
     """
@@ -138,6 +155,7 @@ def check_pairs(
         repeated = _count_repeated(votes, periods, counted)
     if raters is not None and len(kept):
         facts = check_raters(votes, raters.values)
+    cells = None if favor is None else _count_cells(votes)
     report = PairsReport(
         n_rows=int(present.sum()),
         n_items=kept.n_items,
@@ -152,8 +170,9 @@ def check_pairs(
         winning_groups=tuple(map(items.of, graph.winning_groups)),
         losing_groups=tuple(map(items.of, graph.losing_groups)),
         few_games=items.with_counts(np.flatnonzero(games < FEW_GAMES), games),
+        strengths=_strengths(graph, cells),
         cycles=_describe_cycles(graph, items),
-        position=_position(votes) if sided else None,
+        position=_position(votes, cells) if sided else None,
         raters=facts,
         periods=None if periods is None else _when(periods, np.flatnonzero(present)),
         findings=(),
@@ -164,7 +183,8 @@ def check_pairs(
         and 0 < report.tie < report.n_comparisons
         and not has_decided_cycle(graph)
     )
-    findings = find_all(report, items, absent=n - report.n_rows, runs_away=runs_away)
+    separated = None if cells is None else _separated(cells, kept.n_items)
+    findings = find_all(report, items, n - report.n_rows, runs_away, separated)
     return replace(report, findings=findings)
 
 
@@ -237,7 +257,44 @@ def _describe_cycles(graph: ComparisonGraph, items: Named) -> CycleFacts:
     return CycleFacts(len(cycles.items), items.of(example), scores, *triads)
 
 
-def _position(votes: Votes) -> PositionFacts | None:
+def _count_cells(votes: Votes) -> ComparisonCounts:
+    """Count comparisons by pair and advantage, which is 1 for left if none is given."""
+    n, columns = votes.n_items, (votes.outcome, votes.weight)
+    if votes.advantage is not None:
+        favor = votes.advantage[:, None]
+        return count_comparisons(votes.left, votes.right, *columns, n, favor)
+    # As if items on the right were others, so that sides are kept.
+    cells = count_comparisons(votes.left, votes.right + n, *columns, 2 * n)
+    ones = np.ones((len(cells.left), 1))
+    return ComparisonCounts(cells.left, cells.right - n, cells.counts, ones)
+
+
+def _strengths(
+    graph: ComparisonGraph, cells: ComparisonCounts | None
+) -> StrengthFacts | None:
+    """Test equal strengths; cells are those of an advantage, if one was given."""
+    if graph.n_items > MOST_ITEMS or not graph.present.any():
+        return None
+    if cells is None or not cells.covariates.any():
+        low, high = triu(graph.adjacency + graph.adjacency.T, 1).tocoo().coords
+        counts = [graph.beats[low, high], graph.tied[low, high], graph.beats[high, low]]
+        nothing = np.empty((len(low), 0))
+        cells = ComparisonCounts(low, high, np.column_stack(counts), nothing)
+    return check_strengths(cells, graph.n_items, graph.n_components)
+
+
+def _separated(cells: ComparisonCounts, n_items: int) -> Level | None:
+    """Say whether the effect of the advantage has no finite estimate, and how bad."""
+    if not cells.covariates.any():
+        return None
+    if covariate_separation(cells, n_items, penalized=True):
+        return "problem"
+    if n_items <= MOST_ITEMS and covariate_separation(cells, n_items):
+        return "warning"
+    return None
+
+
+def _position(votes: Votes, cells: ComparisonCounts | None) -> PositionFacts | None:
     side, favored = "left", np.ones(len(votes.left))
     if votes.advantage is not None:
         side, favored = "advantage", np.sign(votes.advantage)
@@ -247,9 +304,17 @@ def _position(votes: Votes) -> PositionFacts | None:
     decided = float(votes.weight[won != 0].sum())
     if decided == 0:
         return None
-    low, high = wilson_interval(wins, decided)
-    share, p_value = wins / decided, binomial_two_sided(wins, decided)
-    return PositionFacts(side, decided, wins, share, low, high, p_value)
+    found = check_position(cells or _count_cells(votes), votes.n_items)
+    return PositionFacts(
+        side,
+        decided,
+        wins,
+        wins / decided,
+        *wilson_interval(wins, decided),
+        found.estimate,
+        found.standard_error,
+        found.p_value,
+    )
 
 
 def _when(periods: Periods, rows: NDArray[np.int64]) -> PeriodFacts:
@@ -473,8 +538,3 @@ def wilson_interval(
 def binomial_at_most(wins: ArrayLike, total: ArrayLike) -> Any:
     """Probability of at most so many wins when each is won with probability 1/2."""
     return betainc(np.subtract(total, wins), np.add(wins, 1.0), 0.5)
-
-
-def binomial_two_sided(wins: float, total: float) -> float:
-    """Two-sided p-value of a probability of 1/2: twice the smaller tail, at most 1."""
-    return min(1.0, 2 * float(binomial_at_most(min(wins, total - wins), total)))

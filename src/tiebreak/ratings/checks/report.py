@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report of `check_pairs`: its facts, its findings, and how they are written.
 
-A problem is what keeps a strength from being learned, a warning what may mislead, a
-note what is good to know. Every message says what was found, with names, and what to
-try. The report can be shown as text, in the terminal, and as plain values for programs.
+A problem is what cannot be learned with the default prior (alpha="auto") either, a
+warning what may mislead, a note what is good to know. Every message says what was
+found, with names, and what to try. The report can be shown as text, in the terminal,
+and as plain values for programs.
 """
 
 from __future__ import annotations
@@ -47,7 +48,22 @@ class PositionFacts:
     share: float  # wins / decided
     low: float  # Wilson's 95% interval of the share, from here
     high: float  # to here
-    p_value: float  # two-sided binomial test of a share of one half
+    # In a model with strengths, so that favorites may be listed first: the effect in
+    # favor of the side, log odds. None: strengths can explain all of it, or there are
+    # more than 10,000 items.
+    estimate: float | None
+    standard_error: float | None
+    p_value: float | None  # likelihood ratio of this effect
+
+
+@dataclass(frozen=True)
+class StrengthFacts:
+    """Whether any item is better: a likelihood-ratio test of equal strengths."""
+
+    statistic: float  # 2 (largest log-likelihood - that of equal strengths)
+    degrees: int  # of freedom
+    p_value: float | None  # None: too few games per item, and too many items
+    resamples: int  # drawn for the p-value where games are few; 0: chi-square
 
 
 @dataclass(frozen=True)
@@ -102,6 +118,8 @@ def percent(share: float) -> str:
 
 _COLORS = {"problem": "red", "warning": "yellow", "note": "cyan"}
 _WIDTH = 88
+# For the tests of strengths, and of position: about a second each.
+MOST_ITEMS, MOST_ITEMS_FOR_POSITION = 1_500, 10_000
 
 
 @dataclass(frozen=True)
@@ -137,6 +155,9 @@ class PairsReport:
         Items that won, or lost, all their games, and those with fewer than three.
     winning_groups, losing_groups : tuple of tuples
         Groups of items that won, or lost, all games against the others.
+    strengths : StrengthFacts or None
+        Whether any item is better; None when nothing is decided, or with more than
+        1,500 items.
     cycles : CycleFacts
         Contradictions to any ranking.
     position : PositionFacts or None
@@ -166,6 +187,7 @@ class PairsReport:
     winning_groups: tuple[tuple[Any, ...], ...]
     losing_groups: tuple[tuple[Any, ...], ...]
     few_games: tuple[tuple[Any, float], ...]
+    strengths: StrengthFacts | None
     cycles: CycleFacts
     position: PositionFacts | None
     raters: RaterFacts | None
@@ -174,8 +196,15 @@ class PairsReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no problem: every strength can be learned."""
+        """Whether there is no problem: a model can learn from these comparisons."""
         return not any(finding.level == "problem" for finding in self.findings)
+
+    @property
+    def has_maximum_likelihood(self) -> bool:
+        """Whether finite strengths exist without a prior, that is, with alpha=0."""
+        endless = ("consistent", "separated")
+        finite = not any(finding.code in endless for finding in self.findings)
+        return finite and self.n_connected == self.n_items > 0
 
     @property
     def tie_rate(self) -> float:
@@ -229,12 +258,14 @@ class PairsReport:
 
     def _verdict(self) -> str:
         n_problems = sum(finding.level == "problem" for finding in self.findings)
+        text = f"{plural(n_problems, 'problem')}: not everything can be learned."
         if not n_problems:
-            return "No problem found: the strength of every item can be learned."
-        text = f"{plural(n_problems, 'problem')}: not every strength can be learned."
+            text = "No problem found: the strength of every item can be learned"
+            prior = " with the default prior."
+            text += "." if self.has_maximum_likelihood else prior
         if 1 < self.n_connected < self.n_items:
             text += (
-                f" Without a penalty, at most {self.n_connected:,} of "
+                f" Without a prior (alpha=0), at most {self.n_connected:,} of "
                 f"{self.n_items:,} items can be rated together."
             )
         return text
@@ -252,7 +283,9 @@ class PairsReport:
             )
             facts += [("Outcomes", outcomes), ("Pairs", self._pairs_text())]
         if self.position is not None:
-            facts.append(("Position", _position_text(self.position)))
+            facts.append(("Position", _position_text(self.position, self.n_items)))
+        if self.left or self.right:
+            facts.append(("Strengths", _strengths_text(self.strengths, self.n_items)))
         if self.n_items > 2:
             facts.append(("Cycles", _cycles_text(self.cycles)))
         if self.raters is not None:
@@ -280,13 +313,44 @@ def _times(count: float) -> str:
     return "once" if count == 1 else f"{count_text(count)} times"
 
 
-def _position_text(position: PositionFacts) -> str:
+def _position_text(position: PositionFacts, n_items: int) -> str:
     side = "left" if position.side == "left" else "the side with the advantage"
     return (
         f"{side} won {percent(position.share)} of {count_text(position.decided)} "
         "decided comparisons, 95% interval "
         f"{percent(position.low)} to {percent(position.high)}"
+        f"{_effect_text(position, n_items)}"
     )
+
+
+def _effect_text(position: PositionFacts, n_items: int) -> str:
+    if position.estimate is None or position.p_value is None:
+        if n_items > MOST_ITEMS_FOR_POSITION:
+            return "; not tested beside the strengths of so many items"
+        return "; not tested, because strengths can explain all of it"
+    return (
+        f"; effect beside strengths {position.estimate:+.2f} (standard error "
+        f"{position.standard_error:.2f}, {_p_text(position.p_value)})"
+    )
+
+
+def _p_text(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def _strengths_text(test: StrengthFacts | None, n_items: int) -> str:
+    if test is None and n_items > MOST_ITEMS:
+        return "not tested against equal ones, because items are too many"
+    if test is None:
+        return "not tested, because the advantage can explain all differences"
+    text = (
+        f"2 x log-likelihood ratio against equal ones {test.statistic:,.1f} on "
+        f"{plural(test.degrees, 'degree')} of freedom"
+    )
+    if test.p_value is None:
+        return f"{text}; too few games per item for a p-value of so many items"
+    drawn = f", from {test.resamples} random draws" if test.resamples else ""
+    return f"{text}, {_p_text(test.p_value)}{drawn}"
 
 
 def _cycles_text(cycles: CycleFacts) -> str:
@@ -342,10 +406,13 @@ def _plain(value: Any) -> Any:
 
 _SHOWN = 5
 _POSITION_LEVEL = 0.01  # of the test for an effect of position
-_SMALL_EFFECT = 0.02  # of position: significant, but no reason for a warning
+_SMALL_EFFECT = 0.08  # of position, log odds: 52% of games; no reason for a warning
 _ONE_SIDED = 10  # decided comparisons, all won by one side
-_FEWEST_TRIADS = 20  # to say anything about their share
-_ONE_SIDED_QUANTILE = 1.645  # of the normal distribution, at level 0.05
+_LEVEL = 0.05  # of the test whether any item is better
+_PRIOR = (
+    'The default prior (alpha="auto", --alpha auto) keeps {its} strength finite, with '
+    "a wide interval; only alpha=0 refuses."
+)
 _WORDS = {-1: "left", 0: "a tie", 1: "right"}
 
 
@@ -378,15 +445,21 @@ class Named:
 
 
 def find_all(
-    report: PairsReport, items: Named, absent: int, runs_away: bool
+    report: PairsReport,
+    items: Named,
+    absent: int,
+    runs_away: bool,
+    advantage: Level | None = None,
 ) -> tuple[Finding, ...]:
     """Find everything that is worth a word."""
     found = [
         *_separation(report, items),
         *_other_problems(report, runs_away),
+        *_advantage(report, advantage),
         *_rows(report, absent),
         *_few_games(report, items),
         *_position_finding(report),
+        *_no_differences(report),
         *_cycles(report, items),
     ]
     if report.raters is not None:
@@ -402,23 +475,21 @@ def _separation(report: PairsReport, items: Named) -> Iterator[Finding]:
             f"The items fall into {groups} that never meet, not even through others; "
             f"outside the largest set are {_list([items.text(n) for n in outside])}. "
             "Strengths of different sets cannot be compared. Add comparisons between "
-            "them, or rate each set by itself; a penalty (alpha > 0) centers each set "
-            "at 0, by assumption and not by data."
+            "them, or rate each set by itself; a prior (alpha) centers each set at 0, "
+            "by assumption and not by data."
         )
         yield Finding("problem", "disconnected", text, outside)
-    for code, verb, end, counted in (
-        ("undefeated", "won", "grows", report.undefeated),
-        ("winless", "lost", "falls", report.winless),
+    for code, verb, counted in (
+        ("undefeated", "won", report.undefeated),
+        ("winless", "lost", report.winless),
     ):
         if counted:
-            its, them = ("its", "it") if len(counted) == 1 else ("their", "them")
+            its = "its" if len(counted) == 1 else "their"
             text = (
                 f"{plural(len(counted), 'item')} {verb} all {its} games: "
-                f"{_list(_with_games(counted, items))}. Without a penalty {its} "
-                f"strength {end} without end. Try alpha > 0, more comparisons, or "
-                f"leave {them} out."
+                f"{_list(_with_games(counted, items))}. {_PRIOR.format(its=its)}"
             )
-            yield Finding("problem", code, text, tuple(name for name, _ in counted))
+            yield Finding("warning", code, text, tuple(name for name, _ in counted))
     for code, verb, groups_ in (
         ("winning_group", "won", report.winning_groups),
         ("losing_group", "lost", report.losing_groups),
@@ -430,10 +501,9 @@ def _separation(report: PairsReport, items: Named) -> Iterator[Finding]:
             text = (
                 f"{who} {verb} every game against the rest: "
                 f"{_list([f'({text})' for text in lists], 3)}. How far they are from "
-                "the rest cannot be learned without a penalty. Try alpha > 0, or more "
-                "comparisons across."
+                f"the rest, the games do not say. {_PRIOR.format(its='their')}"
             )
-            yield Finding("problem", code, text, names)
+            yield Finding("warning", code, text, names)
 
 
 def _other_problems(report: PairsReport, runs_away: bool) -> Iterator[Finding]:
@@ -449,10 +519,31 @@ def _other_problems(report: PairsReport, runs_away: bool) -> Iterator[Finding]:
     if runs_away:
         text = (
             "The decided comparisons contradict each other nowhere, so strengths and "
-            "the tie parameter of a tie model grow together without end. Try "
-            "alpha > 0, or more comparisons."
+            "the tie parameter of a tie model would grow together without end. "
+            f"{_PRIOR.format(its='every')}"
         )
-        yield Finding("problem", "consistent", text)
+        yield Finding("warning", "consistent", text)
+
+
+def _advantage(report: PairsReport, level: Level | None) -> Iterator[Finding]:
+    if level == "warning":
+        text = (
+            "Strengths and the effect of the advantage cannot be told apart, or grow "
+            "together without end. The default prior on strengths (alpha="
+            '"auto", --alpha auto) decides between them; only alpha=0 refuses.'
+        )
+        yield Finding("warning", "separated", text)
+    elif level == "problem":
+        what = "decided none of its games"
+        if report.position is not None:
+            verb = "won" if report.position.share == 1.0 else "lost"
+            what = f"{verb} all its {count_text(report.position.decided)} decided games"
+        text = (
+            f"The side with the advantage {what}, so the effect of the advantage has "
+            "no finite estimate. Leave the advantage out, or add games that end "
+            "otherwise; if rows name the winner first, swap sides at random."
+        )
+        yield Finding("problem", "separated", text)
 
 
 def _rows(report: PairsReport, absent: int) -> Iterator[Finding]:
@@ -500,7 +591,7 @@ def _few_games(report: PairsReport, items: Named) -> Iterator[Finding]:
         text = (
             f"{plural(len(few), 'item')} {have} fewer than 3 games: "
             f"{_list(_with_games(few, items))}. A strength learned from so few is "
-            f"little more than a guess. Try alpha > 0, or leave {them} out."
+            f"little more than a guess. Look at the interval, or leave {them} out."
         )
         yield Finding("warning", "few_games", text, tuple(name for name, _ in few))
 
@@ -521,36 +612,38 @@ def _position_finding(report: PairsReport) -> Iterator[Finding]:
         )
         yield Finding("warning", "one_sided", text)
         return
-    if position.p_value >= _POSITION_LEVEL:
+    p_value, estimate = position.p_value, position.estimate
+    if p_value is None or estimate is None or p_value >= _POSITION_LEVEL:
         return
-    small = abs(position.share - 0.5) < _SMALL_EFFECT
+    small = abs(estimate) < _SMALL_EFFECT
     advice = "The effect is learned when fit gets the same advantage."
     if left:
-        advice = "Try advantage=1 in fit, which learns its size."
-    p_value = "p < 0.001" if position.p_value < 0.001 else f"p = {position.p_value:.3f}"
+        advice = (
+            "Try advantage=1 in fit (in a file, a column of ones named advantage), "
+            "which learns its size."
+        )
     text = (
-        f"{side} won {percent(position.share)} of {decided} ({p_value})"
-        f"{': small, but not chance' if small else ''}. {advice}"
+        f"{side} has an effect of {estimate:+.2f} beside strengths, in log odds, with "
+        f"standard error {position.standard_error:.2f} ({_p_text(p_value)})"
+        f"{': small, but not chance' if small else ''}; it won "
+        f"{percent(position.share)} of {decided}. {advice}"
     )
     yield Finding("warning" if left and not small else "note", "position", text)
 
 
+def _no_differences(report: PairsReport) -> Iterator[Finding]:
+    test = report.strengths
+    if test is None or test.p_value is None or test.p_value < _LEVEL:
+        return
+    text = (
+        f"Equal items would give such results too ({_p_text(test.p_value)}): these "
+        "comparisons do not show that any item is better than another."
+    )
+    yield Finding("warning", "contradictory", text)
+
+
 def _cycles(report: PairsReport, items: Named) -> Iterator[Finding]:
     cycles = report.cycles
-    if (cycles.decided_triads or 0) >= _FEWEST_TRIADS:
-        assert cycles.circular_triads is not None
-        assert cycles.decided_triads is not None
-        n = cycles.decided_triads
-        # For coin tosses triads are uncorrelated: mean n/4 and variance 3n/16.
-        gap = (n / 4 - cycles.circular_triads) / np.sqrt(3 * n / 16)
-        if gap < _ONE_SIDED_QUANTILE:
-            share = percent(cycles.circular_triads / n)
-            text = (
-                f"{share} of {plural(n, 'decided triad')} of items are circular, no "
-                "fewer than if coins had been tossed (25%): these comparisons do not "
-                "show that any item is better than another."
-            )
-            yield Finding("warning", "contradictory", text)
     if cycles.example:
         names = [items.text(name) for name in cycles.example]
         following = [*names[1:], names[0]]

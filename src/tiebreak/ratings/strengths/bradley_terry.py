@@ -45,6 +45,10 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.models.base import OUTCOMES, accuracy, to_outcomes
+from tiebreak.ratings.checks.separation import (
+    covariate_separation,
+    describe_covariate_separation,
+)
 from tiebreak.ratings.inputs import (
     check_rater,
     check_results,
@@ -68,13 +72,10 @@ from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.ratings.strengths.recency import recency_weights
 from tiebreak.ratings.strengths.testing import (
     TINY_PENALTY,
-    EqualStrengths,
     GoodnessOfFit,
     Likelihood,
-    LikelihoodRatio,
     coefficient_table,
     goodness_of_fit,
-    likelihood_ratio_test,
 )
 from tiebreak.solvers import minimize_newton
 
@@ -254,6 +255,11 @@ class BradleyTerry(StrengthModel):
             None if raters is None else results.take(raters),
         )
         _check_existence(counts, results.names, self.ties, self.alpha)
+        if covariates.shape[1] and self.alpha != "auto":
+            effects = ["advantage"] * (advantage is not None)
+            unnamed = range(covariates.shape[1] - len(effects))
+            effects += context_names or [f"context column {j}" for j in unnamed]
+            _check_covariates(counts, len(results.names), self.alpha == 0, effects)
         self._forget()
         self.classes_ = OUTCOMES.copy()
         self.items_ = results.names
@@ -553,28 +559,6 @@ class BradleyTerry(StrengthModel):
         loss = self._link.value(d, t, self.pair_counts_)
         return Likelihood(-loss, n_parameters, total)
 
-    def equality_test(self) -> LikelihoodRatio:
-        """Test whether any item is better than another (a likelihood-ratio test).
-
-        Returns
-        -------
-        LikelihoodRatio
-            ``statistic``, ``df``, ``p_value``; small p-values speak for differences.
-        """
-        full = self.likelihood()
-        n = len(self.items_)
-        objective = self._objective_of(0.0)
-        rest = np.arange(n, objective.n_variables)
-        start = np.zeros(len(rest))
-        if self.ties_.any():
-            start[-1] = self._start()[-1]
-        null = EqualStrengths(objective, rest)
-        least = null.value(start)
-        if len(rest):
-            least = minimize_newton(null, start, tol=1e-10, max_iter=200).value
-        small = Likelihood(-least, len(rest), full.n_comparisons)
-        return likelihood_ratio_test(small, full)
-
     def coefficients(self) -> pl.DataFrame:
         """Effects of advantage and context and the tie parameter, with p-values.
 
@@ -763,6 +747,19 @@ def _check_existence(
         raise ValueError(
             "The decided comparisons contradict each other nowhere: strengths and the "
             f"tie parameter could grow together without end. {_REMEDY}"
+        )
+
+
+def _check_covariates(
+    counts: ComparisonCounts, n_items: int, free: bool, effects: list[str]
+) -> None:
+    """Refuse covariates whose effect would grow without end, or fits any value."""
+    found = covariate_separation(counts, n_items, penalized=not free)
+    if found:
+        raise ValueError(
+            f"{' '.join(describe_covariate_separation(found, effects))} Leave it out, "
+            "add comparisons, or set alpha to 'auto', whose weak prior on effects "
+            "keeps them finite."
         )
 
 

@@ -54,39 +54,6 @@ class Likelihood:
         return penalty - 2.0 * self.log_likelihood
 
 
-class EqualStrengths:
-    """An objective of comparisons in its other coefficients, all strengths being 0."""
-
-    def __init__(self, whole: Any, rest: NDArray[np.int64]) -> None:
-        self.whole, self.rest, self.n_variables = whole, rest, len(rest)
-
-    def _full(self, x: Floats) -> Floats:
-        out = np.zeros(self.whole.n_variables)
-        out[self.rest] = x
-        return out
-
-    def value(self, x: Floats) -> float:
-        """Give f(0, x)."""
-        return self.whole.value(self._full(x))
-
-    def expand(self, x: Floats) -> tuple[float, Floats]:
-        """Give f and its gradient, and keep x for the Hessian."""
-        value, gradient = self.whole.expand(self._full(x))
-        return value, gradient[self.rest]
-
-    def hessian(self) -> Floats:
-        """Give the Hessian at the last expanded point."""
-        return self.whole.hessian()[np.ix_(self.rest, self.rest)]
-
-    def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
-        return self.whole.hessian_product(self._full(v))[self.rest]
-
-    def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
-        return self.whole.hessian_diagonal()[self.rest]
-
-
 class LikelihoodRatio(NamedTuple):
     """A likelihood-ratio test: 2 (ℓ_large - ℓ_small), and its p-value."""
 
