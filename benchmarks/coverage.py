@@ -136,8 +136,26 @@ def play(setting: Setting, seed: tuple[int, ...]) -> tuple[Any, Floats]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(Pairs(None, left, right), outcome, **given)
+    if setting.opinion:
+        theta = population_strengths(theta, setting)
     theta = theta[model.items_]
     return model, theta - theta.mean()
+
+
+def population_strengths(theta: Floats, setting: Setting) -> Floats:
+    """Give the strengths that votes of endlessly many raters would have."""
+    probability, ties = TRUTHS[setting.truth]
+    left, right = np.triu_indices(len(theta), 1)
+    points, weight = np.polynomial.hermite_e.hermegauss(31)
+    apart = theta[right] - theta[left]
+    moved = apart[:, None] + setting.opinion * math.sqrt(2.0) * points
+    share = probability(moved.ravel()).reshape(len(apart), len(points), 3)
+    mean = np.einsum("k,ikc->ic", weight / weight.sum(), share)
+    pairs = Pairs(None, np.tile(left, 3), np.tile(right, 3), names=range(len(theta)))
+    outcome = np.repeat([-1, 0, 1], len(left))
+    model = BradleyTerry(ties, alpha=0)
+    model.fit(pairs, outcome, sample_weight=1e4 * mean.T.ravel())
+    return model.strength_[np.argsort(model.items_)]
 
 
 @dataclass(frozen=True)
@@ -219,7 +237,8 @@ SETTINGS: list[Setting] = [
     *(
         Setting(n_items=12, games=60, raters=raters, opinion=opinion)
         for raters in (1, 2, 5, 20, 200)
-        for opinion in (0.0,)
+        for opinion in (0.0, 0.6)
+        if raters > 2 or not opinion
     ),
 ]
 

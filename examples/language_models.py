@@ -73,9 +73,7 @@ def main(folder: Path) -> None:
     """Print leaderboards, where models shine, and what to ask next."""
     what, pairs, y, topics = load_votes()
     print(f"{len(y):,} {what}, {pairs.n_items} models, {np.mean(y == 0):.0%} ties")
-    board = Leaderboard.from_results(
-        pairs, y, by=topics, model=BradleyTerry(alpha=0.01), interval="bootstrap"
-    )
+    board = Leaderboard.from_results(pairs, y, by=topics)
     for row in board.table.head(5).iter_rows(named=True):
         print(
             f"{row['rank']:3d}  {row['item']:32.32s} {row['rating']:5.0f}   "
@@ -94,8 +92,8 @@ def main(folder: Path) -> None:
 
     what, pairs, y, person = load_crowd()
     print(f"\n{len(y):,} {what}, {len(np.unique(person))} people")
-    model = BradleyTerry().fit(pairs, y, rater=person)
-    alone, together = model.standard_errors("sandwich"), model.standard_errors()
+    alone = BradleyTerry().fit(pairs, y).standard_errors()
+    together = BradleyTerry().fit(pairs, y, rater=person).standard_errors()
     print(
         "Votes of one person depend on each other: clustered by person, standard\n"
         f"errors are {np.median(together / alone):.2f} times those of single votes."

@@ -109,13 +109,15 @@ def test_check_says_what_the_data_support(run, tmp_path):
     assert "undefeated" in {finding["code"] for finding in found["findings"]}
 
 
-def test_undefeated_items_get_a_penalty_and_a_word(run, tmp_path):
+def test_undefeated_items_are_rated_with_a_prior_that_is_named(run, tmp_path):
     path = tmp_path / "few.csv"
     rows = ["Ada,Bo,left", "Bo,Cy,left", "Cy,Bo,left", "Ada,Cy,left", "Bo,Cy,tie"] * 3
     path.write_text("\n".join(["left,right,outcome", *rows]))
     done = run("rank", path, "--out", tmp_path / "out")
     assert done.code == 0, done.stderr
-    assert "penalty alpha = 0.1" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert "Prior: strengths are within ±" in said
+    assert "This width was learned" in said
 
 
 @pytest.mark.parametrize(

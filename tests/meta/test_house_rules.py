@@ -136,6 +136,7 @@ SINGLE_IMPORTERS = {
             "evaluate",
             "predict",
             "rank",
+            "versus",
         )
     },
     "tiebreak.cli.errors": "exit codes, which docs/errors.md describes",

@@ -30,7 +30,7 @@ def make_games(rng, n, days, drift=1.5):
 
 def test_who_rises_and_who_falls(rng):
     pairs, y, period = make_games(rng, 8000, 400)
-    model = BradleyTerry().fit(pairs, y)
+    model = BradleyTerry("davidson").fit(pairs, y)
     found = rate_spans(model, pairs, y, period, NAMES.tolist())
     table = found.table
     assert table["item"].unique(maintain_order=True).to_list() == NAMES.tolist()

@@ -382,7 +382,7 @@ def rate_spans(
     """Rate items by the results of one span of time after the other.
 
     Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
-    rows. Each span is fitted by itself, with the penalty of all rows, at least 0.1. Its
+    rows. Each span is fitted by itself, with the penalty of the model or 0.1. Its
     strengths θ are known up to a constant only, so they are moved to where its items
     lie over all the time: with n_j results of item j in the span, a rating is ::
 
@@ -414,7 +414,8 @@ def rate_spans(
     block, count = _cut(period)
     if count < _FEW_POINTS:
         return None
-    penalty = getattr(model, "alpha_", model.alpha)
+    # Not one that was learned from all rows: items may differ more within a span.
+    penalty = 0.0 if model.alpha == "auto" else float(model.alpha)
     middles, ratings = [], np.full((count, len(items)), np.nan)
     for span in range(count):
         rows = np.flatnonzero(block == span)

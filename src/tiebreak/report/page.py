@@ -412,12 +412,14 @@ def _best(data: ReportData) -> str:
         if _has_problem(data):
             text = "A problem in the data stands against it."
         return _card(label, "Not known", escape(text))
-    ratings = board["rating"].to_list()
+    ranks = column(board, "rank")
+    same = ranks[0] is not None
     first = [
         item
-        for item, rating in zip(board["item"], ratings, strict=True)
-        if rating == ratings[0]
+        for item, rank in zip(board["item"], ranks, strict=True)
+        if same and rank == ranks[0]
     ]
+    first = first or board["item"].to_list()[:1]
     digits = rating_digits(data.leaderboard)
     text = f"Rating {number_text(board['rating'][0], digits)}"
     lower, upper = column(board, "lower")[0], column(board, "upper")[0]

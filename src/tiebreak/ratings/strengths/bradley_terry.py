@@ -499,9 +499,9 @@ class BradleyTerry(StrengthModel):
         self,
         X: Any,
         *,
-        level: float = 0.95,
         advantage: ArrayLike | None = None,
         context: Any = None,
+        level: float = 0.95,
     ) -> Floats:
         """Confidence intervals of the probabilities of left, tie and right.
 

@@ -552,9 +552,9 @@ class Separation:
         gap = self.strengths.differences(two, one)
         behind = gap.below(np.zeros(len(one)))
         limit = stdtr(gap._spread[1], -self.critical[one])
-        limit[one == two] = 0.0
+        limit[one == two] = -1.0  # never, whatever rounding does
         if self.component is not None:
-            limit[self.component[one] != self.component[two]] = 0.0
+            limit[self.component[one] != self.component[two]] = -1.0
         shape = (len(rows), n)
         return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
 
@@ -735,7 +735,19 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def distribution(
         self, kind: str | None = None, reference: Any = None
     ) -> StrengthDistribution:
-        """Distribution of the strengths, from the mean of all or from a reference."""
+        """Distribution of the strengths, from which intervals and ranks are drawn.
+
+        Parameters
+        ----------
+        kind, reference : optional
+            As in `covariance`.
+
+        Returns
+        -------
+        StrengthDistribution
+            With ``mean``, ``total`` (the covariance), ``quantile(share)``,
+            ``below(value)`` and ``differences(left, right)``, by item number.
+        """
         full, n = self._coefficient_distribution(kind), len(self.items_)
         strengths = StrengthDistribution(
             full.center[:, :n],

@@ -210,7 +210,7 @@ def votes_needed(
     --------
     >>> from tiebreak.ratings import votes_needed
     >>> votes_needed(20, ties=0.29)
-    3322
+    3343
     """
     if not 0.0 <= ties < 1.0:
         raise ValueError(f"ties must be a share, from 0 to below 1; got {ties!r}.")

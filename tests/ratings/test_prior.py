@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The learned prior on strengths: its evidence, what it covers, and what it costs."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
+
+from benchmarks.coverage import Setting, measure, play
+from tests.extended import few
+from tests.oracles.strength_sampler import sample_strengths
+from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
+from tiebreak.ratings.strengths import prior as module
+from tiebreak.ratings.strengths.prior import learn_prior
+
+
+def wins(n, losses=0):
+    pairs = Pairs(None, ["a"] * (n + losses), ["b"] * (n + losses))
+    return pairs, [-1] * n + [1] * losses
+
+
+def search(model):
+    return module._Search(
+        model._objective_of, len(model.items_), model._start(), 1e-8, 100
+    )
+
+
+@pytest.mark.parametrize(("n", "losses"), [(1, 0), (3, 0), (5, 2), (40, 30)])
+def test_the_evidence_of_two_items_is_an_integral(n, losses):
+    found = search(BradleyTerry().fit(*wins(n, losses)))
+    widths, values = [0.2, 0.7, 1.5, 4.0], []
+    for tau in widths:
+
+        def density(d, tau=tau):
+            return expit(d) ** n * expit(-d) ** losses * norm.pdf(d, scale=tau * 2**0.5)
+
+        exact = np.log(quad(density, -40, 40, points=[-3, 0, 3])[0])
+        half_cauchy = np.log(tau) - np.log1p(tau**2)
+        values.append(found.at(np.log(tau)).evidence - exact - half_cauchy)
+    # Up to a constant.
+    assert_allclose(values, values[0], atol=0.06)
+
+
+def test_the_penalty_of_the_mode_is_the_most_probable_one():
+    model, _ = play(Setting(games=8, spread=1.0), (4,))
+    found = search(model)
+    s = -0.5 * np.log(2 * model.alpha_)
+    best = found.at(s).evidence
+    for step in (-0.3, 0.3):
+        assert found.at(s + step).evidence < best + 1e-3
+    assert model.prior_weights_.sum() == pytest.approx(1)
+    assert_allclose(model.strength_.mean(), 0, atol=1e-12)
+
+
+def test_plenty_of_results_leave_nothing_to_the_prior():
+    setting = Setting(n_items=8, games=3000, spread=0.8)
+    learned, _ = play(setting, (1,))
+    free, _ = play(Setting(**{**vars(setting), "alpha": 0}), (1,))
+    assert_allclose(learned.strength_, free.strength_, atol=0.01)
+    assert_allclose(learned.intervals(), free.intervals(), atol=0.02)
+
+
+def test_equal_items_make_a_narrow_prior_and_different_ones_a_wide_one():
+    narrow, wide = (
+        play(Setting(games=20, spread=spread), (3,))[0].alpha_ for spread in (0.0, 2.0)
+    )
+    assert 1 / np.sqrt(2 * narrow) < 0.4
+    assert 1.2 < 1 / np.sqrt(2 * wide) < 3.5
+
+
+def test_many_items_take_the_most_probable_width_alone(monkeypatch):
+    pairs, y = Pairs(None, ["a", "b", "c"], ["b", "c", "a"]), [-1, -1, 0]
+    averaged = BradleyTerry().fit(pairs, y)
+    monkeypatch.setattr(module, "_AVERAGED", 2)
+    single = BradleyTerry().fit(pairs, y)
+    assert len(single.prior_weights_) == 1 < len(averaged.prior_weights_)
+    assert single.intervals().shape == (3, 2)
+    monkeypatch.setattr(module, "_LARGEST_DENSE", 2)
+    assert np.isfinite(BradleyTerry().fit(pairs, y).alpha_)
+
+
+def test_lists_learn_their_prior_too():
+    lists = [["a", "b", "c"], ["a", "c", "b"], ["a", "b", "c"]]
+    model = PlackettLuce().fit(Orders(None, lists))
+    assert model.items_[np.argmax(model.strength_)] == "a"
+    assert np.isfinite(model.intervals()).all()
+    # Lists of two are comparisons; without the next term of the approximation, which
+    # comparisons have, widths differ a little.
+    pairs, y = wins(6, 4)
+    one, two = PlackettLuce().fit(pairs, y), BradleyTerry().fit(pairs, y)
+    assert_allclose(one.strength_, two.strength_, atol=0.02)
+
+
+def test_steps_are_given_to_every_fit():
+    model = BradleyTerry().fit(*wins(3, 1))
+    found = learn_prior(model._objective_of, model._start(), 2, tol=1e-8, max_iter=50)
+    assert found.best.converged
+    assert_allclose(found.weight @ found.coef, model._solution(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n_items", "games", "spread"), few([(6, 3, 0.8), (12, 10, 0.8), (20, 6, 1.5)])
+)
+def test_intervals_are_no_wider_than_those_of_the_exact_posterior(
+    n_items, games, spread
+):
+    ratios, agreed = [], []
+    for seed in range(3):
+        model, _ = play(Setting(n_items=n_items, games=games, spread=spread), (9, seed))
+        counts = model.pair_counts_.astype(int)
+        left, right = (
+            np.concatenate([np.repeat(side, counts[:, j]) for j in range(3)])
+            for side in (model.pair_left_, model.pair_right_)
+        )
+        outcome = np.repeat([-1, 0, 1], counts.sum(axis=0))
+        rng = np.random.default_rng(seed)
+        drawn, _ = sample_strengths(left, right, outcome, len(model.items_), rng, 2000)
+        exact = np.quantile(drawn, [0.025, 0.975], axis=0)
+        found = model.intervals()
+        ratios.append((found[:, 1] - found[:, 0]) / (exact[1] - exact[0]))
+        inside = (drawn > found[:, 0]) & (drawn < found[:, 1])
+        agreed.append(inside.mean())
+    assert np.mean(np.concatenate(ratios)) < 1.1
+    assert np.max(np.concatenate(ratios)) < 1.25  # 2,000 draws: ± 5 %
+    assert np.mean(agreed) > 0.92
+
+
+CASES = [
+    Setting("world cup", games=4, spread=0.0),
+    Setting(games=3, spread=0.8),
+    Setting("hub", n_items=12, games=4),
+    Setting("power law", games=6, spread=1.5),
+    Setting(truth="rao-kupper", games=6),
+    Setting(truth="thurstone", n_items=12, games=30),
+    Setting(n_items=10, games=60, raters=5),
+    Setting(n_items=10, games=60, raters=1),
+    Setting(n_items=12, games=30, spread=None),
+]
+
+
+@pytest.mark.parametrize(
+    "setting", few(CASES, 2), ids=lambda s: f"{s.schedule}-{s.truth}"
+)
+def test_statements_about_strengths_hold(setting):
+    found = measure(setting, 25, seed=7)
+    assert found.ratings > 0.86
+    assert found.differences > 0.86
+    assert found.statements >= 0.92
+    if setting.spread == 0:
+        assert found.separated <= 0.05
+
+
+def test_few_raters_make_intervals_wider():
+    """Five raters with opinions: the votes alone would claim far too much."""
+    widths = {}
+    for raters in (5, 400):
+        setting = Setting(n_items=6, games=100, raters=raters, opinion=1.0)
+        model, _ = play(setting, (2,))
+        model.__dict__.pop("rater_counts_", None) if raters == 400 else None
+        widths[raters] = np.ptp(model.intervals(), axis=1).mean()
+    assert widths[5] > 1.3 * widths[400]
