@@ -268,11 +268,11 @@ def rank(
 def versus(
     file: File,
     name: Annotated[str, Argument(metavar="ITEM", help="The item to compare.")],
+    reading: ReadOptions,
     others: Annotated[
         list[str] | None,
         Argument(metavar="[OTHER]...", help="Items to compare it with; none: all."),
-    ],
-    reading: ReadOptions,
+    ] = None,
     model: Annotated[
         str, Option(help="auto, bradley-terry, davidson, rao-kupper or glicko.")
     ] = "auto",

@@ -159,8 +159,12 @@ class Roles:
     def __init__(self, table: Table, options: ReadOptions) -> None:
         self.table = table
         self.given: dict[str, str] = {}
+        self.left_out: set[str] = set()  # roles that no column is to have
         for role, name in options.columns().items():
             column = find_column(name, table.columns)
+            if column is None and (role, name) == ("rater", "none"):
+                self.left_out.add(role)
+                continue
             if column is None and find_column(name, table.skipped) is not None:
                 raise table.error(
                     f"{flag(role)} names {name!r}, but that column holds lists, "
@@ -178,8 +182,8 @@ class Roles:
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role that no other role has taken."""
-        if role in self.given:
-            return self.given[role]
+        if role in self.given or role in self.left_out:
+            return self.given.get(role)
         taken = set((used or {}).values())
         found = find_columns(role, self.table.columns)
         return next((column for column in found if column not in taken), None)

@@ -388,8 +388,6 @@ def read_comparisons(
             "--advantage and --neutral speak of the left side, but here the columns "
             "are the winner and the loser; name two sides with --left and --right."
         )
-    if options.rater == "none" and "none" not in table.columns:
-        optional.remove("rater")
     for role in optional:
         if (column := found.find(role, roles)) is not None:
             roles[role] = column

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the command says of few results, of one rater, and of items that never meet."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tiebreak.datasets import load_worldcup2022
+
+
+@pytest.fixture
+def rank(run, tmp_path):
+    """Write rows, rank them, and give what was said and the leaderboard."""
+
+    def start(rows, *options, columns="left,right,outcome"):
+        path = tmp_path / "file.csv"
+        path.write_text("\n".join([columns, *rows]) + "\n")
+        out = tmp_path / "out"
+        done = run("rank", path, "--out", out, *options)
+        assert done.code == 0, done.stderr
+        said = " ".join(done.stdout.split())
+        return said, pl.read_csv(out / "leaderboard.csv"), out
+
+    return start
+
+
+def test_one_vote_makes_nobody_the_best(rank):
+    said, board, out = rank(["a,b,left"])
+    assert "No item has results enough to be placed" in said
+    assert board["provisional"].all()
+    assert board.select("rank_best", "rank_worst").rows() == [(1, 2), (1, 2)]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Clearly first" not in page
+
+
+def test_three_to_nothing_is_not_clear(rank):
+    said, board, out = rank(["a,b,left"] * 3)
+    assert "a is ahead, but 2 of 2 items could be best, with 95 % confidence" in said
+    assert board["rank_worst"].to_list() == [2, 2]
+    assert "Clearly first" not in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_hundred_to_nothing_is(rank):
+    said, _, out = rank(["a,b,left"] * 100)
+    assert "a is best, with 95 % confidence." in said
+    assert "Clearly first" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_newcomer_with_three_wins_is_provisional(rank):
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 6, 3000)
+    right = (left + rng.integers(1, 6, 3000)) % 6
+    d = (right - left) / 2 + rng.logistic(size=3000)
+    words = np.where(np.abs(d) < 0.6, "tie", np.where(d > 0, "right", "left"))
+    rows = [f"m{a},m{b},{word}" for a, b, word in zip(left, right, words, strict=True)]
+    said, board, _ = rank([*rows, "new,m5,left", "new,m4,left", "new,m3,left"])
+    new = board.filter(pl.col("item") == "new").row(0, named=True)
+    assert new["provisional"]
+    assert new["rank"] > 1
+    assert "m5 is" in said
+    assert "provisional: too few results to be placed" in said
+    assert board.filter(~pl.col("provisional")).height == 6
+
+
+def test_who_lost_everything_is_less_certain_than_the_middle(run, tmp_path):
+    cup = load_worldcup2022()
+    path = tmp_path / "cup.csv"
+    words = np.array(["left", "tie", "right"])[cup.y + 1]
+    names = {"left": cup.pairs.names[cup.pairs.left]}
+    names["right"] = cup.pairs.names[cup.pairs.right]
+    pl.DataFrame(names | {"outcome": words}).write_csv(path)
+    out = tmp_path / "out"
+    done = run("rank", path, "--out", out, "--json")
+    assert done.code == 0, done.stderr
+    board = pl.read_csv(out / "leaderboard.csv")
+    width = board.with_columns(width=pl.col("upper") - pl.col("lower"))
+    lost = width.filter(pl.col("item") == "Canada")["width"][0]
+    assert lost > width["width"].median()
+    # Sixty-four matches separate nobody, and say so everywhere in the same way.
+    assert set(board["group"]) == {"a"}
+    assert set(board["rank_best"]) == {1}
+    assert set(board["rank_worst"]) == {32}
+    summary = " ".join(json.loads(done.stdout)["summary"])
+    assert "32 of 32 items could be best" in summary
+
+
+def test_one_judge_is_the_normal_case(rank):
+    rows = [
+        f"{a},{b},{word},gpt"
+        for a, b, word in 8
+        * [
+            ("a", "b", "left"),
+            ("b", "c", "left"),
+            ("c", "a", "left"),
+            ("a", "c", "tie"),
+        ]
+    ]
+    columns = "left,right,outcome,judge"
+    said, board, _ = rank(rows, columns=columns)
+    assert "All votes are those of 1 rater" in said
+    assert board["lower"].is_not_null().all()
+    plain, alone, _ = rank(rows, "--rater", "none", columns=columns)
+    assert "rater" not in plain
+    assert board["lower"].to_list() == pytest.approx(alone["lower"].to_list())
+
+
+def test_few_raters_get_a_note(rank):
+    rng = np.random.default_rng(1)
+    words = rng.choice(["left", "tie", "right"], 60)
+    rows = [f"{'abc'[k % 3]},{'bca'[k % 3]},{w},r{k % 4}" for k, w in enumerate(words)]
+    said, *_ = rank(rows, columns="left,right,outcome,judge")
+    assert "There are 4 raters only" in said
+
+
+def test_items_that_never_meet_are_not_ranked_against_each_other(rank):
+    rows = ["a,b,left"] * 30 + ["a,b,right"] + ["c,d,left"] * 30 + ["c,d,right"]
+    said, board, _ = rank(rows)
+    assert "No item is called the best, because of a problem in the data" in said
+    assert "items of different sets are not ranked against each other" in said
+    ranks = {
+        row["item"]: (row["rank_best"], row["rank_worst"]) for row in board.to_dicts()
+    }
+    assert ranks == {"a": (1, 3), "b": (2, 4), "c": (1, 3), "d": (2, 4)}
+
+
+def test_the_bootstrap_leaves_the_prior_out_and_says_so(rank, run, tmp_path):
+    rows = ["a,b,left", "b,c,left", "c,a,left", "a,b,tie", "b,a,left"] * 5
+    said, *_ = rank(rows, "--bootstrap", "50")
+    assert "--bootstrap sets --alpha 0" in said
+    assert "Prior:" not in said
+    done = run("rank", tmp_path / "file.csv", "--bootstrap", "50", "--alpha", "0.1")
+    assert done.code == 4
+    assert "leave --alpha 0.1 out" in " ".join(done.stderr.split())
+
+
+def test_versus_answers_in_a_sentence(run, tmp_path):
+    path = tmp_path / "file.csv"
+    rows = ["a,b,left"] * 40 + ["a,b,right"] * 5 + ["b,c,left"] * 5 + ["c,a,right"] * 4
+    path.write_text("\n".join(["left,right,outcome", *rows, "c,b,left"]) + "\n")
+    done = run("versus", path, "a", "b")
+    assert done.code == 0, done.stderr
+    assert "a is better than b (p < .0001)" in " ".join(done.stdout.split())
+    found = json.loads(run("versus", path, "a", "--json").stdout)["versus"]
+    assert {row["other"] for row in found} == {"b", "c"}
+    assert all(row["p_adjusted"] >= row["p_value"] for row in found)
+    done = run("versus", path, "a", "nobody")
+    assert done.code == 4
+    assert "'nobody' is not among the items" in " ".join(done.stderr.split())
