@@ -171,6 +171,7 @@ def test_feature_selection(run):
     assert_same_output(said, shown("feature_selection"))
 
 
+@pytest.mark.extended
 def test_semi_supervised(run):
     said = run("semi_supervised")
     alone = numbers(said, "RankingPursuit, scored items only")[0]
@@ -202,6 +203,7 @@ def test_many_files(capsys, tmp_path):
     assert found["same"] == 1.0
 
 
+@pytest.mark.extended
 def test_the_ordering_example_has_theirs_beside_ours(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     example = runpy.run_path(str(EXAMPLES / "ordering.py"))

@@ -52,6 +52,7 @@ def test_local_workers_rank_a_folder_as_one_process_does(run, rng, tmp_path, els
     assert boards[0] == boards[1]
 
 
+@pytest.mark.extended
 def test_a_scheduler_that_runs_already_fits_graded_items(run, rng, tmp_path):
     table = make_graded(rng)
     split(table, tmp_path / "queries", between_queries(table, 10, 21))

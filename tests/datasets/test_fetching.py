@@ -286,6 +286,7 @@ def test_one_file_of_a_set(server, cache, tmp_path, monkeypatch):
     assert fetch("toy") == cache / "toy"
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_full_disk(server, cache, tmp_path):
     """A process that may not write large files meets the same error."""

@@ -28,6 +28,7 @@ def test_reproduces_the_matrix_and_says_how_well(rng, gamma):
     assert needed <= len(factor.pivots) <= 1.5 * needed
 
 
+@pytest.mark.extended
 def test_is_accurate_where_the_kernel_is_narrow(rng):
     # Pivots that are small for their time lose digits: then the books are in order,
     # and the factor is wrong by 1e-5.

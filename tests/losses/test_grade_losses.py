@@ -65,6 +65,7 @@ def big(rng, n=3000, n_groups=1, real=False):
     return y, np.unique(group, return_inverse=True)[1], rng.normal(size=n)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("real", [False, True])
 @pytest.mark.parametrize("n_groups", [1, 40])
 def test_larger_data_with_weights(rng, n_groups, real):

@@ -8,7 +8,7 @@ Modules are named as in ``tiebreak.data.pairs``, packages as in
 import ast
 from collections.abc import Iterator
 
-from tests.meta.sources import PACKAGE
+from tests.meta.sources import PACKAGE, parse
 
 INIT = ".__init__"
 
@@ -54,7 +54,7 @@ def single_importers(texts: dict[str, str]) -> dict[str, str]:
 def _imports(module: str, text: str) -> Iterator[tuple[str, str | None]]:
     """Give what a module imports: from where, and the name, if it takes one."""
     package = module.split(".")[:-1]
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

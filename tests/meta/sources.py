@@ -8,6 +8,7 @@ rule can itself be tested on a text that breaks it.
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,6 +16,12 @@ PACKAGE = ROOT / "src" / "tiebreak"
 SPDX = "# SPDX-License-Identifier: BSD-3-Clause"
 MAX_LINES = 900
 MAX_ARGUMENTS = 10
+
+
+@cache
+def parse(text: str) -> ast.Module:
+    """Parse a file, once for all rules."""
+    return ast.parse(text)
 
 
 def python_files(*folders: str) -> list[Path]:
@@ -39,7 +46,7 @@ def calls_to_print(text: str) -> list[str]:
     """Find calls to ``print``; those inside doctests are not code of the library."""
     return [
         f"line {node.lineno}: print() in the library"
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse(text))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -49,7 +56,7 @@ def calls_to_print(text: str) -> list[str]:
 def uses_of_nan_to_num(text: str) -> list[str]:
     """Find ``nan_to_num``, called, imported or passed on."""
     findings = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(text)):
         match node:
             case ast.Attribute(attr="nan_to_num") | ast.Name(id="nan_to_num"):
                 findings.append(f"line {node.lineno}: nan_to_num hides what went wrong")
@@ -96,7 +103,7 @@ def _njit_decorators(
 def compiled_against_the_rules(text: str) -> list[str]:
     """Find kernels with other options than ours, or with too many arguments."""
     findings = []
-    for function, options in _njit_decorators(ast.parse(text)):
+    for function, options in _njit_decorators(parse(text)):
         where = f"line {function.lineno}: {function.name}"
         if options != {"cache": True, "nogil": True}:
             findings.append(f"{where} is compiled with {options}")
@@ -110,7 +117,7 @@ def unsafe_options(text: str) -> list[str]:
     """Find ``fastmath`` and ``parallel`` among the options of any call."""
     return [
         f"line {node.lineno}: {keyword.arg}={ast.unparse(keyword.value)}"
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse(text))
         if isinstance(node, ast.Call)
         for keyword in node.keywords
         if keyword.arg in ("fastmath", "parallel")

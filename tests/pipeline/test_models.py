@@ -203,6 +203,7 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     assert "leave one of the two out" in done.stderr
 
 
+@pytest.mark.extended
 def test_an_interrupted_tuning_goes_on(processes, tmp_path):
     path = write(tmp_path / "votes.csv", results(4000))
     out = tmp_path / "out"

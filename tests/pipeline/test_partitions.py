@@ -257,6 +257,7 @@ def test_quality_of_many_queries_is_measured_on_some(rng, tmp_path, monkeypatch)
     assert answer.quality.table["accuracy"][0] > 0.6
 
 
+@pytest.mark.extended
 def test_what_cannot_be_done_in_parts(run, rng, tmp_path):
     table = make_graded(rng)
     largest = np.bincount(table["query"]).argmax()

@@ -163,6 +163,7 @@ def test_intervals_cover_the_truth(rng, kind):
     assert np.mean(ranked) >= 0.95
 
 
+@pytest.mark.extended
 def test_clustered_intervals_cover_when_raters_have_opinions(rng):
     # Every rater has strengths of their own around the common ones.
     covered = {"model": [], "cluster": []}

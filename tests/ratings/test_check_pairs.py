@@ -571,6 +571,7 @@ def test_the_terminal_shows_the_same(full_report):
 # --- size and real data --------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_a_million_votes_and_54000_items(rng):
     n = 1_000_000
     outcome = rng.integers(-1, 2, n)

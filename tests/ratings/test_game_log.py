@@ -107,6 +107,7 @@ def test_new_items_enter_where_they_come(model):
     assert_array_equal(m.n_games_, [2, 1, 2, 1])
 
 
+@pytest.mark.extended
 @every_model
 def test_buffers_grow_seldom(model, rng):
     games = random_games(rng, 1_100)
@@ -123,6 +124,7 @@ def test_buffers_grow_seldom(model, rng):
     assert_equal(m, model().fit(games.pairs, games.y), last_call=False)
 
 
+@pytest.mark.extended
 @every_model
 def test_a_game_costs_the_same_in_a_large_table_of_names(model):
     # Nothing as long as the table, or as the log, is made for one game.

@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
+from tests.extended import few
 from tests.oracles import plackett_luce as oracle
 from tiebreak import BradleyTerry, Orders, Pairs, PlackettLuce
 from tiebreak.datasets import load_sushi_orders
@@ -37,8 +38,8 @@ def by_name(model):
     return dict(zip(model.items_.tolist(), model.strength_, strict=True))
 
 
-@pytest.mark.parametrize("ties", [0.0, 0.3])
-@pytest.mark.parametrize("alpha", [0.0, 0.2])
+@pytest.mark.parametrize("ties", few([0.3, 0.0]))
+@pytest.mark.parametrize("alpha", few([0.2, 0.0]))
 def test_it_is_the_optimum_of_a_general_solver(ties, alpha):
     rng = np.random.default_rng(3)
     lists = draw(rng, ties=ties)

@@ -292,6 +292,7 @@ def test_tuning_without_a_choice_to_make_still_says_what_was_taken():
     assert display.plot().ax_.get_xlabel() == "C"
 
 
+@pytest.mark.extended
 def test_matplotlib_is_imported_to_draw_only_and_pyplot_never():
     code = (
         "import sys; from tiebreak.report import WeightsDisplay; "

@@ -141,6 +141,7 @@ def test_ids_are_unique(hostile_page):
     assert referred <= set(ids)
 
 
+@pytest.mark.extended
 def test_the_same_data_give_the_same_page():
     pages = [
         render_report(report_of(HOSTILE, np.random.default_rng(3))[0]) for _ in range(2)
@@ -148,6 +149,7 @@ def test_the_same_data_give_the_same_page():
     assert pages[0] == pages[1]
 
 
+@pytest.mark.extended
 def test_two_hundred_items_need_less_than_a_megabyte(rng):
     names = [f"an item with a rather long name, number {i}" for i in range(200)]
     data, _ = report_of(names, rng, n=8000)
@@ -166,6 +168,7 @@ def test_many_items_are_cut_and_said_to_be(rng):
     assert len(page.encode()) < 1_000_000
 
 
+@pytest.mark.extended
 def test_long_names_do_not_make_the_page_long(rng):
     names = [f"{i} " + "x" * 10_000 for i in range(12)]
     data, _ = report_of(names, rng)

@@ -113,6 +113,7 @@ def test_weights_reach_fit_and_score(data):
     np.testing.assert_allclose(ours.table["score"], other.table["score"], atol=1e-9)
 
 
+@pytest.mark.extended
 def test_workers_equal_serial(data):
     train, valid = data
     options = {"validation": (valid.pairs, valid.y), "scoring": "auc"}

@@ -419,6 +419,7 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
         tune(svm(), orders[::-1], None, GRID, cv=2, checkpoint=lists)
 
 
+@pytest.mark.extended
 def test_workers_equal_serial(data):
     X, y, qid = data
     serial = tune(svm(), X, y, GRID, qid=qid, cv=2, refit=False)

@@ -156,6 +156,7 @@ def test_a_few_steps_do_where_kinks_are_dense(rng, condition, per_item):
     assert solution.n_evaluations <= 150
 
 
+@pytest.mark.extended
 def test_many_kinks_decide_without_stalling(rng):
     X = rng.normal(size=(80, 4))
     A = np.linalg.cholesky(

@@ -65,6 +65,7 @@ def test_two_views_equal_a_numerical_minimizer(rng, nu, shared, averaged):
     assert_allclose(found.objective[-1], J, rtol=1e-5)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("shared", [False, True], ids=["free", "shared"])
 @pytest.mark.parametrize("others", [True, False])
 def test_three_views_equal_a_numerical_minimizer(rng, shared, others):

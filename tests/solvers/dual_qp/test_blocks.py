@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.extended import few
 from tests.oracles import ordinal
 from tiebreak.kernels import CachedRows, DifferenceRows, FactorRows, LinearRows
 from tiebreak.solvers import DualQP, solve_dual_qp
@@ -210,7 +211,7 @@ def test_sweeps_of_few_steps_give_way_to_other_parts():
     ],
     ids=["view", "factor", "rows", "single", "few rows", "linear", "sparse"],
 )
-@pytest.mark.parametrize("kind", [SHARED, OWN])
+@pytest.mark.parametrize("kind", few([SHARED, OWN]))
 def test_the_form_of_the_matrix_does_not_matter(rng, make, kind):
     X, q = random_problem(rng, 360, p=30, C=0.03, n_blocks=3, kind=kind)
     X *= rng.random(X.shape) < 0.5
