@@ -134,7 +134,7 @@ class BradleyTerry(StrengthModel):
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
     alpha_ : float
-        The penalty, or the most probable one: τ = 1/√(2 α_).
+        The penalty α, or the most probable one; τ = 1/√(2α).
     tie_model_ : str or None
         The model of ties that was used.
     tie_, threshold_ : float
