@@ -249,7 +249,8 @@ class Leaderboard:
             difference; with a prior twice the smaller tail of the posterior),
             ``p_adjusted`` (by Holm's method for so many comparisons), and
             ``votes_needed``: direct comparisons that would separate two items of this
-            difference with a power of 80 %. Null between items that never meet.
+            difference with a power of 80 %. Null between items that never meet. Others
+            stand best first.
         """
         model, known = self.model, self._strengths
         if known is None:
@@ -486,7 +487,8 @@ def model_columns(
     if hasattr(model, "strength_"):
         place = scale.place(model.items_)
         rating, unit = scale.apply(model.strength_, place), scale.unit
-        shown = None if strengths is None else strengths.relative_to(place)
+        if strengths is not None and place is not None:
+            shown = strengths.relative_to(place)
     played = [getattr(model, f"{name}_", nothing) for name in _TALLY]
     provisional = np.zeros(n, dtype=bool)
     if played[0] is not nothing:

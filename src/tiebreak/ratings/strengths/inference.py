@@ -103,8 +103,9 @@ class StrengthDistribution:
     @cached_property
     def total(self) -> Array:
         """Covariance of the strengths, (N, N), or their variances, (N,)."""
-        out = np.tensordot(self.weight, self.covariance, 1)
+        out = self.covariance[0]
         if len(self.weight) > 1:
+            out = np.tensordot(self.weight, self.covariance, 1)
             apart = np.sqrt(self.weight)[:, None] * (self.center - self.mean)
             out += (apart**2).sum(axis=0) if out.ndim == 1 else apart.T @ apart
         return out if self.excess is None else out + self.excess
@@ -233,7 +234,10 @@ def _centered(covariance: Array, place: int | None) -> Array:
     """Covariance after an item, or the mean of all, was subtracted."""
     zero = covariance.mean(axis=-2) if place is None else covariance[..., place, :]
     own = zero.mean(axis=-1) if place is None else zero[..., place]
-    return covariance - zero[..., :, None] - zero[..., None, :] + own[..., None, None]
+    out = covariance - zero[..., :, None]
+    out -= zero[..., None, :]
+    out += own[..., None, None]
+    return out
 
 
 def _root(covariance: Array) -> Array:
@@ -299,8 +303,10 @@ def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
 _LARGEST_EIGEN = 1000
 
 # A strength whose standard error is less has a distribution that is nearly symmetric:
-# its skewness is below its standard error.
-_SYMMETRIC = 0.1
+# its skewness is below its standard error, so ends move by less than a tenth of it.
+_SYMMETRIC = 0.2
+# With more items the width of the prior is known well, and one node stands for all.
+_EACH_NODE = 100
 SKEWED = 1000  # items; with more, sides are taken to be equal
 _REACH = 1.96  # where the two sides are measured
 
@@ -756,19 +762,21 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             objective = objective_of(float(alpha))
             covariance.append(coefficient_covariance(objective, x, "model"))
             sides = np.ones((2, len(x)))
-            if n <= SKEWED:
+            if n <= _EACH_NODE or (n <= SKEWED and alpha == self._penalty):
                 sides[:, :n] = side_scales(objective, x, covariance[-1], n)
             reached.append(sides)
+        mode = int(np.argmin(np.abs(alphas - self._penalty)))
+        if n > _EACH_NODE:
+            reached = len(reached) * [reached[mode]]
         excess = None
         if squares is not None:
-            mode = int(np.argmin(np.abs(alphas - self._penalty)))
             objective = objective_of(float(alphas[mode]))
             objective.expand(coefs[mode])
             meat = squares(objective, coefs[mode])
             excess = excess_covariance(objective.hessian(), objective.penalty, meat)
         return StrengthDistribution(
             coefs,
-            np.stack(covariance),
+            np.stack(covariance) if len(covariance) > 1 else covariance[0][None],
             weights,
             excess,
             df,
