@@ -661,7 +661,7 @@ class BradleyTerry(StrengthModel):
         """Strengths in randomly reweighted data.
 
         Every comparison gets an exponential random weight of mean 1 (the Bayesian
-        bootstrap), or every rater if the model was fitted with raters.
+        bootstrap), or every rater if the model was fitted with three or more raters.
 
         Parameters
         ----------
@@ -684,6 +684,9 @@ class BradleyTerry(StrengthModel):
             raise ValueError(
                 f"n_resamples must be a positive whole number; got {n_resamples!r}."
             )
+        raters = getattr(self, "rater_counts_", None)
+        if raters is not None and raters.shape[0] < FEWEST_RATERS:
+            raters = None  # one rater with another weight changes no strength
         rng = np.random.default_rng(random_state)
         drawn = bootstrap_coefficients(
             lambda counts: self._objective_of(0.0, counts),
@@ -691,7 +694,7 @@ class BradleyTerry(StrengthModel):
             self.pair_counts_,
             int(n_resamples),
             np.random.SeedSequence(rng.integers(2**63)),
-            getattr(self, "rater_counts_", None),
+            raters,
         )[:, : len(self.items_)]
         return drawn - drawn.mean(axis=1, keepdims=True)
 
