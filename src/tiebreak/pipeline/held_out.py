@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tiebreak import BradleyTerry, check_pairs
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.ratings.checks.report import PairsReport
+from tiebreak.ratings.checks.report import PairsReport, plural
 from tiebreak.selection import ItemKFold
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
 from tiebreak.selection.results import ForwardResult, fit_names
@@ -106,6 +106,11 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
         # Items with names are compared again and again, so rows can be held out; a
         # graded row is an item of its own.
         if pairs.names is not None:
+            if len(y) < _FOLDS:
+                raise ValueError(
+                    f"{plural(len(y), 'comparison')}, of which none can be spared; "
+                    f"{_FOLDS} are needed."
+                )
             return evaluate_folds(models, pairs, y, **given)
         group = np.zeros(1) if data.group is None else data.group
         if len(np.unique(group)) >= _FOLDS:

@@ -82,8 +82,9 @@ class Leaderboard:
         items without a common one are different), ``provisional``, ``wins``, ``ties``,
         ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
         no wins, more than 10,000 strengths no intervals, more than 1,000 no groups.
-        A provisional item has fewer than three games, or a standard error twice that
-        of the median item; its place is that of the lower end of its interval.
+        A provisional item has fewer than three games, or fewer than 30 and a standard
+        error twice that of the median item; its place is that of the lower end of its
+        interval.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
@@ -495,9 +496,11 @@ def model_columns(
         if strengths is not None and place is not None:
             shown = strengths.relative_to(place)
     played = [getattr(model, f"{name}_", nothing) for name in _TALLY]
+    games = np.zeros(n)
     provisional = np.zeros(n, dtype=bool)
     if played[0] is not nothing:
-        provisional = np.sum(played, axis=0) < _FEW_GAMES
+        games = np.sum(played, axis=0)
+        provisional = games < _FEW_GAMES
     if strengths is not None and shown is not None:
         tail = 0.5 - 0.5 * uncertain.level
         zero = rating - unit * shown.mean
@@ -507,14 +510,15 @@ def model_columns(
         columns["rank_best"], columns["rank_worst"] = found.ranks().T
         columns["group"] = _letters(found.groups(), n)
         error = strengths.errors()
-        provisional |= error > _UNCERTAIN * np.median(error)
+        unsure = error > _UNCERTAIN * np.median(error)
+        provisional |= unsure & (games < _ENOUGH_GAMES)
     columns["provisional"] = provisional
     tally = dict(zip(_TALLY, played, strict=True))
     return {"item": model.items_, "rating": rating} | columns | tally
 
 
 _TALLY = ("wins", "ties", "losses")
-_FEW_GAMES = 3
+_FEW_GAMES, _ENOUGH_GAMES = 3, 30
 _UNCERTAIN = 2.0  # times the median standard error: a quarter of its information
 
 

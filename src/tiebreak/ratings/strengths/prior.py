@@ -39,6 +39,7 @@ Array = NDArray[np.float64]
 
 _NARROWEST, _WIDEST = math.log(0.03), math.log(30.0)
 _STEP = 0.6  # in ln τ, while looking for the most probable width
+_NARROW = 0.25  # standard deviation of ln τ for which three nodes are enough
 _NEGLIGIBLE = 0.005  # weight of a node, relative to the largest
 _LARGEST_DENSE = 10_000  # coefficients; above, |H| is the product of its diagonal
 # With more items the width is known to a few percent, and one node is enough.
@@ -128,7 +129,8 @@ class _Search:
 
     def find_mode(self) -> tuple[float, float]:
         """Give the most probable ln τ, and its standard deviation about there."""
-        low, middle, high = -_STEP, 0.0, _STEP
+        middle = self._guess()
+        low, high = middle - _STEP, middle + _STEP
         while self._value(low) > self._value(middle) and low > _NARROWEST:
             low, middle, high = low - _STEP, low, middle
         while self._value(high) > self._value(middle) and high < _WIDEST:
@@ -158,8 +160,16 @@ class _Search:
                 )
         return middle, spread
 
+    def _guess(self) -> float:
+        """Ln τ of strengths as the start has them, if it has any."""
+        spread = float(self.start[: self.n_items].std())
+        return math.log(min(max(spread, 0.1), 3.0)) if spread > 0.0 else 0.0
+
     def spread_nodes(self, mode: float, spread: float) -> list[float]:
         """Give nodes on both sides of the mode, as far as they have a weight."""
+        if spread < _NARROW:
+            reach = math.sqrt(3.0) * spread  # the nodes of Gauss and Hermite
+            return [mode - reach, mode, mode + reach]
         nodes = [mode]
         for side in (-1.0, 1.0):
             s, step = mode, 0.75 * spread
