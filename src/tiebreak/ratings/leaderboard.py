@@ -548,10 +548,11 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
         )
     alpha = getattr(model, "alpha_", 0.0)
     if alpha > 0:
-        half = 1.96 * scale.unit / math.sqrt(2.0 * alpha)
+        # Two digits: the width is known no better.
+        half = float(f"{1.96 * scale.unit / math.sqrt(2.0 * alpha):.2g}")
         learned = " This width was learned from the results." * (model.alpha == "auto")
         notes.append(
-            f"Prior: strengths are within ± {half:.0f} points of their mean, for 95 % "
+            f"Prior: strengths are within ± {half:g} points of their mean, for 95 % "
             f"of items.{learned}"
         )
     raters = getattr(model, "rater_counts_", None)

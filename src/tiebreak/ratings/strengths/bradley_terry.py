@@ -167,7 +167,7 @@ class BradleyTerry(StrengthModel):
     >>> pairs = Pairs(None, left, right)
     >>> model = BradleyTerry().fit(pairs, [-1, -1, -1, 0, -1])
     >>> dict(zip(model.items_.tolist(), model.strength_.round(2).tolist()))
-    {'Ada': 0.44, 'Bo': 0.11, 'Cy': -0.55}
+    {'Ada': 0.13, 'Bo': 0.03, 'Cy': -0.16}
     >>> model.predict_proba(pairs[:1]).round(2)
     array([[0.46, 0.21, 0.33]])
     """

@@ -148,7 +148,7 @@ class _Search:
                 a * b * (a + b)
             )
             step = float(np.clip(-0.5 * slope / bend, -0.9 * a, 0.9 * b))
-            if abs(step) < 0.1 * spread:
+            if abs(step) < 0.03 * spread:
                 break
             vertex = middle + step
             near = min(abs(step), 0.5 * a, 0.5 * b)
