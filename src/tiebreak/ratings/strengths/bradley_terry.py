@@ -169,7 +169,7 @@ class BradleyTerry(StrengthModel):
     >>> dict(zip(model.items_.tolist(), model.strength_.round(2).tolist()))
     {'Ada': 0.13, 'Bo': 0.03, 'Cy': -0.16}
     >>> model.predict_proba(pairs[:1]).round(2)
-    array([[0.46, 0.21, 0.33]])
+    array([[0.42, 0.2 , 0.37]])
     """
 
     __module__ = "tiebreak"  # where users find it

@@ -106,9 +106,9 @@ class PlackettLuce(StrengthModel):
     >>> dict(zip(model.items_.tolist(), model.strength_.round(2).tolist()))
     {'Ada': 0.06, 'Bo': 0.08, 'Cy': -0.14}
     >>> model.tie_.round(2)
-    array([0.32])
+    array([0.31])
     >>> model.standard_errors("model").round(1)
-    array([0.7, 0.7, 0.7])
+    array([0.4, 0.4, 0.4])
     """
 
     __module__ = "tiebreak"  # where users find it
