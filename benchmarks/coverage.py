@@ -236,7 +236,7 @@ SETTINGS: list[Setting] = [
     *(Setting(games=games, spread=None) for games in (1, 3, 30)),
     *(
         Setting(n_items=12, games=60, raters=raters, opinion=opinion)
-        for raters in (1, 2, 5, 20, 200)
+        for raters in (1, 2, 3, 5, 20, 200)
         for opinion in (0.0, 0.6)
         if raters > 2 or not opinion
     ),
@@ -249,13 +249,15 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=200, help="tournaments of a setting")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    print("| schedule | truth | games | spread | raters | ratings | differences |")
-    print("| all ranks and groups | any two separated | width |")
+    heads = ["schedule", "truth", "games", "spread", "raters", "opinion", "ratings"]
+    heads += ["differences", "all ranks and groups", "any two separated", "width"]
+    print(f"| {' | '.join(heads)} |\n|{len(heads) * '---|'}")
     for setting in SETTINGS:
         found = measure(setting, options.n, jobs=options.jobs)
         spread = "prior" if setting.spread is None else f"{setting.spread:g}"
         raters = "–" if setting.raters is None else str(setting.raters)
         cells = [setting.schedule, setting.truth, f"{setting.games:g}", spread, raters]
+        cells.append(f"{setting.opinion:g}")
         shares = (found.ratings, found.differences, found.statements, found.separated)
         cells += [f"{share:.3f}" for share in shares] + [f"{found.width:.2f}"]
         print(f"| {' | '.join(cells)} |", flush=True)
