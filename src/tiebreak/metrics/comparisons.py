@@ -102,7 +102,7 @@ def comparison_roc_curve(
     ([0.0, 0.0, 0.0, 0.5], [0.0, 0.5, 1.0, 1.0], [inf, 2.0, 1.0, 0.0])
     """
     truth = outcome_vector(outcome, "outcome")
-    if np.ndim(difference) == 2:
+    if np.shape(difference) == (len(truth), 3):
         raise ValueError(
             f"difference has shape {np.shape(difference)}; expected one number for "
             f"each of {len(truth)} comparisons. decision_function has a column for "
