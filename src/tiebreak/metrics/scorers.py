@@ -254,7 +254,9 @@ class PairScorer(Scorer):
         if method is None:
             renamed = ""
             if self.response_method == "difference":
-                renamed = " A decision_function of one column is that since 0.2."
+                renamed = (
+                    " Since 0.2 this is the name of a one-column decision_function."
+                )
             raise TypeError(
                 f"scorer {self.name!r} needs {self.response_method}(pairs), which "
                 f"{type(estimator).__name__} does not have.{renamed} Try 'error', "
