@@ -47,7 +47,7 @@ def held_out(model: object, pairs: Pairs, y: np.ndarray, folds: object) -> tuple
     for train, test in folds.split(pairs, y):
         model.fit(pairs[train], y[train])
         parts.append(
-            (y[test], model.predict(pairs[test]), model.decision_function(pairs[test]))
+            (y[test], model.predict(pairs[test]), model.difference(pairs[test]))
         )
     return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 

@@ -38,6 +38,7 @@ from tiebreak.datasets import (
     load_lm_arena,
     load_sushi_pairs,
 )
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.ratings import game_features
 from tiebreak.solvers import best_threshold
 
@@ -125,7 +126,7 @@ def _errors(data: Compared, which: str, kernel: str) -> str:
         found = tune(model, pairs, y, {parameter: COSTS}, cv=3, progress=False)
         best: Any = found.best_model
         errors.append(np.mean(best.predict(data.pairs[test]) != data.y[test]))
-        flat += np.abs(best.decision_function(pairs)).max() < 1e-6
+        flat += np.abs(difference_of(best, pairs)).max() < 1e-6
     return f"{np.mean(errors):.3f}" + (f" ({flat})" if flat else "")
 
 

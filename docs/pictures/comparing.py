@@ -52,7 +52,7 @@ def svm_compare(quick: bool) -> Figure:
     plane.set_title("pairs, and level curves of the utility\none threshold apart")
 
     rng = np.random.default_rng(0)
-    toward_winner = np.where(data.y < 0, -1, 1) * model.decision_function(data.pairs)
+    toward_winner = np.where(data.y < 0, -1, 1) * model.difference(data.pairs)
     _band(line, model.threshold_)
     for place, outcome, color in ((1, 1, BLUE), (0, 0, ORANGE)):
         rows = (data.y != 0) == outcome
@@ -125,7 +125,7 @@ def threshold_compare(quick: bool) -> Figure:
     """Training errors for every threshold; all steps are known from one sort."""
     data = make_norms(80 if quick else 120, norm=2, random_state=1)
     model = ThresholdCompare(RankSVM(C=10, gamma=0.25)).fit(data.pairs, data.y)
-    difference = model.decision_function(data.pairs)
+    difference = model.difference(data.pairs)
     right_sign = np.sign(difference) == data.y
     steps = np.concatenate([[0.0], np.sort(np.abs(difference))])
     error = [
@@ -169,7 +169,7 @@ def majority_compare(quick: bool) -> Figure:
     side = {-1: "left", 1: "right"}[base.outcome_]
     shares.set_title(f"it always says {side}")
     for model, color in ((rank, BLUE), (base, GREY)):
-        difference = model.decision_function(test.pairs)
+        difference = model.difference(test.pairs)
         fpr, tpr, _ = comparison_roc_curve(test.y, difference)
         area = comparison_auc(test.y, difference)
         name = f"{type(model).__name__}, area {area:.2f}"

@@ -112,7 +112,7 @@ def cell(data: str, split: int, method: str) -> dict[str, Any]:
         else:
             model.fit(table.X[train], table.y[train])
     return {
-        "swapped": swapped_pairs(table.y[test], model.predict(table.X[test])),
+        "swapped": swapped_pairs(table.y[test], model.decision_function(table.X[test])),
         "seconds": time.process_time() - start,
     }
 

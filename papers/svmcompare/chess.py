@@ -22,7 +22,7 @@ from papers.experiment import Experiment, Settings
 from papers.svmcompare.early import EarlyCompare
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_chess
-from tiebreak.metrics import comparison_auc
+from tiebreak.metrics import comparison_auc, get_scorer
 from tiebreak.ratings import game_features
 
 __all__ = ["CHESS", "METHODS"]
@@ -102,7 +102,7 @@ def cell(year: int, method: str) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model.fit(pairs[train], y[train])
-    auc = comparison_auc(y[test], model.decision_function(pairs[test]))
+    auc = get_scorer("auc")(model, pairs[test], y[test])
     return facts | {"auc": auc} | chosen
 
 

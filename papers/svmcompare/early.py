@@ -59,7 +59,7 @@ class EarlyCompare(BaseEstimator):
         self.item_coef_ -= np.bincount(X.left[rows], weight, len(X.values))
         return self
 
-    def decision_function(self, X: Pairs) -> Floats:
+    def difference(self, X: Pairs) -> Floats:
         """Give the utility of the right item less that of the left one."""
         utility = self._kernel(X.values, self.items_) @ self.item_coef_
         return utility[X.right] - utility[X.left]

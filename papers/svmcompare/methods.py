@@ -15,7 +15,7 @@ from papers.experiment import generator
 from papers.svmcompare.early import EarlyCompare
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_sushi_pairs, make_norms
-from tiebreak.metrics import comparison_auc
+from tiebreak.metrics import comparison_auc, get_scorer
 
 __all__ = [
     "GAMMAS",
@@ -137,7 +137,7 @@ def choose(
 
 def judge(model: Pipeline, test: Drawn) -> dict[str, float]:
     """Error and area of a model on test comparisons."""
-    area = comparison_auc(test.y, model.decision_function(test.pairs))
+    area = get_scorer("auc")(model, test.pairs, test.y)
     if isinstance(model[-1], EarlyCompare):
         return {"auc": area}
     return {"error": 1.0 - model.score(test.pairs, test.y), "auc": area}

@@ -25,6 +25,7 @@ from tiebreak import (
 from tiebreak.cli import predict as predict_command
 from tiebreak.data.items import as_items
 from tiebreak.io import FileError, ReadOptions, Wanted, WriteError
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
 from tiebreak.pipeline.saved_model import load_model
 
@@ -86,7 +87,7 @@ def test_pairs_of_names(run, results, tmp_path):
     shares = [[row[f"p_{word}"] for word in ("left", "tie", "right")] for row in rows]
     np.testing.assert_allclose(shares, model.predict_proba(asked), atol=1e-12)
     difference = [row["difference"] for row in rows]
-    np.testing.assert_allclose(difference, model.decision_function(asked), atol=1e-12)
+    np.testing.assert_allclose(difference, model.difference(asked), atol=1e-12)
 
 
 def test_names_that_the_model_has_not_seen(run, results, tmp_path):
@@ -281,7 +282,7 @@ def test_utilities_are_what_differences_are_made_of(wines):
     model, pairs = wines
     found = item_utilities(model, pairs.items, pairs.names)
     difference = found[pairs.right] - found[pairs.left]
-    np.testing.assert_allclose(difference, model.decision_function(pairs), atol=1e-12)
+    np.testing.assert_allclose(difference, difference_of(model, pairs), atol=1e-12)
     plain = item_utilities(model, pairs.items)
     np.testing.assert_allclose(found - plain, model[-1].item_effect_, atol=1e-12)
 

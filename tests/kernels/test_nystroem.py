@@ -22,6 +22,7 @@ from tiebreak import (
     save,
 )
 from tiebreak.kernels import nystroem
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.selection.splitters import QueryKFold
 
 
@@ -216,9 +217,9 @@ def test_of_the_items_of_comparisons(rng):
     features = OnItems(NystroemMap(gamma=1.0, tol=1e-12, random_state=0))
     linear = SVMCompare(5.0, kernel="linear", tol=1e-10)
     pipeline = make_pipeline(features, linear).fit(pairs, y)
-    difference = exact.decision_function(pairs)
+    difference = exact.difference(pairs)
     assert np.ptp(difference) > 1
-    assert_allclose(pipeline.decision_function(pairs), difference, atol=1e-4)
+    assert_allclose(difference_of(pipeline, pairs), difference, atol=1e-4)
 
 
 def test_names_of_features(X):

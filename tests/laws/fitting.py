@@ -80,7 +80,7 @@ def check_feature_count(make: Make, data: Data) -> None:
         pairs = Pairs(items, pairs.left, pairs.right)
     for call, argument in (
         (model.predict, pairs),
-        (model.decision_function, pairs),
+        (model.difference, pairs),
         (model.utility, items),
         (model.predict, items),
         (model.order, items),
@@ -114,7 +114,7 @@ def check_feature_names(make: Make, data: Data) -> None:
     for call, argument in (
         (model.utility, turned),
         (model.predict, pairs),
-        (model.decision_function, pairs),
+        (model.difference, pairs),
     ):
         message = _refusal(call, argument)
         assert "feature names should match" in message
@@ -194,11 +194,11 @@ def check_inputs_are_not_kept(make: Make, data: Data) -> None:
             parts.append(X.values.data if sp.issparse(X.values) else X.values)
     weight = np.ones(len(y))
     model = make().fit(X, y, sample_weight=weight)
-    before = model.decision_function(data.pairs())
+    before = model.difference(data.pairs())
     for part in [*parts, y, weight]:
         if part.flags.writeable:
             part[...] = 0
-    assert_array_equal(model.decision_function(data.pairs()), before)
+    assert_array_equal(model.difference(data.pairs()), before)
 
 
 def check_pickle(make: Make, data: Data) -> None:

@@ -93,7 +93,7 @@ def check_feature_count(make: Make, data: GradedData) -> None:
         (model.predict, fewer),
         (model.order, fewer),
         (model.predict, pairs),
-        (model.decision_function, pairs),
+        (model.difference, pairs),
     ):
         message = _refusal(call, argument)
         assert f"X has {n_features - 1} features" in message

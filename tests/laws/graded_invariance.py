@@ -96,7 +96,7 @@ def check_groups_matter(make: Make, data: GradedData) -> None:
     apart, together = data.fit(make()), data.fit(make(), one)
     bound = slack(apart, data) + slack(together, data)
     first, second = data.pairs(), data.pairs(one)
-    difference = apart.decision_function(first) - together.decision_function(second)
+    difference = apart.difference(first) - together.difference(second)
     assert np.abs(difference).max() > 10 * bound
 
 
@@ -139,7 +139,7 @@ def check_same_as_dense(make: Make, data: GradedData) -> None:
     assert bound <= 5e-3
     utility = dense.utility(data.asked.items)
     assert_allclose(
-        model.decision_function(data.pairs()),
+        model.difference(data.pairs()),
         utility[data.asked.right] - utility[data.asked.left],
         rtol=0,
         atol=bound,
@@ -198,7 +198,7 @@ def check_translation(make: Make, data: GradedData) -> None:
     utility = there.utility(data.shape.items(data.asked.items + 10.0, moved))
     assert_allclose(
         utility[data.asked.right] - utility[data.asked.left],
-        here.decision_function(data.pairs()),
+        here.difference(data.pairs()),
         rtol=0,
         atol=bound,
     )

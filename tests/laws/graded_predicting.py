@@ -28,13 +28,19 @@ def swapped_pairs(
 
 
 def check_prediction_of_items(make: Make, data: GradedData) -> None:
-    """The prediction of items is their utility, one number per row."""
+    """The prediction of items is their utility, or the grade it has."""
     model = data.fit(make())
     utility = model.utility(data.items())
     assert utility.shape == (len(data.asked.items),)
     assert utility.dtype == np.float64
     assert utility.std() > 0.05
-    assert_array_equal(model.predict(data.items()), utility)
+    assert_array_equal(model.decision_function(data.items()), utility)
+    predicted = model.predict(data.items())
+    if not hasattr(model, "grades_"):
+        assert_array_equal(predicted, utility)
+        return
+    assert set(predicted.tolist()) <= set(model.grades_.tolist())
+    assert (np.diff(predicted[np.argsort(utility)]) >= 0).all()
 
 
 def check_comparison_of_items(make: Make, data: GradedData) -> None:
@@ -43,11 +49,12 @@ def check_comparison_of_items(make: Make, data: GradedData) -> None:
     utility, pairs = model.utility(data.items()), data.pairs()
     difference = utility[data.asked.right] - utility[data.asked.left]
     # Two ways to sum the same products in double precision.
-    assert_allclose(model.decision_function(pairs), difference, rtol=0, atol=1e-11)
+    assert_allclose(model.difference(pairs), difference, rtol=0, atol=1e-11)
     outcome = model.predict(pairs)
     assert outcome.dtype == np.int8
-    assert_array_equal(outcome, np.sign(model.decision_function(pairs)))
+    assert_array_equal(outcome, np.sign(model.difference(pairs)))
     assert {-1, 1} <= set(outcome.tolist())
+    assert_array_equal(model.decision_function(pairs).argmax(axis=1) - 1, outcome)
     assert_allclose(model.score(pairs, outcome), 1.0)
 
 

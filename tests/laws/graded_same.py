@@ -94,11 +94,9 @@ def assert_same(
     # A looser bound could not tell a right answer from a wrong one.
     assert bound <= 5e-3
     first, second = trains or (data.train, data.train)
-    difference = one.decision_function(data.pairs(first))
+    difference = one.difference(data.pairs(first))
     assert np.abs(difference).max() > 0.1
-    assert_allclose(
-        two.decision_function(data.pairs(second)), difference, rtol=0, atol=bound
-    )
+    assert_allclose(two.difference(data.pairs(second)), difference, rtol=0, atol=bound)
     if hasattr(one, "objective_"):
         gap = max(one.gap_, two.gap_)
         assert math.isclose(one.objective_, two.objective_, rel_tol=gap + 1e-9)

@@ -94,8 +94,8 @@ def check_same_as_dense(make: Make, data: Data) -> None:
     bound = slack(model, data) + slack(dense, data)
     assert bound <= 2e-3
     assert_allclose(
-        model.decision_function(data.pairs()),
-        dense.decision_function(Pairs(asked_items, asked.left, asked.right)),
+        model.difference(data.pairs()),
+        dense.difference(Pairs(asked_items, asked.left, asked.right)),
         rtol=0,
         atol=bound,
     )
@@ -123,8 +123,8 @@ def check_float32_is_close(make: Make, data: Data) -> None:
     # root of a change of the program.
     bound = 1e-3 + slack(model, data) + slack(close, data)
     assert_allclose(
-        close.decision_function(data.pairs()),
-        model.decision_function(data.pairs()),
+        close.difference(data.pairs()),
+        model.difference(data.pairs()),
         rtol=0,
         atol=bound,
     )
@@ -140,8 +140,8 @@ def check_translation(make: Make, data: Data) -> None:
     bound = slack(here, data) + slack(there, data) + 1e-9
     assert bound <= 2e-3
     assert_allclose(
-        there.decision_function(data.shape.pairs(moved(data.asked), data.train)),
-        here.decision_function(data.pairs()),
+        there.difference(data.shape.pairs(moved(data.asked), data.train)),
+        here.difference(data.pairs()),
         rtol=0,
         atol=bound,
     )

@@ -17,15 +17,15 @@ def check_swapped_prediction(make: Make, data: Data) -> None:
     model = data.fit(make())
     pairs = data.pairs()
     turned = data.shape.pairs(data.asked.swapped(), data.train)
-    difference, outcome = model.decision_function(pairs), model.predict(pairs)
+    difference, outcome = model.difference(pairs), model.predict(pairs)
     if isinstance(pairs, Pairs):
-        assert_array_equal(model.decision_function(turned), -difference)
+        assert_array_equal(model.difference(turned), -difference)
         assert_array_equal(model.predict(turned), -outcome)
         assert_array_equal(model.predict(pairs.swap()), -outcome)
         return
     # The items of an array come in another order then, and sums of products may be
     # taken in another order too.
-    assert_allclose(model.decision_function(turned), -difference, rtol=0, atol=1e-12)
+    assert_allclose(model.difference(turned), -difference, rtol=0, atol=1e-12)
     clear = np.abs(np.abs(difference) - getattr(model, "threshold_", 0.0)) > 1e-12
     assert clear.mean() > 0.8
     assert_array_equal(model.predict(turned)[clear], -outcome[clear])
@@ -46,16 +46,14 @@ def check_both_signs(make: Make, data: Data) -> None:
 
 
 def check_difference(make: Make, data: Data) -> None:
-    """The decision function is the utility of right minus the utility of left."""
+    """The difference is the utility of right minus the utility of left."""
     model = data.fit(make())
     utility = model.utility(data.items())
     assert utility.shape == (len(data.asked.items),)
     assert utility.std() > 0.1
     difference = utility[data.asked.right] - utility[data.asked.left]
     # Two ways to sum the same products in double precision.
-    assert_allclose(
-        model.decision_function(data.pairs()), difference, rtol=0, atol=1e-11
-    )
+    assert_allclose(model.difference(data.pairs()), difference, rtol=0, atol=1e-11)
 
 
 def check_prediction_of_items(make: Make, data: Data) -> None:
@@ -67,16 +65,16 @@ def check_prediction_of_items(make: Make, data: Data) -> None:
 def check_prediction_by_row(make: Make, data: Data) -> None:
     """What is predicted of a comparison does not depend on the rows beside it."""
     model, pairs = data.fit(make()), data.pairs()
-    difference = model.decision_function(pairs)
+    difference = model.difference(pairs)
     for row in (0, 7, len(data.asked) - 1):
-        alone = model.decision_function(pairs[[row]])
+        alone = model.difference(pairs[[row]])
         assert_allclose(alone, difference[[row]], rtol=0, atol=1e-11)
 
 
 def check_signs_and_threshold(make: Make, data: Data) -> None:
     """The outcome is the sign of a difference beyond the threshold, and else 0."""
     model, pairs = data.fit(make()), data.pairs()
-    difference = model.decision_function(pairs)
+    difference = model.difference(pairs)
     beyond = np.abs(difference) > getattr(model, "threshold_", 0.0)
     assert_array_equal(model.predict(pairs), np.sign(difference) * beyond)
 
@@ -84,13 +82,23 @@ def check_signs_and_threshold(make: Make, data: Data) -> None:
 def check_exactly_at_the_threshold(make: Make, data: Data) -> None:
     """A difference exactly at the threshold is a tie, and a larger one is not."""
     model, pairs = data.fit(make()), data.pairs()
-    difference = model.decision_function(pairs)
+    difference = model.difference(pairs)
     for row in np.flatnonzero(difference)[:4]:
         size = abs(difference[row])
         model.threshold_ = size
         assert model.predict(pairs)[row] == 0
         model.threshold_ = np.nextafter(size, 0.0)
         assert model.predict(pairs)[row] == np.sign(difference[row])
+
+
+def check_scores(make: Make, data: Data) -> None:
+    """Scores have a column per outcome, the largest predicted, and items a utility."""
+    model, pairs = data.fit(make()), data.pairs()
+    scores = model.decision_function(pairs)
+    assert scores.shape == (len(data.asked), 3)
+    assert_array_equal(scores.argmax(axis=1) - 1, model.predict(pairs))
+    items = data.items()
+    assert_array_equal(model.decision_function(items), model.utility(items))
 
 
 def check_identical_items(make: Make, data: Data) -> None:
@@ -173,5 +181,5 @@ def check_learns(make: Make, data: Data) -> None:
     model, train = data.fit(make()), data.train
     pairs = data.shape.pairs(train, train)
     differ = train.y != 0
-    sign = np.sign(model.decision_function(pairs))
+    sign = np.sign(model.difference(pairs))
     assert (sign[differ] == train.y[differ]).mean() > 0.7

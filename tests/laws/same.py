@@ -122,8 +122,8 @@ def assert_same(one: Any, two: Any, data: Data, trains: tuple[Any, Any] = ()) ->
     assert bound <= 2e-3
     first, second = trains or (data.train, data.train)
     asked_one, asked_two = data.pairs(first), data.pairs(second)
-    difference = one.decision_function(asked_one)
-    assert_allclose(two.decision_function(asked_two), difference, rtol=0, atol=bound)
+    difference = one.difference(asked_one)
+    assert_allclose(two.difference(asked_two), difference, rtol=0, atol=bound)
     for name in RESULTS:
         assert hasattr(one, name) == hasattr(two, name), name
         if hasattr(one, name):
@@ -162,7 +162,7 @@ def assert_identical(one: Any, two: Any, data: Data) -> None:
         else:
             assert_array_equal(other[name], value, err_msg=name, strict=True)
     pairs = data.pairs()
-    assert_array_equal(two.decision_function(pairs), one.decision_function(pairs))
+    assert_array_equal(two.difference(pairs), one.difference(pairs))
     assert_array_equal(two.predict(pairs), one.predict(pairs))
     assert_array_equal(two.utility(data.items()), one.utility(data.items()))
 
@@ -173,7 +173,7 @@ def assert_unfitted(model: Any, data: Data) -> None:
     calls = {
         "predict of pairs": lambda: model.predict(pairs),
         "predict of items": lambda: model.predict(items),
-        "decision_function": lambda: model.decision_function(pairs),
+        "difference": lambda: model.difference(pairs),
         "utility": lambda: model.utility(items),
         "order": lambda: model.order(items),
         "score of pairs": lambda: model.score(pairs, y),

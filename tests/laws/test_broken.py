@@ -83,8 +83,8 @@ class KeepsTheItems(RankSVM):
         self._items = X.values
         return self
 
-    def decision_function(self, X):
-        return super().decision_function(X) + np.abs(self._items).sum()
+    def difference(self, X):
+        return super().difference(X) + np.abs(self._items).sum()
 
 
 class ForgetsOnTheWay(RankSVM):
@@ -118,8 +118,8 @@ class PrefersLeft(RankSVM):
 
 
 class HasASideBias(RankSVM):
-    def decision_function(self, X):
-        return super().decision_function(X) + 0.01
+    def difference(self, X):
+        return super().difference(X) + 0.01
 
 
 class LooksAtTheFirstRows(RankSVM):
@@ -174,8 +174,8 @@ class PredictsNoLoss(RankSVM):
 
 
 class DoublesDifferences(RankSVM):
-    def decision_function(self, X):
-        return 2 * super().decision_function(X)
+    def difference(self, X):
+        return 2 * super().difference(X)
 
 
 class PredictsRanks(RankSVM):
@@ -186,20 +186,25 @@ class PredictsRanks(RankSVM):
 
 
 class CentersEveryBatch(RankSVM):
-    def decision_function(self, X):
-        difference = super().decision_function(X)
+    def difference(self, X):
+        difference = super().difference(X)
         return difference - difference[0]
 
 
 class SignOnly(SVMCompare):
     def predict(self, X):
-        return np.sign(self.decision_function(X)).astype(np.int8)
+        return np.sign(self.difference(X)).astype(np.int8)
 
 
 class TiesBelowTheThreshold(SVMCompare):
     def predict(self, X):
-        difference = self.decision_function(X)
+        difference = self.difference(X)
         return np.sign(difference) * (np.abs(difference) >= self.threshold_)
+
+
+class ScoresTheDifference(RankSVM):
+    def decision_function(self, X):
+        return self.difference(X) if isinstance(X, Pairs) else self.utility(X)
 
 
 class DependsOnThePlace(RankSVM):
@@ -284,6 +289,7 @@ BROKEN = [
     ("prediction_by_row", CentersEveryBatch, DENSE),
     ("signs_and_threshold", SignOnly, DENSE),
     ("exactly_at_the_threshold", TiesBelowTheThreshold, DENSE),
+    ("scores", ScoresTheDifference, DENSE),
     ("identical_items", DependsOnThePlace, DENSE),
     ("order", TurnsAnAscendingOrder, DENSE),
     ("order_of_groups", SortsGroups, DENSE),

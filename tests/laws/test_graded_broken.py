@@ -210,8 +210,8 @@ class PredictsRanks(RankSVM):
 
 
 class DoublesDifferences(RankSVM):
-    def decision_function(self, X):
-        return 2 * super().decision_function(X)
+    def difference(self, X):
+        return 2 * super().difference(X)
 
 
 class CentersEveryBatch(RankSVM):

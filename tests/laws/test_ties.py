@@ -44,7 +44,7 @@ def easy(n_rows=120, tie_share=None, seed=0):
 
 def sign_accuracy(model, pairs, y):
     differ = y != 0
-    sign = np.sign(model.decision_function(pairs[differ]))
+    sign = np.sign(model.difference(pairs[differ]))
     return (sign == y[differ]).mean()
 
 
@@ -82,9 +82,7 @@ def test_a_learned_threshold_repairs_the_ties(kernel, C, tie_share):
     plain = quietly(paper, pairs, y)
     repaired = quietly(ThresholdCompare(paper), pairs, y)
     assert repaired.threshold_ > 0
-    assert_array_equal(
-        repaired.decision_function(pairs), plain.decision_function(pairs)
-    )
+    assert_array_equal(repaired.difference(pairs), plain.difference(pairs))
     assert repaired.score(pairs, y) > plain.score(pairs, y) + 0.03
     assert set(repaired.predict(pairs).tolist()) == {-1, 0, 1}
     assert_allclose(repaired.training_error_, 1 - repaired.score(pairs, y))
@@ -123,7 +121,7 @@ def test_without_ties_the_comparer_is_the_ranker(kernel):
     assert "threshold_ = 0" in str(caught[0].message)
     ranker = RankSVM(kernel=kernel).fit(pairs, y)
     assert model.threshold_ == model.intercept_ == 0
-    assert_array_equal(model.decision_function(pairs), ranker.decision_function(pairs))
+    assert_array_equal(model.difference(pairs), ranker.difference(pairs))
     assert_array_equal(model.predict(pairs), ranker.predict(pairs))
     assert model.objective_ == ranker.objective_
 
@@ -178,7 +176,7 @@ def test_max_margin_without_ties_is_a_hard_margin_order(program):
     hard = RankSVM(1e6, kernel="linear", tol=1e-8).fit(pairs, y)
     assert_allclose(model.coef_, hard.coef_, rtol=1e-4)
     assert_allclose(model.margin_, 1 / np.linalg.norm(hard.coef_), rtol=1e-4)
-    assert_allclose(np.abs(model.decision_function(pairs)).min(), 1, rtol=1e-4)
+    assert_allclose(np.abs(model.difference(pairs)).min(), 1, rtol=1e-4)
 
 
 @pytest.mark.parametrize("program", ["lp", "qp"])
@@ -208,7 +206,7 @@ def test_the_margin_of_the_quadratic_program_is_never_larger():
     lp, qp = (MaxMarginCompare(program).fit(pairs, y) for program in ("lp", "qp"))
     assert 0 < qp.margin_ <= lp.margin_ + 1e-6
     for model in (lp, qp):
-        size = np.abs(model.decision_function(pairs))
+        size = np.abs(model.difference(pairs))
         margin = np.abs(size - 1).min()
         assert_allclose(margin, model.margin_, atol=1e-5)
         assert model.score(pairs, y) == 1

@@ -49,7 +49,7 @@ def test_better_answers_get_greater_scores(name):
         y = [1, 0, -1, 1]
         good, bad = {
             "predict": ([1, 0, -1, 0], [-1, 0, 0, 0]),
-            "decision_function": ([3, 1, -2, 2], [-3, 2, 2, 1]),
+            "difference": ([3, 1, -2, 2], [-3, 2, 2, 1]),
             "predict_proba": (
                 np.eye(3)[[2, 1, 0, 2]] * 0.7 + 0.1,
                 np.eye(3)[[0, 1, 2, 0]] * 0.7 + 0.1,

@@ -68,16 +68,16 @@ class FixedCompare(ClassifierMixin, BaseEstimator):
         self.classes_ = np.array([-1, 0, 1])
         return self
 
-    def decision_function(self, X):
+    def difference(self, X):
         X = np.asarray(X)
         return (X[:, 1] - X[:, 0]) @ np.arange(1, X.shape[2] + 1)
 
     def predict(self, X):
-        difference = self.decision_function(X)
+        difference = self.difference(X)
         return np.where(np.abs(difference) > self.threshold, np.sign(difference), 0)
 
     def predict_proba(self, X):
-        score = np.exp(self.decision_function(X))
+        score = np.exp(self.difference(X))
         rows = np.column_stack([1 / score, np.ones(len(score)), score])
         return rows / rows.sum(axis=1, keepdims=True)
 
@@ -111,7 +111,7 @@ def compared():
 def test_pair_scorers_equal_their_metrics(compared):
     pairs, outcome, weight = compared
     model = FixedCompare().fit(pairs, outcome)
-    difference = model.decision_function(pairs)
+    difference = model.difference(pairs)
     for X in (pairs, np.asarray(pairs), np.asarray(pairs).tolist()):
         assert comparison_error_scorer(model, X, outcome) == -comparison_error(
             outcome, model.predict(pairs)
@@ -397,7 +397,7 @@ def test_wrong_shapes_are_told_apart(graded, compared):
 
 def test_estimators_that_lack_something(compared, graded):
     pairs, outcome, _ = compared
-    with pytest.raises(TypeError, match=r"needs decision_function\(pairs\).*LinearReg"):
+    with pytest.raises(TypeError, match=r"needs difference\(pairs\).*LinearReg"):
         comparison_auc_scorer(LinearRegression(), pairs, outcome)
     model = FixedCompare().fit(pairs, outcome)
     model.classes_ = np.array([-1, 1])

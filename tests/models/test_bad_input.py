@@ -149,7 +149,7 @@ def test_arrays_and_items_that_are_not_finite(make, value):
     refused(ValueError, words, make().fit, array, Y)
     model = fitted(make)
     refused(ValueError, words, model.predict, array)
-    refused(ValueError, words, model.decision_function, array)
+    refused(ValueError, words, model.difference, array)
     for call in (model.utility, model.predict, model.order):
         refused(ValueError, ["X", "finite", "row 3, column 1"], call, items)
 
@@ -187,7 +187,7 @@ def test_what_is_no_comparison(make, X):
     )
     if not isinstance(make(), takes_items):
         refused(TypeError, [*words, type(X).__name__], make().fit, X, Y)
-    refused(TypeError, words, fitted(make).decision_function, X)
+    refused(TypeError, words, fitted(make).difference, X)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_arrays_of_another_shape(make, shape):
 @every_model
 def test_comparisons_where_items_are_expected(make):
     model = fitted(make)
-    words = ["utility takes items, got comparisons", "decision_function"]
+    words = ["utility takes items, got comparisons", "difference"]
     refused(TypeError, words, model.utility, good_pairs())
     refused(TypeError, words, model.utility, np.asarray(good_pairs()))
     refused(TypeError, words, model.order, good_pairs())
@@ -243,7 +243,7 @@ def test_another_number_of_features(make):
     words = ["X has 5 features", "expecting 2 features"]
     for call, argument in (
         (model.predict, wide),
-        (model.decision_function, wide),
+        (model.difference, wide),
         (model.utility, np.eye(5)),
         (model.order, np.eye(5)),
     ):
@@ -281,7 +281,7 @@ def test_an_item_that_ties_with_itself_is_taken_with_a_warning(make):
         model = make().fit(pairs, np.append(Y, 0))
     if not isinstance(model, MajorityCompare):
         assert model.predict(pairs)[6] == 0
-        assert model.decision_function(pairs)[6] == 0
+        assert model.difference(pairs)[6] == 0
 
 
 @every_model
@@ -291,7 +291,7 @@ def test_nothing_to_compare(make):
     for X in (empty, np.zeros((0, 2, 2))):
         refused(ValueError, words, make().fit, X, [])
         refused(ValueError, words, fitted(make).predict, X)
-        refused(ValueError, words, fitted(make).decision_function, X)
+        refused(ValueError, words, fitted(make).difference, X)
     for call in (fitted(make).utility, fitted(make).order):
         refused(ValueError, ["no rows"], call, np.zeros((0, 2)))
 

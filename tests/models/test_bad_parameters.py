@@ -120,10 +120,10 @@ def test_a_failed_fit_leaves_no_half_of_a_model(model, parameters):
 @every_model
 def test_a_fit_that_fails_later_leaves_no_mixture(make):
     model = fitted(make)
-    before = model.decision_function(good_pairs())
+    before = model.difference(good_pairs())
     with pytest.raises(ValueError, match="y must hold"):
         model.fit(Pairs(np.eye(5), LEFT, RIGHT), 2 * Y)
-    assert_array_equal(model.decision_function(good_pairs()), before)
+    assert_array_equal(model.difference(good_pairs()), before)
 
 
 def gram():
@@ -198,8 +198,8 @@ def test_no_convergence_warns_with_the_gap_and_keeps_the_result(make):
     assert "larger max_iter" in said
     assert not model.converged_
     assert caught[0].filename == __file__
-    assert np.isfinite(model.decision_function(pairs)).all()
-    assert np.ptp(model.decision_function(pairs)) > 0
+    assert np.isfinite(model.difference(pairs)).all()
+    assert np.ptp(model.difference(pairs)) > 0
     better = make().fit(pairs, y)
     assert better.converged_
     assert better.gap_ <= 1e-3

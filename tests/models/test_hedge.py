@@ -48,7 +48,7 @@ def test_weights_by_hand():
     # Item 1 against 0: attribute 1 is for it, attribute 0 against; a tie.
     pairs = Pairs(ITEMS, [0, 2, 3], [1, 1, 2])
     net = (up - down) / total
-    assert_allclose(model.decision_function(pairs), [0, 2 * net, 0], atol=1e-15)
+    assert_allclose(model.difference(pairs), [0, 2 * net, 0], atol=1e-15)
     assert_array_equal(model.predict(pairs), [0, 1, 0])
 
 
@@ -80,7 +80,7 @@ def test_weights_and_preferences_are_those_of_all_pairs(drawn, beta, n_rounds):
     assert_allclose(model.weights_, expected, rtol=1e-9)
     P = plain.preferences(X, expected)
     a, b = np.indices(P.shape).reshape(2, -1)
-    difference = model.decision_function(Pairs(X, a, b))
+    difference = model.difference(Pairs(X, a, b))
     assert_allclose(difference, (P.T - P)[a, b], atol=1e-12)
     outcome = model.predict(Pairs(X, a, b))
     clear = np.abs(difference) > 1e-9
@@ -171,7 +171,7 @@ def test_naive_bayes_is_that_of_all_pairs(drawn):
     a, b = np.indices(P.shape).reshape(2, -1)
     model = HedgeOrder(preference="naive_bayes")
     quietly(model.fit, Orders(X, orders))
-    difference = model.decision_function(Pairs(asked, a, b))
+    difference = model.difference(Pairs(asked, a, b))
     assert_allclose(difference, (P.T - P)[a, b], atol=1e-6)
     assume(all(plain.pairs_of([blocks]) for blocks in orders))
     stream = HedgeOrder(preference="naive_bayes")
@@ -206,7 +206,7 @@ def test_weights_of_lists_and_rows(preference):
     two = HedgeOrder(preference=preference).fit(X[rows], y[rows], qid=qid[rows])
     assert_allclose(one.weights_, two.weights_)
     pairs = Pairs(X, np.arange(20), np.arange(20, 40))
-    assert_allclose(one.decision_function(pairs), two.decision_function(pairs))
+    assert_allclose(one.difference(pairs), two.difference(pairs))
 
 
 @both_kinds
@@ -292,7 +292,7 @@ def test_attributes_without_variance():
     model = HedgeOrder(preference="naive_bayes").fit(Orders(ITEMS, LISTS))
     moved = ITEMS + np.array([0.0, 0.0, 5.0])
     pairs = [Pairs(table, [0, 1], [1, 2]) for table in (ITEMS, moved)]
-    assert_allclose(*map(model.decision_function, pairs))
+    assert_allclose(*map(model.difference, pairs))
 
 
 @pytest.mark.parametrize(
@@ -355,8 +355,8 @@ def test_features_of_any_size():
         pairs = Pairs(items, [0, 1], [1, 2])
         expected = HedgeOrder().fit(Orders(ITEMS, LISTS))
         assert_allclose(
-            model.decision_function(pairs),
-            expected.decision_function(Pairs(ITEMS, [0, 1], [1, 2])),
+            model.difference(pairs),
+            expected.difference(Pairs(ITEMS, [0, 1], [1, 2])),
         )
     bayes = HedgeOrder(preference="naive_bayes")
     words = ["beyond", "Scale the features"]

@@ -155,7 +155,7 @@ def test_the_prediction_is_the_most_probable_outcome(rng, link):
     assert_array_equal(model.predict(pairs), p.argmax(axis=1) - 1)
     assert set(model.predict(pairs).tolist()) == {-1, 0, 1}
     assert_allclose(model.predict_log_proba(pairs), np.log(p), rtol=1e-9, atol=1e-15)
-    d = model.decision_function(pairs)
+    d = model.difference(pairs)
     assert_allclose(p, oracle.probabilities(link, d, parameter(link, model)))
     assert_allclose(model.predict_proba(pairs.swap()), p[:, ::-1], rtol=1e-12)
 
@@ -223,7 +223,7 @@ def test_a_kernel_is_linear_in_its_own_features(rng, link, kernel):
     assert not hasattr(model, "coef_")
     # ‖w‖² = aᵀ K a is what was penalized.
     a, S = model.dual_coef_, model.support_items_
-    d = model.decision_function(pairs)
+    d = model.difference(pairs)
     loss = oracle.loss(link, d, parameter(link, model), oracle.count_rows(y))
     assert_allclose(model.objective_, loss + 0.2 * a @ k(S, S) @ a, rtol=1e-7)
 
@@ -322,9 +322,9 @@ def test_weights_swaps_and_certificates(data, link, kind, alpha):
     l_, r_, y_ = left[rows], right[rows], y[rows]
     turned = fit(np.where(odd, r_, l_), np.where(odd, l_, r_), np.where(odd, -y_, y_))
     asked = Pairs(features, l_, r_, names=names)
-    d = model.decision_function(asked)
+    d = model.difference(asked)
     for other in (repeated, turned):
-        assert_allclose(other.decision_function(asked), d, rtol=1e-6, atol=1e-6)
+        assert_allclose(other.difference(asked), d, rtol=1e-6, atol=1e-6)
         assert_allclose(other.objective_, model.objective_, rtol=1e-9, atol=1e-12)
         assert_allclose(other.tie_, model.tie_, rtol=1e-6)
     assert model.converged_
@@ -435,17 +435,17 @@ def test_deviations_belong_to_names(rng):
     assert_allclose(plain, pairs.values @ model.coef_)
     named = model.utility(pairs.values, names=pairs.names)
     assert_allclose(named - plain, model.item_effect_)
-    d = model.decision_function(pairs)
+    d = model.difference(pairs)
     assert_allclose(d, named[pairs.right] - named[pairs.left])
     # In another order, with a stranger, and without names.
     turned = Pairs(pairs.values[::-1], [0, 1], [1, 9], names=[*pairs.names[:0:-1], "x"])
     expected = named[[8, 0]] - named[[9, 8]]
     expected[1] = plain[0] - named[8]
-    assert_allclose(model.decision_function(turned), expected)
+    assert_allclose(model.difference(turned), expected)
     nameless = Pairs(pairs.values, pairs.left, pairs.right)
     difference = plain[pairs.right] - plain[pairs.left]
-    assert_allclose(model.decision_function(nameless), difference)
-    assert_allclose(model.decision_function(np.asarray(pairs)), difference)
+    assert_allclose(model.difference(nameless), difference)
+    assert_allclose(model.difference(np.asarray(pairs)), difference)
     assert_allclose(model.predict_proba(turned).sum(axis=1), 1)
 
 
@@ -583,7 +583,7 @@ def test_no_convergence_warns_with_the_gap_and_keeps_the_result(rng):
     assert caught[0].filename == __file__
     assert not model.converged_
     assert model.n_iter_ == 1
-    assert np.ptp(model.decision_function(pairs)) > 0
+    assert np.ptp(model.difference(pairs)) > 0
     better = LogisticCompare(1e-3).fit(pairs, y)
     # The certificate is one: the minimum is no further below than it says.
     assert better.objective_ < model.objective_

@@ -330,7 +330,7 @@ def test_a_stream_never_says_never(rng, link):
     batch.partial_fit(pairs[decided], y[decided])
     assert (batch.predict_proba(pairs) > 0).all()
     assert math.isfinite(batch.tie_)
-    d = batch.decision_function(pairs[decided])
+    d = batch.difference(pairs[decided])
     assert (np.sign(d) == y[decided]).mean() > 0.6
 
 

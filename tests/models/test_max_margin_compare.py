@@ -129,7 +129,7 @@ def test_it_is_the_program_as_written_down(rng, kernel, C):
     assert_allclose(model.objective_, best, rtol=1e-7)
     assert model.gap_ <= 1e-7
     # The objective is that of the model that predicts.
-    d, beta = model.decision_function(pairs), model.intercept_
+    d, beta = model.difference(pairs), model.intercept_
     tie = np.maximum(1 + beta + d, 0) + np.maximum(1 + beta - d, 0)
     slack = np.where(y == 0, tie, np.maximum(1 - beta - y * d, 0))
     size = model.objective_ - C * weight @ slack

@@ -144,7 +144,7 @@ def test_two_grades_are_a_classifier(rng, kernel, C):
     if free.any():  # else every intercept of an interval is as good
         assert_allclose(model.thresholds_, -svc.intercept_, atol=3e-4)
         clear = np.abs(svc.decision_function(X)) > 1e-3
-        assert_array_equal(model.predict_grade(X)[clear], svc.predict(X)[clear])
+        assert_array_equal(model.predict(X)[clear], svc.predict(X)[clear])
 
 
 @pytest.mark.parametrize("n_grades", [3, 9])
@@ -189,11 +189,11 @@ def test_the_class_of_grades_is_between_the_thresholds():
     assert_allclose(model.coef_, [2.0], rtol=1e-6)
     assert_allclose(model.thresholds_, [3.0, 7.0], rtol=1e-6)
     assert_array_equal(model.grades_, [-1.5, 7.0, 100.0])
-    assert_array_equal(model.predict_grade(X), y)
-    assert_array_equal(model.predict_grade([[-50.0], [50.0]]), [-1.5, 100.0])
+    assert_array_equal(model.predict(X), y)
+    assert_array_equal(model.predict([[-50.0], [50.0]]), [-1.5, 100.0])
     model.coef_, model.thresholds_ = np.array([1.0]), np.array([1.0, 2.0])
     below, above = np.nextafter(1.0, 0.0), np.nextafter(2.0, 0.0)
-    grades = model.predict_grade([[below], [1.0], [above], [2.0]])
+    grades = model.predict([[below], [1.0], [above], [2.0]])
     assert_array_equal(grades, [-1.5, 7.0, 7.0, 100.0])
 
 
@@ -379,7 +379,7 @@ def test_a_failed_fit_is_no_fit(rng):
     with pytest.raises(ValueError, match="have the grade"):
         model.fit(X[:, :2], np.zeros(30))
     with pytest.raises(sklearn.exceptions.NotFittedError):
-        model.predict_grade(X)
+        model.predict(X)
 
 
 def test_too_few_iterations_are_a_warning_with_the_gap(rng):
@@ -402,7 +402,7 @@ def test_identical_items_teach_nothing_and_it_is_said():
         assert_allclose(
             model.thresholds_ - model.utility(X[:1]), [-1.0, 0.0], atol=1e-9
         )
-        assert_array_equal(model.predict_grade(X), np.full(6, 2.0))
+        assert_array_equal(model.predict(X), np.full(6, 2.0))
 
 
 def test_numbers_beyond_floating_point_are_refused(rng):

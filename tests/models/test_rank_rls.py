@@ -551,7 +551,7 @@ def test_comparisons(make):
     same = Pairs(X[[0, 0, 0]], [0, 1], [1, 2])
     with pytest.warns(UserWarning, match="Nothing was learned"):
         model = make().fit(same, [1, -1])
-    assert_array_equal(model.decision_function(same), [0.0, 0.0])
+    assert_array_equal(model.difference(same), [0.0, 0.0])
 
 
 @every_model

@@ -26,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.models.inputs import curved_pairs
 from tiebreak import OnItems, Orders, RankSVM, SVMCompare, ThresholdCompare
 from tiebreak.metrics import get_scorer, kendall_tau_b, ndcg, swapped_pairs
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.selection.splitters import QueryKFold
 
 
@@ -84,7 +85,7 @@ def test_weights_for_the_threshold_only(routing):
     model = ThresholdCompare(clone(ranker).set_fit_request(sample_weight=False))
     model.fit(pairs, y, sample_weight=weight)
     plain = ThresholdCompare(ranker).fit(pairs, y)
-    assert_array_equal(model.decision_function(pairs), plain.decision_function(pairs))
+    assert_array_equal(model.difference(pairs), plain.difference(pairs))
     assert model.threshold_ > plain.threshold_
 
 
@@ -105,9 +106,9 @@ def test_weights_reach_the_end_of_a_pipeline_without_routing():
     ranker = make_pipeline(OnItems(StandardScaler()), RankSVM())
     model = ThresholdCompare(ranker).fit(pairs, y, sample_weight=weight)
     ranker.fit(pairs, y, ranksvm__sample_weight=weight)
-    assert_array_equal(model.decision_function(pairs), ranker.decision_function(pairs))
+    assert_array_equal(model.difference(pairs), difference_of(ranker, pairs))
     plain = ThresholdCompare(clone(ranker)).fit(pairs, y)
-    assert np.abs(model.decision_function(pairs) - plain.decision_function(pairs)).max()
+    assert np.abs(model.difference(pairs) - plain.difference(pairs)).max()
 
 
 def test_weights_reach_the_end_of_a_pipeline_with_routing(routing):
@@ -119,7 +120,7 @@ def test_weights_reach_the_end_of_a_pipeline_with_routing(routing):
     )
     model = ThresholdCompare(ranker).fit(pairs, y, sample_weight=weight)
     ranker.fit(pairs, y, sample_weight=weight)
-    assert_array_equal(model.decision_function(pairs), ranker.decision_function(pairs))
+    assert_array_equal(model.difference(pairs), difference_of(ranker, pairs))
 
 
 def ranker(C=0.1):

@@ -65,64 +65,12 @@ PAIR_MODELS = [
 ]
 
 
-class OfItems:
-    """Makes a model as scikit-learn's checks know them: all methods take tables."""
+class VoteItems(HedgeOrder):
+    """As scikit-learn's checks know models: without methods that take pairs only."""
 
     @property
     def decision_function(self):
         raise AttributeError("decision_function is of comparisons")
-
-
-class RankItems(OfItems, RankSVM):
-    pass
-
-
-class GradeItems(OfItems, OrdinalSVM):
-    pass
-
-
-class OrderItems(OfItems, OrderSVM):
-    pass
-
-
-class SwapItems(OfItems, SwapSVM):
-    pass
-
-
-class FewFeatures(OfItems, L1Ranker):
-    pass
-
-
-class ChosenFeatures(OfItems, L1RankerCV):
-    pass
-
-
-class SquareItems(OfItems, RankRLS):
-    pass
-
-
-class PursueItems(OfItems, RankingPursuit):
-    pass
-
-
-class MatchItems(OfItems, MatchingPursuit):
-    pass
-
-
-class AgreeItems(OfItems, CoRankingPursuit):
-    pass
-
-
-class BoostItems(OfItems, RankBoost):
-    pass
-
-
-class RegressItems(OfItems, ExpectedRankRegression):
-    pass
-
-
-class VoteItems(OfItems, HedgeOrder):
-    """Has no utility, so that there is nothing to predict of items."""
 
     @property
     def predict(self):
@@ -131,40 +79,38 @@ class VoteItems(OfItems, HedgeOrder):
 
 ITEM_MODELS = [
     RankBoost(),
-    BoostItems(20),
-    BoostItems(20, weak="stump"),
-    BoostItems(20, weak="stump", feedback="majority"),
+    RankBoost(20),
+    RankBoost(20, weak="stump"),
+    RankBoost(20, weak="stump", feedback="majority"),
     ExpectedRankRegression(),
-    RegressItems(),
     VoteItems(),
     VoteItems(preference="naive_bayes"),
     RankSVM(),
-    RankItems(loss="squared_hinge"),
-    RankItems(loss="squared_hinge", kernel="linear", per_group="mean"),
-    RankItems(kernel="linear", tol=1e-9),
-    RankItems(loss="squared_hinge", pairs_per_item=3, random_state=0),
+    RankSVM(loss="squared_hinge"),
+    RankSVM(loss="squared_hinge", kernel="linear", per_group="mean"),
+    RankSVM(kernel="linear", tol=1e-9),
+    RankSVM(loss="squared_hinge", pairs_per_item=3, random_state=0),
     RankRLS(),
-    SquareItems(),
-    SquareItems(kernel="linear", per_group="mean"),
-    SquareItems(solver="cg", tol=1e-16),
+    RankRLS(kernel="linear", per_group="mean"),
+    RankRLS(solver="cg", tol=1e-16),
     RankingPursuit(),
-    PursueItems(3),
-    PursueItems(3, kernel=["rbf", "linear"], backfit=False),
-    MatchItems(3, prefit=True),
-    AgreeItems(3),
-    AgreeItems(3, views=["rbf", "poly"], objective="functions", indices="shared"),
+    RankingPursuit(3),
+    RankingPursuit(3, kernel=["rbf", "linear"], backfit=False),
+    MatchingPursuit(3, prefit=True),
+    CoRankingPursuit(3),
+    CoRankingPursuit(3, views=["rbf", "poly"], objective="functions", indices="shared"),
     SwapSVM(),
-    SwapItems(kernel="linear", tol=1e-9),
+    SwapSVM(kernel="linear", tol=1e-9),
     OrderSVM(),
-    OrderItems(kernel="linear", tol=1e-9),
+    OrderSVM(kernel="linear", tol=1e-9),
     L1Ranker(),
-    FewFeatures(0.1),
-    FewFeatures(0.01, "item"),
-    FewFeatures(0.01, "item-weighted", None, adjacent=True),
-    ChosenFeatures(n_alphas=4, cv=2),
+    L1Ranker(0.1),
+    L1Ranker(0.01, "item"),
+    L1Ranker(0.01, "item-weighted", None, adjacent=True),
+    L1RankerCV(n_alphas=4, cv=2),
     OrdinalSVM(),
-    GradeItems(tol=1e-9),
-    GradeItems(kernel="linear", tol=1e-9),
+    OrdinalSVM(tol=1e-9),
+    OrdinalSVM(kernel="linear", tol=1e-9),
 ]
 # What scikit-learn can check of an estimator that does not take tables. It does not
 # run these by itself for such estimators.
@@ -182,23 +128,7 @@ WITHOUT_DATA = [
 ]
 
 
-# Checks that are expected to fail, each with the reason. They call every method with a
-# table, and the same checks pass on models `OfItems`.
-OF_PAIRS = dict.fromkeys(
-    [
-        "check_dict_unchanged",
-        "check_estimators_dtypes",
-        "check_estimators_pickle",
-        "check_fit2d_predict1d",
-        "check_fit_idempotent",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_n_features_in_after_fitting",
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ],
-    "decision_function takes comparisons, not items",
-)
+# Checks that are expected to fail, each with the reason.
 DRAWN = dict.fromkeys(
     [
         "check_sample_weight_equivalence_on_dense_data",
@@ -216,18 +146,6 @@ PLACES = dict.fromkeys(
 
 
 def expected_failures(estimator):
-    if type(estimator) in (
-        ExpectedRankRegression,
-        L1Ranker,
-        RankBoost,
-        RankingPursuit,
-        RankRLS,
-        RankSVM,
-        SwapSVM,
-        OrderSVM,
-        OrdinalSVM,
-    ):
-        return OF_PAIRS
     if isinstance(estimator, OrderSVM):
         return PLACES
     return DRAWN if getattr(estimator, "pairs_per_item", None) else {}
@@ -254,11 +172,11 @@ def check_id(value):
 
 
 def all_checks():
-    """List every check; by default those run that can pass, once per class."""
+    """List every check; by default those of the first estimator of each class."""
     seen = set()
     for estimator in [*PAIR_MODELS, *ITEM_MODELS, OnItems(StandardScaler())]:
         kind = type(estimator)
-        by_default = kind not in seen and expected_failures(estimator) is not OF_PAIRS
+        by_default = kind not in seen
         seen.add(kind)
         cases = checks_of(estimator)
         yield from cases if by_default else map(extended, cases)
@@ -267,7 +185,6 @@ def all_checks():
 @pytest.mark.parametrize(("estimator", "check"), list(all_checks()), ids=check_id)
 @pytest.mark.filterwarnings("ignore:.* gives all training items the same")
 @pytest.mark.filterwarnings("ignore:OrderSVM.* the lists have .* cuts")
-@pytest.mark.filterwarnings("ignore:OrderItems.* the lists have .* cuts")
 @pytest.mark.filterwarnings("ignore:.*Pursuit stopped after")
 @pytest.mark.filterwarnings("ignore:L1Ranker dropped every feature")
 @pytest.mark.filterwarnings("ignore:Features have very different scales")

@@ -58,7 +58,7 @@ def test_equals_libsvm_on_the_explicit_pair_kernel(rng, kernel, kind, C):
     )
     assert ours.objective_ <= theirs.objective * (1 + 1e-6)
     # Not both zero: the linear part of the utility is strong enough for every kernel.
-    assert np.abs(ours.decision_function(pairs)).max() > 1e-3 * min(C, 1.0)
+    assert np.abs(ours.difference(pairs)).max() > 1e-3 * min(C, 1.0)
     test, _ = noisy_pairs(rng, "distinct items", 200)
     TL, TR = test.values[test.left], test.values[test.right]
     difference = theirs.difference(TL, TR)
@@ -72,7 +72,7 @@ def test_equals_libsvm_on_the_explicit_pair_kernel(rng, kernel, kind, C):
             ours.predict(test)[clear], theirs.predict(TL, TR)[clear]
         )
     np.testing.assert_array_equal(
-        np.sign(ours.decision_function(test)[clear]), np.sign(difference[clear])
+        np.sign(ours.difference(test)[clear]), np.sign(difference[clear])
     )
 
 
@@ -94,7 +94,7 @@ def test_weights_equal_libsvm(rng):
     )  # fmt: skip
     assert ours.objective_ == pytest.approx(theirs.objective, rel=1e-6)
     np.testing.assert_allclose(
-        ours.decision_function(pairs), theirs.difference(L, R), atol=1e-4
+        ours.difference(pairs), theirs.difference(L, R), atol=1e-4
     )
     assert ours.intercept_ == pytest.approx(theirs.b, abs=1e-4)
 
@@ -158,13 +158,13 @@ def test_kinds_of_ties_at_small_C():
     assert model.intercept_ >= 0
     assert model.threshold_ == 0
     assert not (model.predict(few.pairs) == 0).any()
-    sign = np.sign(model.decision_function(few.pairs))
+    sign = np.sign(model.difference(few.pairs))
     assert (sign == few.y)[few.y != 0].mean() > 0.9
     many = make_norms(300, norm=2, tie_share=0.9, random_state=0)
     with pytest.warns(UserWarning, match="Every training comparison"):
         model = SVMCompare(1e-3, gamma=0.25, tie_weight=1).fit(many.pairs, many.y)
     assert model.intercept_ == pytest.approx(-1, abs=0.2)
-    sign = np.sign(model.decision_function(many.pairs))
+    sign = np.sign(model.difference(many.pairs))
     assert (sign == many.y)[many.y != 0].mean() > 0.8
 
 
@@ -189,9 +189,9 @@ def test_tiny_C_keeps_a_useful_ranking():
     auc = [
         comparison_auc(
             test.y,
-            quiet_fit(
-                SVMCompare(C, gamma=0.25), train.pairs, train.y
-            ).decision_function(test.pairs),
+            quiet_fit(SVMCompare(C, gamma=0.25), train.pairs, train.y).difference(
+                test.pairs
+            ),
         )
         for C in (1e-8, 1e-20)
     ]
@@ -223,8 +223,8 @@ def test_path_equals_separate_fits():
             assert along.C == C
             assert along.objective_ == pytest.approx(alone.objective_, rel=1e-5)
             np.testing.assert_allclose(
-                along.decision_function(train.pairs),
-                alone.decision_function(train.pairs),
+                along.difference(train.pairs),
+                alone.difference(train.pairs),
                 atol=1e-3,
             )
     assert not hasattr(model, "coef_")
@@ -239,7 +239,7 @@ def test_running_out_of_iterations_keeps_the_result():
         )
     assert not model.converged_
     assert model.gap_ > 1e-9
-    assert np.isfinite(model.decision_function(train.pairs)).all()
+    assert np.isfinite(model.difference(train.pairs)).all()
 
 
 def test_many_comparisons_of_few_items(rng):
@@ -272,5 +272,5 @@ def test_ties_as_far_apart_as_wins_leave_a_utility_of_zero_and_it_says_so(C):
     model = SVMCompare(C, kernel="linear", tie_weight=1)
     with pytest.warns(UserWarning, match="same utility.*rounding"):
         model.fit(pairs, y)
-    assert_allclose(model.decision_function(pairs) / C, 0.0, atol=1e-8)
+    assert_allclose(model.difference(pairs) / C, 0.0, atol=1e-8)
     assert model.intercept_ == pytest.approx(-1.0)

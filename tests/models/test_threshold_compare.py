@@ -36,13 +36,13 @@ class FirstFeature(BaseEstimator):
 def test_threshold_is_the_best_on_the_training_comparisons():
     data = make_norms(300, norm=2, random_state=0)
     model = ThresholdCompare(RankSVM(10, gamma=0.25)).fit(data.pairs, data.y)
-    difference = np.abs(model.ranker_.decision_function(data.pairs))
+    difference = np.abs(model.ranker_.difference(data.pairs))
     assert model.training_error_ == pytest.approx(1 - model.score(data.pairs, data.y))
     for tau in np.unique(np.r_[0.0, difference, difference * 1.0001]):
         said = np.where(
             difference <= tau,
             0,
-            np.sign(model.ranker_.decision_function(data.pairs)),
+            np.sign(model.ranker_.difference(data.pairs)),
         )
         assert (said != data.y).mean() >= model.training_error_ - 1e-12
 
@@ -92,7 +92,7 @@ def test_majority():
     assert (heavy.predict(pairs) == 1).all()
     with_ties = MajorityCompare(tie=True).fit(pairs, [1, -1, 0, 0])
     assert (with_ties.predict(pairs) == 0).all()
-    np.testing.assert_array_equal(model.decision_function(pairs), -np.ones(4))
+    np.testing.assert_array_equal(model.difference(pairs), -np.ones(4))
     np.testing.assert_array_equal(model.utility(["a", "zed"]), [0, 0])
 
 
@@ -219,7 +219,7 @@ def test_pipelines_and_regressors_of_items_compare(graded):
     utility = by_hand.predict(table)
     for pairs in (Pairs(table, left, right), Pairs(table, left, right)[::2]):
         expected = utility[pairs.right] - utility[pairs.left]
-        np.testing.assert_allclose(model.decision_function(pairs), expected)
+        np.testing.assert_allclose(model.difference(pairs), expected)
     assert list(model.feature_names_in_) == ["price", "size", "age"]
     # A regressor knows nothing of groups; the threshold does.
     ridge = ThresholdCompare(Ridge()).fit(X, y, qid=qid)
@@ -252,17 +252,15 @@ def test_a_fit_leaves_nothing_of_another_shape(graded, tmp_path):
     left, right, outcome = pairs_of(y, qid)
     pairs = Pairs(X, left, right)
     model = ThresholdCompare(linear())
-    of_pairs = model.fit(pairs, outcome).decision_function(pairs)
-    of_items = model.fit(X, y, qid=qid).decision_function(pairs)
-    np.testing.assert_array_equal(
-        model.fit(pairs, outcome).decision_function(pairs), of_pairs
-    )
+    of_pairs = model.fit(pairs, outcome).difference(pairs)
+    of_items = model.fit(X, y, qid=qid).difference(pairs)
+    np.testing.assert_array_equal(model.fit(pairs, outcome).difference(pairs), of_pairs)
     assert not hasattr(model, "fitted_with_qid_")
     assert model.score(X, y) <= 1
     model.fit(X, y, qid=qid)
     save(model, tmp_path / "model.tiebreak")
     loaded = load(tmp_path / "model.tiebreak")
-    np.testing.assert_array_equal(loaded.decision_function(pairs), of_items)
+    np.testing.assert_array_equal(loaded.difference(pairs), of_items)
     assert loaded.threshold_ == model.threshold_
 
 

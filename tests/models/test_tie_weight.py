@@ -156,7 +156,7 @@ def test_no_threshold_is_better_on_the_training_rows(rng, tie_weight, tie_share)
         weight = rng.uniform(0.2, 3.0, len(y))
         model = SVMCompare(tie_weight=tie_weight)
         quietly(model, pairs, y, sample_weight=weight)
-        difference = model.decision_function(pairs)
+        difference = model.difference(pairs)
         size = np.sort(np.abs(difference))
         tried = np.r_[0.0, size * (1 + 1e-9), (size[1:] + size[:-1]) / 2]
         errors = [

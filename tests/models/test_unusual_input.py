@@ -72,7 +72,7 @@ def test_one_pair_of_items_compared_again_and_again(make, y):
     n = len(y)
     pairs = Pairs(ITEMS, [0] * n, [1] * n)
     model = quietly(make(), pairs, y)
-    difference = model.decision_function(pairs)
+    difference = model.difference(pairs)
     assert np.isfinite(difference).all()
     assert np.ptp(difference) == 0
     wins = np.sum(np.equal(y, 1)) - np.sum(np.equal(y, -1))
@@ -86,7 +86,7 @@ def test_constant_features(make):
     assert_array_equal(
         model.utility(pairs.values), np.zeros(5) + model.utility([[3, 3]])
     )
-    assert_array_equal(model.decision_function(pairs), np.zeros(6))
+    assert_array_equal(model.difference(pairs), np.zeros(6))
     assert getattr(model, "converged_", True)
 
 
@@ -108,8 +108,8 @@ def test_a_constant_feature_beside_others_changes_nothing(make):
     plain = model.set_params(**params).fit(good_pairs(), Y)
     wide = make().set_params(**params).fit(Pairs(wider, LEFT, RIGHT), Y)
     assert_allclose(
-        wide.decision_function(Pairs(wider, LEFT, RIGHT)),
-        plain.decision_function(good_pairs()),
+        wide.difference(Pairs(wider, LEFT, RIGHT)),
+        plain.difference(good_pairs()),
         atol=1e-2,
     )
 
@@ -121,8 +121,8 @@ def test_duplicated_items_are_one(make):
     twice = Pairs(np.concatenate([ITEMS, ITEMS]), LEFT + copy, RIGHT + 5)
     one, two = fitted(make), make().fit(twice, Y)
     assert_allclose(
-        two.decision_function(good_pairs()),
-        one.decision_function(good_pairs()),
+        two.difference(good_pairs()),
+        one.difference(good_pairs()),
         rtol=1e-6,
         atol=1e-9,
     )
@@ -136,8 +136,8 @@ def test_a_tie_of_identical_items_may_be_decided_otherwise(make):
     items = np.concatenate([ITEMS, ITEMS[:1]])
     pairs = Pairs(items, np.append(LEFT, 0), np.append(RIGHT, 5))
     model = make().fit(pairs, np.append(Y, 1))
-    assert model.decision_function(pairs)[-1] == 0
-    assert np.ptp(model.decision_function(pairs)) > 0
+    assert model.difference(pairs)[-1] == 0
+    assert np.ptp(model.difference(pairs)) > 0
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def easy(scale=1.0):
 
 def sign_accuracy(model, pairs, y):
     differ = y != 0
-    return np.mean(np.sign(model.decision_function(pairs))[differ] == y[differ])
+    return np.mean(np.sign(model.difference(pairs))[differ] == y[differ])
 
 
 @every_machine

@@ -15,7 +15,7 @@ def fit_both(kernel):
     return [
         model.set_params(C=1.0, kernel=kernel, gamma=0.5)
         .fit(train.pairs, train.y)
-        .decision_function(test.pairs)
+        .difference(test.pairs)
         for model in (EarlyCompare(), SVMCompare(tie_weight=1))
     ]
 

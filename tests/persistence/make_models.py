@@ -364,8 +364,12 @@ OF_STRENGTHS = (
 )
 
 
-def ask(model: Any, shape: str) -> dict[str, Any]:
+def ask(
+    model: Any, shape: str, methods: dict[str, Callable[..., Any]] | None = None
+) -> dict[str, Any]:
     """Give the fitted attributes of a model and what it answers, ready for JSON.
+
+    `methods` answer in the place of those of the model that had another meaning.
 
     An answer that is an error is its type. Last come the utilities after more rows, for
     a model that goes on learning.
@@ -392,8 +396,9 @@ def ask(model: Any, shape: str) -> dict[str, Any]:
 
     def answer(name: str, of: str, *args: Any, **kwargs: Any) -> None:
         if hasattr(model, name):
+            method = (methods or {}).get(name) or getattr(model, name)
             try:
-                given = plain(getattr(model, name)(*args, **kwargs))
+                given = plain(method(*args, **kwargs))
             except (AttributeError, TypeError, ValueError) as error:
                 given = type(error).__name__
             found[f"{name}({of})"] = given

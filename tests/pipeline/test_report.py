@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from tiebreak import Pairs, load
 from tiebreak.cli.app import app
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.leaderboard import board_items, rank_rows
 from tiebreak.pipeline.rank import rank
@@ -179,7 +180,7 @@ def test_items_with_features_and_names(ranked, tmp_path, rng):
     ratings = dict(board.select("item", "rating").rows())
     points = [ratings[names[j]] - ratings[names[i]] for i, j in ((0, 11), (10, 3))]
     difference = np.log(10) / 400 * np.array(points)
-    np.testing.assert_allclose(model.decision_function(pairs), difference, atol=1e-6)
+    np.testing.assert_allclose(difference_of(model, pairs), difference, atol=1e-6)
     numbers = numbers_of(page)
     assert sorted(numbers["names"]) == sorted(names)
     assert numbers["link"] == "davidson"

@@ -122,5 +122,5 @@ def test_predict_counts_a_learned_advantage(run, tmp_path):
     asked.write_text("left,right\nAda,Bo\n")
     done = run("predict", tmp_path / "model", asked, "--out", out)
     assert "so left has it in every row" in " ".join(done.stdout.split())
-    expected = model.decision_function(Pairs(None, ["Ada"], ["Bo"]))
+    expected = model.difference(Pairs(None, ["Ada"], ["Bo"]))
     assert pl.read_csv(out)["difference"][0] == pytest.approx(expected[0])

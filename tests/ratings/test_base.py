@@ -119,13 +119,13 @@ def test_predictions_go_by_name(model, rng):
     assert_array_equal(m.utility(best), np.sort(m.rating_)[::-1])
     pairs = games.pairs
     difference = m.utility(games.right) - m.utility(games.left)
-    assert_allclose(m.decision_function(pairs), difference)
+    assert_allclose(m.difference(pairs), difference)
     # The same games from a larger table of names in another order.
     names = np.array(["unused", *m.items_[::-1]])
     place = {name: i for i, name in enumerate(names)}
     codes = [[place[name] for name in side] for side in (games.left, games.right)]
     table = Pairs(None, *codes, names=names)
-    assert_array_equal(m.decision_function(table), m.decision_function(pairs))
+    assert_array_equal(m.difference(table), m.difference(pairs))
     with_features = Pairs(np.ones((len(names), 2)), *codes, names=names)
     assert_array_equal(m.predict_proba(with_features), m.predict_proba(pairs))
     right = m.predict(pairs) == games.y
@@ -179,7 +179,7 @@ def test_exactly_at_the_threshold(model, rng):
     m.threshold_ = size
     assert m.predict(games.pairs)[3] == 0
     m.threshold_ = np.nextafter(size, 0.0)
-    assert m.predict(games.pairs)[3] == np.sign(m.decision_function(games.pairs))[3]
+    assert m.predict(games.pairs)[3] == np.sign(m.difference(games.pairs))[3]
 
 
 def test_the_tie_model_looks_forward_only(rng):
@@ -203,7 +203,7 @@ def test_the_tie_model_looks_forward_only(rng):
 def test_unseen_names(model):
     m = model().fit(ONE, [-1])
     other = Pairs(None, ["a", "z", "q"], ["q", "b", "a"])
-    for call in (m.predict, m.decision_function, m.expected_score, m.predict_proba):
+    for call in (m.predict, m.difference, m.expected_score, m.predict_proba):
         with pytest.raises(ValueError, match=r"2 item\(s\) have no rating.*'q', 'z'"):
             call(other)
     with pytest.raises(ValueError, match=r"1 item\(s\).*'x'.*items_.*unseen='prior'"):
@@ -241,7 +241,7 @@ def test_numbers_as_names(model):
 @every_model
 def test_nothing_is_answered_before_fit(model):
     m = model()
-    for call in (m.predict, m.decision_function, m.expected_score, m.predict_proba):
+    for call in (m.predict, m.difference, m.expected_score, m.predict_proba):
         with pytest.raises(NotFittedError):
             call(ONE)
     names = ["items_", "rating_", "n_games_", "before_", "history_", "coef_"]

@@ -265,7 +265,7 @@ def test_expected_score(rng):
     assert_allclose(neutral + model.expected_score(asked.swap(), advantage=0), 1)
     one_each = model.expected_score(asked, advantage=np.arange(20) * 1.0)
     assert_allclose(one_each[0], neutral[0])
-    difference = model.decision_function(asked)
+    difference = model.difference(asked)
     assert_allclose(expected, 1 / (1 + 10 ** (difference / 250)))
     utility = model.utility(games.right) - model.utility(games.left)
     assert_allclose(difference, utility[:20] - 20)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.oracles import game_features_plain
 from tests.ratings.random_games import few_games, random_games
 from tiebreak import OnItems, Pairs, SVMCompare
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.ratings import Elo, GameFeatures, Glicko, game_features
 from tiebreak.ratings.over_time.game_features import FEATURE_NAMES
 
@@ -279,7 +280,7 @@ def test_a_comparer_learns_from_them(rng):
     train, test = known[::4], np.setdiff1d(known, known[::4])
     model = make_pipeline(OnItems(StandardScaler()), SVMCompare(C=1e-2))
     model.fit(features.pairs[train], games.y[train])
-    difference = model.decision_function(features.pairs[test])
+    difference = difference_of(model, features.pairs[test])
     decided = games.y[test] != 0
     right = np.sign(difference[decided]) == games.y[test][decided]
     assert right.mean() > 0.6  # seven standard deviations above chance

@@ -210,7 +210,7 @@ def test_expected_score_and_what_a_difference_is_worth(rng):
     assert_allclose(model.expected_score(asked), expected, rtol=1e-12)
     # The decision function is the plain difference.
     utility = model.utility(games.right) - model.utility(games.left)
-    assert_allclose(model.decision_function(asked), utility[:20] - 25)
+    assert_allclose(model.difference(asked), utility[:20] - 25)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_learned_advantage_rates_as_the_same_number_does(model, rng):
         assert_array_equal(learned.predict_proba(more), given.predict_proba(more))
         for value in (0.0, 1.0, home[:20]):
             asked = {"advantage": points * value}
-            for name in ("predict", "expected_score", "decision_function"):
+            for name in ("predict", "expected_score", "difference"):
                 found = getattr(learned, name)(more, advantage=value)
                 assert_array_equal(found, getattr(given, name)(more, **asked))
             found = learned.score(more, y, advantage=value)

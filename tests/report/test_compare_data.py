@@ -18,6 +18,7 @@ from tiebreak import (
     SVMCompare,
     ThresholdCompare,
 )
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.report import CompareData
 from tiebreak.report.data import last_step
 
@@ -91,7 +92,7 @@ def test_models_of_features(rng, link, identity):
         OnItems(StandardScaler()), LogisticCompare(link=link, identity=identity)
     ).fit(pairs, rng.integers(-1, 2, 80))
     everyone = Pairs(items, np.zeros(6, int), np.arange(6), names=pairs.names)
-    utility = model.decision_function(everyone)
+    utility = difference_of(model, everyone)
     data = CompareData.from_utilities(model, pairs.names, utility)
     assert data.link == link
     expected = model.predict_proba(pairs)

@@ -23,6 +23,7 @@ from tiebreak.io import (
     write_table,
 )
 from tiebreak.io.result import printable
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
 from tiebreak.pipeline.saved_model import SavedModel, load_model
 
@@ -98,8 +99,8 @@ def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
             shares = _whole(model.predict_proba(pairs, **options), (len(pairs), 3))
             for number, word in enumerate(_WORDS):
                 columns.append(pl.Series(f"p_{word}", shares[:, number]))
-        if hasattr(model, "decision_function"):
-            difference = model.decision_function(pairs, **options)
+        if hasattr(saved.last, "difference"):
+            difference = difference_of(model, pairs, **options)
             columns.append(pl.Series("difference", _whole(difference, (len(pairs),))))
         return pl.DataFrame(columns)
 

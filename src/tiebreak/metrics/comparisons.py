@@ -79,7 +79,7 @@ def comparison_roc_curve(
     outcome : array-like of shape (n,)
         What happened: −1 left, 0 tie, +1 right.
     difference : array-like of shape (n,)
-        utility(right) − utility(left), as from ``decision_function``.
+        utility(right) − utility(left), as from ``model.difference(pairs)``.
     sample_weight : array-like of shape (n,), default=None
         Weight of each pair. A pair of weight 0 is as if absent.
 
@@ -102,6 +102,12 @@ def comparison_roc_curve(
     ([0.0, 0.0, 0.0, 0.5], [0.0, 0.5, 1.0, 1.0], [inf, 2.0, 1.0, 0.0])
     """
     truth = outcome_vector(outcome, "outcome")
+    if np.shape(difference) == (len(truth), 3):
+        raise ValueError(
+            f"difference has shape {np.shape(difference)}; expected one number for "
+            f"each of {len(truth)} comparisons. decision_function has a column for "
+            "each outcome since version 0.2; try model.difference(pairs)."
+        )
     signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
     weight = row_weights(sample_weight, len(truth))
     truth, signed, weight = truth[weight > 0], signed[weight > 0], weight[weight > 0]

@@ -54,7 +54,7 @@ class Scorer(ABC):
         Whether the metric is a score; if not, the scorer returns it negated.
     response_method : str
         What the metric needs of the estimator: ``"predict"``,
-        ``"decision_function"``, ``"predict_proba"`` or ``"utility"``.
+        ``"difference"``, ``"predict_proba"`` or ``"utility"``.
 
     Attributes
     ----------
@@ -248,12 +248,19 @@ class PairScorer(Scorer):
             )
         if y is None:
             raise TypeError(f"scorer {self.name!r} needs the outcomes y of the pairs.")
+        if self.response_method == "difference":
+            estimator, X = last_step(estimator, X)
         method = getattr(estimator, self.response_method, None)
         if method is None:
+            renamed = ""
+            if self.response_method == "difference":
+                renamed = (
+                    " Since 0.2 this is the name of a one-column decision_function."
+                )
             raise TypeError(
                 f"scorer {self.name!r} needs {self.response_method}(pairs), which "
-                f"{type(estimator).__name__} does not have. Try 'error', which needs "
-                "predict only."
+                f"{type(estimator).__name__} does not have.{renamed} Try 'error', "
+                "which needs predict only."
             )
         if self.response_method == "predict_proba":
             self._check_classes(estimator)
@@ -318,8 +325,33 @@ class GradeScorer(Scorer):
                 "QueryKFold, and pass qid to the fit of the search, or params={'qid': "
                 "qid} to cross_val_score. In a direct call pass qid=qid."
             )
-        ask = getattr(estimator, "utility", None) or estimator.predict
-        return y, ask(X), metadata
+        return y, utility_of(estimator, X), metadata
+
+
+def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Give what predicts inside searches and pipelines, and X as it comes there."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            for _, step in estimator.steps[:-1]:
+                if step is not None and step != "passthrough":
+                    X = step.transform(X)
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator, X
+
+
+def difference_of(estimator: Any, pairs: Any, **columns: Any) -> Any:
+    """Give r(right) - r(left), also by a search or a pipeline."""
+    last, asked = last_step(estimator, pairs)
+    return last.difference(asked, **columns)
+
+
+def utility_of(estimator: Any, items: Any) -> Any:
+    """Give utilities of items, or predictions where there is no utility."""
+    last, asked = last_step(estimator, items)
+    return (getattr(last, "utility", None) or last.predict)(asked)
 
 
 def _fitted_with_groups(estimator: Any) -> bool:
@@ -343,7 +375,7 @@ def _inner_estimator(estimator: Any) -> Any:
 
 _PAIR_METRICS: list[tuple[str, Callable[..., float], bool, str]] = [
     ("error", comparison_error, False, "predict"),
-    ("auc", comparison_auc, True, "decision_function"),
+    ("auc", comparison_auc, True, "difference"),
     ("log_loss", comparison_log_loss, False, "predict_proba"),
     ("brier", comparison_brier, False, "predict_proba"),
     ("ranked_probability_score", ranked_probability_score, False, "predict_proba"),

@@ -45,6 +45,15 @@ def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
     return np.where(tied, 0, np.sign(difference)).astype(np.int8)
 
 
+def outcome_scores(difference: np.ndarray, threshold: float) -> NDArray[np.float64]:
+    """Scores of left, tie and right, shape (n, 3); the largest says `to_outcomes`."""
+    size = np.abs(difference)
+    tie = threshold - size
+    # At the threshold the score of a side is 0, and that of the tie must be above it.
+    tie = np.where(size <= threshold, np.maximum(tie, np.finfo(float).tiny), tie)
+    return np.stack([-difference - threshold, tie, difference - threshold], axis=1)
+
+
 class UtilityMixin:
     """Predictions, orders and scores of a model that has a utility.
 
@@ -92,7 +101,7 @@ class UtilityMixin:
         if is_pairs(X):
             raise TypeError(
                 "utility takes items, got comparisons; for these use "
-                "decision_function(pairs) or predict(pairs)."
+                "difference(pairs) or predict(pairs)."
             )
         if self._by_name:
             return self._utility_of_names(X)
@@ -123,7 +132,7 @@ class UtilityMixin:
             )
         return self.coef_[[place[name] for name in asked.tolist()]]
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def difference(self, X: Any) -> NDArray[np.float64]:
         """Difference of utilities, r(right) - r(left).
 
         Parameters
@@ -139,6 +148,34 @@ class UtilityMixin:
         pairs = some_pairs(X).compact()
         utility = self._utility_of_items(pairs)
         return utility[pairs.right] - utility[pairs.left]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores of left, tie and right for comparisons, or utilities of items.
+
+        With d = r(right) - r(left) and τ = ``threshold_``, or 0, the columns are ::
+
+            -d - τ,    τ - |d|,    d - τ,
+
+        for the outcomes -1, 0, 1. The largest is that of ``predict``: also at a
+        distance of exactly τ the score of a tie is positive, and the others are not.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features) or items
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), or (n,) for items
+
+        Notes
+        -----
+        In version 0.1 it was d alone, which is now ``difference``.
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            return self.utility(X)
+        return outcome_scores(self.difference(X), getattr(self, "threshold_", 0.0))
 
     def _utility_of_items(self, pairs: Pairs) -> NDArray[np.float64]:
         if self._by_name:
@@ -181,9 +218,7 @@ class UtilityMixin:
         """
         check_is_fitted(self)
         if is_pairs(X):
-            return to_outcomes(
-                self.decision_function(X), getattr(self, "threshold_", 0.0)
-            )
+            return to_outcomes(self.difference(X), getattr(self, "threshold_", 0.0))
         return self.utility(X)
 
     def order(

@@ -29,6 +29,7 @@ from tiebreak.models.base import (
     UtilityMixin,
     accuracy,
     is_number,
+    outcome_scores,
     some_pairs,
     to_outcomes,
 )
@@ -384,7 +385,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         self.side_weight_ = found.weight
         self.side_means_, self.side_variances_ = found.means, found.variances
 
-    def decision_function(self, X: Any) -> Floats:
+    def difference(self, X: Any) -> Floats:
         """Preference for the right item minus that for the left one.
 
         Parameters
@@ -407,6 +408,23 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         votes = (right > left).astype(np.float64) - (right < left)
         return (votes * self._net_weights()).sum(axis=1)
 
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of left, tie and right by the preference; items have no utility.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            self.utility(X)
+        return outcome_scores(self.difference(X), EQUAL)
+
     def utility(self, X: Any) -> NoReturn:
         """Refuse: there is no utility.
 
@@ -420,8 +438,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
             "HedgeOrder has no utility: its order is relative, so which of two items "
             "comes first may depend on what else is ordered with them, and no number "
             "per item can say that. Use order(X) for an order, "
-            "decision_function(pairs) or predict(pairs) for two items; or RankBoost, "
-            "which has a utility."
+            "difference(pairs) or predict(pairs) for two items; or RankBoost, which "
+            "has a utility."
         )
 
     def predict(self, X: Any) -> NDArray[np.int8]:
@@ -440,7 +458,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         check_is_fitted(self)
         if not is_pairs(X):
             self.utility(X)
-        return to_outcomes(self.decision_function(X), EQUAL)
+        return to_outcomes(self.difference(X), EQUAL)
 
     def order(
         self, X: Any, qid: ArrayLike | None = None
@@ -460,7 +478,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         if is_pairs(X):
             raise TypeError(
                 "order takes items, got comparisons; for these use "
-                "decision_function(pairs) or predict(pairs)."
+                "difference(pairs) or predict(pairs)."
             )
         table = as_items(X, name="X")
         check_features(self, table)

@@ -20,7 +20,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     Every model should beat it. Ties are never predicted and count for neither side;
     when both sides are equally common it says left, as in the paper of Venuto et al.
-    ``decision_function`` is the constant -1 or +1 and all utilities are zero.
+    ``difference`` is the constant -1 or +1 and all utilities are zero.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             self.outcome_ = 0
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def difference(self, X: Any) -> NDArray[np.float64]:
         """Constant -1, 0 or +1.
 
         Parameters

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
 from tiebreak.data.validation import pairs_within_groups
+from tiebreak.metrics.scorers import last_step, utility_of
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
 from tiebreak.models.graded_problem import check_graded, check_lists
 from tiebreak.solvers import best_threshold
@@ -134,7 +135,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             outcome, weight = outcome[present], weight[present]
         given = {} if sample_weight is None else {"sample_weight": weight}
         self._fit_ranker(X, outcome, given)
-        return self._learn(self.decision_function(pairs), outcome, weight)
+        return self._learn(self.difference(pairs), outcome, weight)
 
     def _fit_items(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Self:
         grade, group, weight = _graded_rows(X, y, qid, sample_weight)
@@ -187,7 +188,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         model = clone(self)
         model.ranker_, model.fitted_on_items_ = ranker, False
-        return model._learn(model.decision_function(pairs), outcome, weight)
+        return model._learn(model.difference(pairs), outcome, weight)
 
     def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
         """Say under which names the ranker takes weights and groups."""
@@ -237,10 +238,9 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if is_pairs(X):
             return super().utility(X)
-        ask = getattr(self.ranker_, "utility", None) or self.ranker_.predict
-        return np.asarray(ask(X), dtype=np.float64)
+        return np.asarray(utility_of(self.ranker_, X), dtype=np.float64)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def difference(self, X: Any) -> NDArray[np.float64]:
         """Difference of utilities, r(right) - r(left).
 
         Parameters
@@ -255,9 +255,17 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         pairs = as_pairs(X)
         # Pipelines and regressors that were fitted on items know no comparisons.
-        knows = not self.fitted_on_items_ or isinstance(self.ranker_, UtilityMixin)
-        if knows and hasattr(self.ranker_, "decision_function"):
-            return np.asarray(self.ranker_.decision_function(pairs), dtype=np.float64)
+        if not self.fitted_on_items_ or isinstance(self.ranker_, UtilityMixin):
+            last, asked = last_step(self.ranker_, pairs)
+            if hasattr(last, "difference"):
+                return np.asarray(last.difference(asked), dtype=np.float64)
+            if hasattr(last, "decision_function") and not hasattr(last, "utility"):
+                raise TypeError(
+                    f"{type(last).__name__} compares by decision_function, which has "
+                    "a column for each outcome since version 0.2; expected "
+                    "difference(pairs), that is r(right) - r(left), which a method of "
+                    "one column is to be named."
+                )
         utility = self.utility(_items_of(pairs))
         return utility[pairs.right] - utility[pairs.left]
 

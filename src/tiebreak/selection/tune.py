@@ -430,12 +430,12 @@ def _score_shared(
 
 
 def _differences(path: Any, X: Any) -> np.ndarray:
-    """``decision_function`` of every model of a path, shape (n, n_models)."""
+    """``difference`` of every model of a path, shape (n, n_models)."""
     first = path.models[0]
     pairs = as_pairs(X).compact()
     if pairs.items is None or hasattr(first, "items_"):
-        return np.column_stack([m.decision_function(pairs) for m in path.models])
-    first.decision_function(pairs[:1])  # the checks of features and names
+        return np.column_stack([m.difference(pairs) for m in path.models])
+    first.difference(pairs[:1])  # the checks of features and names
     table, code = pairs.items.unique()
     utility = path.utilities(table)[code]
     return utility[pairs.right] - utility[pairs.left]

@@ -326,7 +326,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, 3)
             Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
-        difference = self.decision_function(X)
+        difference = self.difference(X)
         t = self._link.from_parameter(self.tie_)
         return self._link.probabilities(difference, t)
 
@@ -343,7 +343,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, 3)
             Columns left, tie, right; -inf where the probability is 0.
         """
-        difference = self.decision_function(X)
+        difference = self.difference(X)
         t = self._link.from_parameter(self.tie_)
         return self._link.log_probabilities(difference, t)
 

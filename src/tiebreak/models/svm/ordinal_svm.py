@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, is_pairs
+from tiebreak.data.messages import warn_user
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
@@ -82,7 +84,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
     >>> model = OrdinalSVM(C=10, kernel="linear").fit(X, [1, 1, 2, 2, 3, 3])
     >>> model.coef_, model.thresholds_
     (array([0.6667]), array([1.6667, 4.3333]))
-    >>> model.predict_grade([[2.4], [2.6], [100.0]])
+    >>> model.predict([[2.4], [2.6], [100.0]])
     array([1., 2., 3.])
     >>> model.order(X)
     array([5, 4, 3, 2, 1, 0])
@@ -118,8 +120,28 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         self._learn(self._read(X, y, qid, sample_weight))
         return self
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Grades of items, or outcomes of comparisons.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, n_features), or Pairs
+            Items, seen or unseen. Pairs and 3-D arrays are comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            One of ``grades_`` for each item, by where its utility lies between the
+            thresholds, at one exactly the higher; -1, 0 or +1 for comparisons.
+        """
+        check_is_fitted(self)
+        if is_pairs(X):
+            return super().predict(X)
+        above = np.searchsorted(self.thresholds_, self.utility(X), side="right")
+        return self.grades_[above]
+
     def predict_grade(self, X: Any) -> NDArray[np.float64]:
-        """Grade of items: where their utility lies between the thresholds.
+        """Grades of items: the old name of ``predict``, until version 0.3.
 
         Parameters
         ----------
@@ -129,10 +151,15 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            One of ``grades_`` each; at a threshold exactly, the higher one.
         """
-        utility = self.utility(X)
-        return self.grades_[np.searchsorted(self.thresholds_, utility, side="right")]
+        warn_user(
+            "OrdinalSVM.predict_grade(X) is predict(X) now, and is removed in version "
+            "0.3.",
+            FutureWarning,
+        )
+        if is_pairs(X):
+            self.utility(X)  # refuses comparisons
+        return self.predict(X)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
         check_positive(self, "C", "tol", "max_iter", "cache_size")

@@ -39,7 +39,13 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import OUTCOMES, UtilityMixin, accuracy, to_outcomes
+from tiebreak.models.base import (
+    OUTCOMES,
+    UtilityMixin,
+    accuracy,
+    outcome_scores,
+    to_outcomes,
+)
 from tiebreak.ratings.inputs import check_row_numbers, named_pairs
 from tiebreak.ratings.over_time.games import (
     Games,
@@ -594,7 +600,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             points = unit * check_row_numbers(advantage, "advantage", len(pairs))
         return np.stack([values[pairs.left], values[pairs.right]], axis=1), points
 
-    def decision_function(
+    def difference(
         self, X: Any, *, advantage: ArrayLike | float | None = None
     ) -> Floats:
         """Difference of ratings, r(right) - r(left) - advantage.
@@ -614,6 +620,30 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         values, points = self._sides_of(X, advantage)
         return values[:, 1, 0] - values[:, 0, 0] - points
 
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | float | None = None
+    ) -> Floats:
+        """Scores of left, tie and right for games, or ratings of items.
+
+        The columns are -d - τ, ``τ - |d|`` and d - τ, where τ is ``threshold_`` and d
+        is `difference`, which Glicko's models multiply by a discount for uncertain
+        ratings. The largest is that of `predict`.
+
+        Parameters
+        ----------
+        X, advantage
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), or (n,) for items
+        """
+        check_is_fitted(self)
+        if not is_pairs(X):
+            return self.utility(X)
+        difference = self._effective_difference(*self._sides_of(X, advantage))
+        return outcome_scores(difference, self.threshold_)
+
     def expected_score(
         self, X: Any, *, advantage: ArrayLike | float | None = None
     ) -> Floats:
@@ -622,7 +652,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, advantage
-            As in `decision_function`.
+            As in `difference`.
 
         Returns
         -------
@@ -647,7 +677,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, advantage
-            As in `decision_function`.
+            As in `difference`.
 
         Returns
         -------
@@ -666,7 +696,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X : Pairs, or names of items
             Dispatch is by type.
         advantage : float or array-like of shape (n,), optional
-            As in `decision_function`.
+            As in `difference`.
 
         Returns
         -------
@@ -694,7 +724,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         X, y
             Pairs and outcomes, Orders, or names of items and their grades.
         advantage : float or array-like of shape (n,), optional
-            As in `decision_function`.
+            As in `difference`.
         qid, sample_weight : array-like of shape (n,), optional
             Groups of graded items, and weights of the rows.
 

@@ -44,7 +44,7 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.models.base import OUTCOMES, accuracy, to_outcomes
+from tiebreak.models.base import OUTCOMES, accuracy, outcome_scores, to_outcomes
 from tiebreak.ratings.checks.separation import (
     covariate_separation,
     describe_covariate_separation,
@@ -396,7 +396,7 @@ class BradleyTerry(StrengthModel):
         """The tie parameter as the link has it."""
         return self._link.from_parameter(self.tie_)
 
-    def decision_function(
+    def difference(
         self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
     ) -> Floats:
         """Difference of strengths, right minus left, minus what favors left.
@@ -413,12 +413,34 @@ class BradleyTerry(StrengthModel):
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        d = super().decision_function(X)
+        d = super().difference(X)
         if advantage is None and context is None:
             return d
         gamma = getattr(self, "advantage_", None)
         beta = getattr(self, "context_coef_", None)
         return d - favor_of_left(advantage, gamma, context, beta, len(d))
+
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> Floats:
+        """Scores of left, tie and right for comparisons, or strengths of items.
+
+        With d as in `difference` and τ = ``threshold_`` the columns are -d - τ,
+        ``τ - |d|`` and d - τ. The largest is that of `predict`.
+
+        Parameters
+        ----------
+        X, advantage, context
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), or (n,) for items
+        """
+        if advantage is None and context is None:
+            return super().decision_function(X)
+        d = self.difference(as_pairs(X), advantage=advantage, context=context)
+        return outcome_scores(d, self.threshold_)
 
     def predict_proba(
         self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
@@ -428,13 +450,13 @@ class BradleyTerry(StrengthModel):
         Parameters
         ----------
         X, advantage, context
-            As in `decision_function`.
+            As in `difference`.
 
         Returns
         -------
         ndarray of shape (n, 3)
         """
-        d = self.decision_function(X, advantage=advantage, context=context)
+        d = self.difference(X, advantage=advantage, context=context)
         if np.isposinf(self.tie_):
             return np.tile([0.0, 1.0, 0.0], (len(d), 1))
         return self._link.probabilities(d, self._tie)
@@ -457,7 +479,7 @@ class BradleyTerry(StrengthModel):
         """
         if advantage is None and context is None:
             return super().predict(X)
-        d = self.decision_function(as_pairs(X), advantage=advantage, context=context)
+        d = self.difference(as_pairs(X), advantage=advantage, context=context)
         return to_outcomes(d, self.threshold_)
 
     def score(
@@ -509,7 +531,7 @@ class BradleyTerry(StrengthModel):
         Parameters
         ----------
         X, advantage, context
-            As in `decision_function`.
+            As in `difference`.
         level : float, default=0.95
             Confidence.
 
@@ -520,7 +542,7 @@ class BradleyTerry(StrengthModel):
         """
         check_level(level)
         pairs, tail = as_pairs(X), 0.5 - 0.5 * level
-        d = self.decision_function(pairs, advantage=advantage, context=context)
+        d = self.difference(pairs, advantage=advantage, context=context)
         place = {name: k for k, name in enumerate(self.items_.tolist())}
         assert pairs.names is not None
         names = pairs.names[np.stack([pairs.left, pairs.right])]

@@ -204,7 +204,7 @@ class PlackettLuce(StrengthModel):
         -------
         ndarray of shape (n, 3)
         """
-        return _DAVIDSON.probabilities(self.decision_function(X), self._pair_tie)
+        return _DAVIDSON.probabilities(self.difference(X), self._pair_tie)
 
     def log_likelihood(self, X: Any, y: ArrayLike | None = None) -> float:
         """Logarithm of the probability of lists, a sum.
