@@ -111,8 +111,8 @@ class Pairs(ItemRows):
             found = [name for name, value in given.items() if value is not None]
             raise TypeError(
                 f"Pairs needs left and right; got {' and '.join(found) or 'nothing'} "
-                "only. Expected Pairs(items, left, right). Try Pairs(left=..., right=...) "
-                "if items have names and no features."
+                "only. Expected Pairs(items, left, right). Try Pairs(left=..., "
+                "right=...) if items have names and no features."
             )
         self.items = None if items is None else as_items(items)
         left, right = _check_sides(left, right)
