@@ -67,10 +67,10 @@ def main(folder: Path) -> None:
     report = check_pairs(pairs[recent], y[recent], advantage=home[recent])
     print(
         "Can every team be rated?",
-        "yes" if report.has_maximum_likelihood else "not without a penalty",
+        "yes" if report.has_maximum_likelihood else "only with a prior",
     )
 
-    model = BradleyTerry(alpha=0.2)
+    model = BradleyTerry()
     model.fit(pairs[recent], y[recent], advantage=home[recent])
     board = Leaderboard(model)
     for row in board.table.head(6).iter_rows(named=True):

@@ -79,7 +79,7 @@ def main(folder: Path) -> None:
     for n_lists in (FEW, MANY):
         lists = hundred[:n_lists]
         # Strengths of names: a kind that nobody saw yet is in the middle.
-        names = PlackettLuce(alpha=0.1).fit(lists)
+        names = PlackettLuce().fit(lists)
         # A function of features learns from every list about every kind.
         machine = RankSVM(kernel="linear", loss="squared_hinge", C=0.1)
         features = make_pipeline(OnItems(StandardScaler()), machine).fit(lists)

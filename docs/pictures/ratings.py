@@ -18,10 +18,10 @@ __all__ = ["bradley_terry", "elo", "glicko", "plackett_luce"]
 def bradley_terry(quick: bool) -> Figure:
     """Strengths with intervals, and probabilities of a match, World Cup 2022."""
     cup = load_worldcup2022()
-    model = BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y)
+    model = BradleyTerry("rao-kupper").fit(cup.pairs, cup.y)
     best = model.order(model.items_)[:12]
     strengths, match = panels(2, 3.3)
-    low, high = model.intervals(kind="model").T
+    low, high = model.intervals().T
     rows = np.arange(len(best))
     strengths.hlines(rows, low[best], high[best], color=GREY)
     strengths.plot(model.strength_[best], rows, "o", color=BLUE)
@@ -30,15 +30,15 @@ def bradley_terry(quick: bool) -> Figure:
     strengths.set_title("the best 12 of 32 teams, 64 matches")
 
     d = np.linspace(-5, 5, 101)
-    odds = np.stack([np.exp(-d / 2), np.full(len(d), model.tie_), np.exp(d / 2)])
-    shares = odds / odds.sum(axis=0)
+    left, right = (1 / (1 + model.tie_ * np.exp(sign * d)) for sign in (1, -1))
+    shares = left, 1 - left - right, right
     for share, name, color in zip(
         shares, ("left", "tie", "right"), (BLUE, ORANGE, INK), strict=True
     ):
         match.plot(d, share, color=color, label=name)
     match.set(ylim=(0, 1), xlabel="strength of right − strength of left")
     match.set_ylabel("probability")
-    match.set_title(f"Davidson's ties, ν = {model.tie_:.2f}")
+    match.set_title(f"Rao and Kupper's ties, κ = {model.tie_:.2f}")
     match.legend(loc="center left")
     return strengths.figure
 

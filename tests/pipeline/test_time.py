@@ -74,7 +74,7 @@ def test_rank_fades_old_results(run, matches, tmp_path):
 
 def test_a_half_life_that_has_no_place_is_refused(matches):
     data = as_comparisons(read_file(matches))
-    with pytest.raises(ValueError, match="is for bradley-terry and rao-kupper"):
+    with pytest.raises(ValueError, match="is for bradley-terry, davidson and rao-k"):
         choose_model("elo", data, None, half_life="5y")
     data.columns.pop("period")
     with pytest.raises(ValueError, match="name one with --period"):

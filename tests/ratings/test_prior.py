@@ -54,6 +54,20 @@ def test_the_penalty_of_the_mode_is_the_most_probable_one():
     assert_allclose(model.strength_.mean(), 0, atol=1e-12)
 
 
+def test_variances_of_rows_are_those_of_the_dense_product(rng):
+    pairs = Pairs(None, rng.integers(0, 4, 30), rng.integers(4, 9, 30))
+    y, home = rng.integers(-1, 2, 30), rng.normal(size=30)
+    for given in ({}, {"advantage": home, "context": rng.normal(size=(30, 2))}):
+        model = BradleyTerry("davidson", alpha=0.3).fit(pairs, y, **given)
+        objective = model._objective_of(0.3)
+        q = objective.n_coef
+        root = rng.normal(size=(q, q))
+        rows = objective.design.weighted(np.ones(len(model.pair_left_)))
+        expected = np.diag(rows @ root @ root.T @ rows.T)
+        found = module._row_variances(objective.design, root @ root.T)
+        assert_allclose(found, expected)
+
+
 def test_plenty_of_results_leave_nothing_to_the_prior():
     setting = Setting(n_items=8, games=3000, spread=0.8)
     learned, _ = play(setting, (1,))

@@ -184,25 +184,27 @@ def rank(
     model: Annotated[
         str,
         Option(
-            help="auto; for names bradley-terry, rao-kupper, elo, glicko, glicko2; for "
-            "features logistic, svm, linear-svm; for both (--items) logistic-names. In "
-            "folders bradley-terry, rao-kupper; for graded items linear-svm, rank-rls."
+            help="auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
+            "glicko2; for features logistic, svm, linear-svm; for both (--items) "
+            "logistic-names. In folders bradley-terry, davidson, rao-kupper; for "
+            "graded items linear-svm, rank-rls."
         ),
     ] = "auto",
     alpha: Annotated[
         str | None,
         Option(
             metavar="NUMBER",
-            help="Penalty, for models that have one; auto (the default for strengths) "
-            "learns it, 0 is maximum likelihood.",
+            help="Penalty, for models that have one, or auto, which learns it (the "
+            "default for strengths); 0 is maximum likelihood.",
         ),
     ] = None,
     half_life: Annotated[
         str | None,
         Option(
             metavar="TIME",
-            help="For bradley-terry and rao-kupper: the age at which a result counts "
-            "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
+            help="For bradley-terry, davidson and rao-kupper: the age at which a "
+            "result counts half, 5y, 18m, 26w, 90d or a number of periods; auto: what "
+            "predicts best.",
         ),
     ] = None,
     level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
@@ -271,7 +273,7 @@ def versus(
     reading: ReadOptions,
     others: Annotated[
         list[str] | None,
-        Argument(metavar="[OTHER]...", help="Items to compare it with; none: all."),
+        Argument(metavar="OTHER", help="Items to compare it with; none: all."),
     ] = None,
     model: Annotated[
         str, Option(help="auto, bradley-terry, davidson, rao-kupper or glicko.")

@@ -16,11 +16,7 @@ from tiebreak.io import ReadOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
-_COLUMNS = (
-    "points: the rating of the item minus that of the other; better: the probability "
-    "that it is better; p: of no difference, and adjusted for all comparisons; votes: "
-    "direct votes that would show such a difference, with a power of 80 %."
-)
+_NAMED = 8  # items in a sentence
 
 
 def run(
@@ -50,16 +46,14 @@ def run(
         return
     output = Output(quiet=quiet)
     output.say(sentences)
-    output.print(_table(found, level))
-    output.say(
-        [_sentence(row, level, len(found)) for row in found.iter_rows(named=True)][:3]
-    )
-    output.say([_COLUMNS, *board.notes])
+    output.print(_table(found, item, level))
+    output.say(_sentences(found, item, level))
+    output.say([_columns(item), *board.notes])
 
 
-def _table(found: pl.DataFrame, level: float) -> Table:
+def _table(found: pl.DataFrame, item: str, level: float) -> Table:
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("versus", overflow="fold")
+    table.add_column(Text(f"{item} versus"), overflow="fold")
     heads = ["points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"]
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
@@ -86,16 +80,45 @@ def _p(value: float) -> str:
     return "< .0001" if value < 1e-4 else f"{value:.4f}".lstrip("0")
 
 
-def _sentence(row: dict[str, Any], level: float, count: int) -> str:
-    one, two = row["item"], row["other"]
-    if row["difference"] is None:
-        return f"{one} and {two} never meet, not even through others."
-    adjusted = f", adjusted for {count} comparisons" if count > 1 else ""
-    p_value = f"p {'= ' if row['p_adjusted'] >= 1e-4 else ''}{_p(row['p_adjusted'])}"
-    if row["p_adjusted"] < 1.0 - level:
-        better, worse = (one, two) if row["difference"] > 0 else (two, one)
-        return f"{better} is better than {worse} ({p_value}{adjusted})."
+def _columns(item: str) -> str:
     return (
-        f"The results do not show which of {one} and {two} is better "
-        f"({p_value}{adjusted})."
+        f"points: rating of {item} minus rating of the other. better: probability that "
+        f"{item} is better. p: of no difference; p (all): adjusted for all "
+        "comparisons. votes: direct votes that would show a difference of so many "
+        "points, with a power of 80 %."
     )
+
+
+def _sentences(found: pl.DataFrame, item: str, level: float) -> list[str]:
+    """Say what the comparisons show, and what they do not."""
+    met = found.filter(pl.col("difference").is_not_null())
+    sure = pl.col("p_adjusted") < 1.0 - level
+    ahead = pl.col("difference") > 0
+    count = "both" if len(met) == 2 else f"all {len(met)}"
+    how = f" (with {100 * level:g} % confidence in {count} comparisons)"
+    missing = ""
+    if len(met) == 1:
+        how = missing = f" (p {_equals(met['p_adjusted'][0])})"
+    said = []
+    for rows, verdict in (
+        (met.filter(sure & ahead), f"{{}} is better than {{}}{how}."),
+        (met.filter(sure & ~ahead), f"{{}} is worse than {{}}{how}."),
+        (met.filter(~sure), f"The results do not separate {{}} from {{}}{missing}."),
+        (
+            found.filter(pl.col("difference").is_null()),
+            "{} never meets {}, not even through others.",
+        ),
+    ):
+        if len(rows):
+            said.append(verdict.format(item, _list(rows["other"].to_list())))
+    return said
+
+
+def _equals(value: float) -> str:
+    return _p(value) if value < 1e-4 else f"= {_p(value)}"
+
+
+def _list(names: list[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

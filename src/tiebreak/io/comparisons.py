@@ -267,8 +267,8 @@ def _rater(columns: Columns, column: str) -> _Read:
     missing = np.flatnonzero(text.missing)
     if len(missing):
         return missing, "no value", None, ""
-    count = len(text.values)
-    return _NO_ROWS, "", text.array(), f"{column} is who judged ({count:,} raters)."
+    count = plural(len(text.values), "rater")
+    return _NO_ROWS, "", text.array(), f"{column} is who judged ({count})."
 
 
 def _weight(columns: Columns, column: str) -> _Read:

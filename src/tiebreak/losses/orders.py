@@ -244,6 +244,12 @@ class OrderLikelihood:
         diagonal[:n] += 2.0 * self.alpha if self.alpha else self._hold / n
         return diagonal
 
+    @property
+    def penalty(self) -> Floats:
+        """What the penalty adds to the diagonal of the Hessian."""
+        own = np.full(self.choices.n_items, 2.0 * self.alpha)
+        return np.append(own, np.zeros(self.n_variables - len(own)))
+
     def squares(self) -> Floats:
         """Give Σ w g gᵀ over lists, g the gradient of one at the last point."""
         squares = np.zeros((self.n_variables, self.n_variables))

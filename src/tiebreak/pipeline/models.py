@@ -180,8 +180,8 @@ def set_half_life(model: Any, asked: str, data: ComparisonData) -> None:
     """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
     if not isinstance(model, BradleyTerry):
         raise ValueError(
-            "This model has no half-life; --half-life is for bradley-terry and "
-            "rao-kupper. Leave it out, or choose one of these with --model."
+            "This model has no half-life; --half-life is for bradley-terry, davidson "
+            "and rao-kupper. Leave it out, or choose one of these with --model."
         )
     if "period" not in data.columns:
         raise ValueError(

@@ -92,6 +92,7 @@ def rank(
         if data.by_name is not None:
             progress("checking the data")
             checks = check_data(data)
+            warnings.filterwarnings("ignore", _NEVER_MEET)
         if "rater" in data.columns:
             # From here on only who is who matters, and numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
@@ -105,7 +106,13 @@ def rank(
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
         columns = columns_for(choice.model, data.columns)
-        fitted = choice.model.fit(data.pairs, data.y, **columns)
+        try:
+            fitted = choice.model.fit(data.pairs, data.y, **columns)
+        except ValueError as error:
+            if not (bootstrap and isinstance(choice.model, BradleyTerry)):
+                raise
+            message = f"--bootstrap sets --alpha 0, without a prior. {error}"
+            raise ValueError(message) from error
         reason = choice.reason + say_half_life(fitted, data)
         choice = replace(choice, reason=reason)
         if data.pairs.has_features:
@@ -143,8 +150,14 @@ def rank_names(
     named = replace(data, pairs=data.by_name)
     choice = choose_model(model, named, alpha)
     columns = columns_for(choice.model, named.columns)
-    fitted = choice.model.fit(named.pairs, named.y, **columns)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _NEVER_MEET)
+        fitted = choice.model.fit(named.pairs, named.y, **columns)
     return Leaderboard(fitted, level=level)
+
+
+# The checks, and the notes of the leaderboard, say so too.
+_NEVER_MEET = ".*comparable only by the penalty alpha"
 
 
 def _without_penalty(choice: Choice, alpha: float | str | None, tuned: bool) -> Choice:
@@ -155,7 +168,7 @@ def _without_penalty(choice: Choice, alpha: float | str | None, tuned: bool) -> 
             "--bootstrap is for strengths without a penalty, where resamples show how "
             f"far they may be from the truth; leave {given} out, or --bootstrap."
         )
-    reason = f"{choice.reason} --bootstrap sets --alpha 0."
+    reason = f"{choice.reason} --bootstrap sets --alpha 0, without a prior."
     return replace(choice, model=choice.model.set_params(alpha=0.0), reason=reason)
 
 

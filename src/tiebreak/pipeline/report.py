@@ -106,7 +106,7 @@ def _who_is_best(table: pl.DataFrame, level: float) -> str:
     if "provisional" in table.columns:
         placed = table.filter(~pl.col("provisional"))
     if not len(placed):
-        return "No item has results enough to be placed, so none is called the best."
+        return "No item has enough results to be placed, so none is called the best."
     best = placed.row(0, named=True)
     name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
     if best["rank_worst"] is None:
@@ -115,6 +115,8 @@ def _who_is_best(table: pl.DataFrame, level: float) -> str:
         return f"{name} is best, {confident}."
     rivals = len(table.filter(pl.col("rank_best") == 1))
     some = f"{rivals} of {len(table)} items"
+    if rivals == len(table):
+        some = f"each of the {len(table)} items"
     return f"{name} is ahead, but {some} could be best, {confident}."
 
 

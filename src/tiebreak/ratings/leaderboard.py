@@ -26,6 +26,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import factorize
+from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.ratings.inputs import check_results, check_row_column
@@ -249,7 +250,8 @@ class Leaderboard:
             difference; with a prior twice the smaller tail of the posterior),
             ``p_adjusted`` (by Holm's method for so many comparisons), and
             ``votes_needed``: direct comparisons that would separate two items of this
-            difference with a power of 80 %. Null between items that never meet.
+            difference with a power of 80 %. Null between items that never meet. Others
+            stand best first.
         """
         model, known = self.model, self._strengths
         if known is None:
@@ -268,20 +270,22 @@ class Leaderboard:
         gap = known.differences(other, np.full(len(other), one))
         behind = gap.below(np.zeros(len(other)))
         p_value = 2.0 * np.minimum(behind, 1.0 - behind)
+        component, apart = component_of(model), np.zeros(len(other), dtype=bool)
+        if component is not None:
+            apart = component[other] != component[one]
+        p_adjusted = p_value.copy()
+        p_adjusted[~apart] = holm(p_value[~apart])
         columns: dict[str, Any] = {
             "difference": unit * gap.mean,
             "lower": unit * gap.quantile(tail),
             "upper": unit * gap.quantile(1.0 - tail),
             "probability": 1.0 - behind,
             "p_value": p_value,
-            "p_adjusted": holm(p_value),
+            "p_adjusted": p_adjusted,
         }
         if hasattr(model, "information"):
             columns["votes_needed"] = count_votes(gap.mean, model.information(gap.mean))
-        component = component_of(model)
-        if component is not None:
-            apart = component[other] != component[one]
-            columns = {name: np.where(apart, np.nan, c) for name, c in columns.items()}
+        columns = {name: np.where(apart, np.nan, c) for name, c in columns.items()}
         names = {"item": [item] * len(other), "other": model.items_[other]}
         table = pl.DataFrame(names | columns).with_columns(
             pl.col(pl.Float64).fill_nan(None)
@@ -366,10 +370,7 @@ class RatingScale:
             return None
         found = np.flatnonzero(items == self.reference)
         if len(found) != 1:
-            raise ValueError(
-                f"The reference {self.reference!r} is not among the items; the model's "
-                "items_ lists them."
-            )
+            raise ValueError(f"The reference {_missing(self.reference, items)}")
         return int(found[0])
 
     def apply(self, strength: Floats, place: int | None) -> Floats:
@@ -456,10 +457,15 @@ def find_item(items: NDArray[Any], name: Any) -> int:
     """Give the number of an item."""
     found = np.flatnonzero(items == name)
     if len(found) != 1:
-        raise ValueError(
-            f"{name!r} is not among the items; the model's items_ lists them."
-        )
+        raise ValueError(_missing(name, items))
     return int(found[0])
+
+
+def _missing(name: Any, items: NDArray[Any]) -> str:
+    return (
+        f"{name!r} is not among the items, which are "
+        f"{list_items(np.arange(len(items)), items)}."
+    )
 
 
 def holm(p_values: Floats) -> Floats:
@@ -486,7 +492,8 @@ def model_columns(
     if hasattr(model, "strength_"):
         place = scale.place(model.items_)
         rating, unit = scale.apply(model.strength_, place), scale.unit
-        shown = None if strengths is None else strengths.relative_to(place)
+        if strengths is not None and place is not None:
+            shown = strengths.relative_to(place)
     played = [getattr(model, f"{name}_", nothing) for name in _TALLY]
     provisional = np.zeros(n, dtype=bool)
     if played[0] is not nothing:
@@ -545,21 +552,23 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
         )
     raters = getattr(model, "rater_counts_", None)
     if raters is not None and raters.shape[0] < FEWEST_RATERS:
-        votes = "1 rater" if raters.shape[0] == 1 else f"{raters.shape[0]} raters"
+        one = raters.shape[0] == 1
+        votes, same = ("1 rater", "this rater") if one else ("2 raters", "these raters")
         notes.append(
-            f"All votes are those of {votes}: intervals say how far other votes of "
-            "theirs may differ, not how far other raters may."
+            f"All votes are those of {votes}: the intervals allow for other votes of "
+            f"{same}, not for other raters."
         )
     elif raters is not None and raters.shape[0] < _FEW_RATERS:
         notes.append(
-            f"There are {raters.shape[0]} raters only: intervals allow for how little "
-            "so few say about others."
+            f"There are only {raters.shape[0]} raters: the intervals are wider, "
+            "because so few say little about other raters."
         )
     component = component_of(model)
     if component is not None and component.any():
         notes.append(
             f"The items fall into {component.max() + 1} sets that never meet, not even "
-            "through others: items of different sets are not ranked against each other."
+            "through others: nothing says which of two items of different sets is "
+            "better."
         )
     return notes
 
@@ -753,18 +762,22 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
     more = len(board) - _SHOWN
     caption = [f"and {more} more items"] if more > 0 else []
     if board.head(_SHOWN)["provisional"].any():
-        caption.append("* provisional: too few results to be placed")
+        caption.append(
+            "* provisional: few results, placed by the lower end of the interval"
+        )
     table = Table(
         caption=". ".join(caption) or None,
         header_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
+        collapse_padding=width < _WIDE,
     )
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("item", overflow="fold", max_width=_LONGEST_NAME)
     table.add_column("rating", justify="right", no_wrap=True)
     if sure:
-        each = f"{100 * level:g} % interval of each"
+        gap = " " if width >= _WIDE else "\n"
+        each = f"{100 * level:g} % interval{gap}of each"
         table.add_column(each, justify="center", no_wrap=True)
     if drawn:
         table.add_column("", no_wrap=True)

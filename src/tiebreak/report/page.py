@@ -200,8 +200,8 @@ def _leaderboard(data: ReportData) -> str:
         notes.append("Items that share a group letter cannot be told apart.")
     if any(column(board, "provisional")):
         notes.append(
-            "Provisional items have too few results to be placed; they stand where the "
-            "lower end of their interval puts them."
+            "Provisional items have few results; they stand where the lower end of "
+            "their interval puts them."
         )
     if n > MOST_ROWS:
         notes.append(f"The first {MOST_ROWS:,} of {n:,} items are shown.")
@@ -394,7 +394,7 @@ def _names(items: Iterable[Any], most: int = 3) -> str:
 
 
 def _placed(board: pl.DataFrame) -> pl.DataFrame:
-    """Give the items that have results enough to be placed; all, if none has."""
+    """Give the items that have enough results to be placed; all, if none has."""
     if "provisional" not in board.columns or board["provisional"].all():
         return board
     return board.filter(~pl.col("provisional"))
@@ -428,7 +428,8 @@ def _best(data: ReportData) -> str:
             f", with {100 * data.level:g} % confidence between "
             f"{number_text(lower, digits)} and {number_text(upper, digits)}"
         )
-    text += f". The highest of {plural(len(data.leaderboard), 'item')}."
+    text += f". The highest of {plural(len(board), 'item')}"
+    text += "." if len(board) == len(data.leaderboard) else " with enough results."
     label = "First place" if len(first) == 1 else "First place is shared"
     value = name_html(first[0], 40) if len(first) == 1 else _names(first, 2)
     return _card(label, value, escape(text))

@@ -302,10 +302,11 @@ def _splitter(
         return cv
     parts = n_rows if labels is None else len(np.unique(labels))
     if parts < cv:
-        what = "comparisons" if labels is None else "groups"
+        what = "comparison" if labels is None else "group"
+        found = f"There is 1 {what}" if parts == 1 else f"There are {parts} {what}s"
         raise ValueError(
-            f"There are {parts} {what}, fewer than the {cv} folds; use fewer folds, or "
-            f"collect more {what}."
+            f"{found}, fewer than the {cv} folds; use fewer folds, or collect more "
+            f"{what}s."
         )
     kind = KFold if labels is None else GroupKFold
     return kind(cv, shuffle=True, random_state=random_state)

@@ -317,7 +317,7 @@ def _position_text(position: PositionFacts, n_items: int) -> str:
     side = "left" if position.side == "left" else "the side with the advantage"
     return (
         f"{side} won {percent(position.share)} of {count_text(position.decided)} "
-        "decided comparisons, 95% interval "
+        f"decided comparison{'s' * (position.decided != 1)}, 95% interval "
         f"{percent(position.low)} to {percent(position.high)}"
         f"{_effect_text(position, n_items)}"
     )
@@ -372,7 +372,8 @@ def _cycles_text(cycles: CycleFacts) -> str:
 def _raters_text(raters: RaterFacts) -> str:
     text = f"{raters.n_raters:,}, "
     if raters.fewest == raters.most:
-        return f"{text}with {count_text(raters.most)} votes each"
+        each = " each" * (raters.n_raters > 1)
+        return f"{text}with {count_text(raters.most)} votes{each}"
     return (
         f"{text}with {count_text(raters.fewest)} to {count_text(raters.most)} votes, "
         f"median {count_text(raters.median)}"

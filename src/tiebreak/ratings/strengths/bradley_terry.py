@@ -58,15 +58,12 @@ from tiebreak.ratings.inputs import (
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
-    SKEWED,
     StrengthDistribution,
     StrengthModel,
     bootstrap_coefficients,
     check_level,
     coefficient_covariance,
-    excess_covariance,
     score_covariance,
-    side_scales,
 )
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.ratings.strengths.recency import recency_weights
@@ -137,7 +134,7 @@ class BradleyTerry(StrengthModel):
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
     alpha_ : float
-        The penalty, or the most probable one: τ = 1/√(2 α_).
+        The penalty α, or the most probable one; τ = 1/√(2α).
     tie_model_ : str or None
         The model of ties that was used.
     tie_, threshold_ : float
@@ -645,26 +642,12 @@ class BradleyTerry(StrengthModel):
                 return StrengthDistribution.normal(x, found)
             zero = np.zeros((1, *found.shape))
             return StrengthDistribution(x[None], zero, np.ones(1), found, df)
-        alphas = getattr(self, "prior_alphas_", np.array([self._penalty]))
-        weights = getattr(self, "prior_weights_", np.ones(1))
-        coefs = getattr(self, "prior_coefs_", self._solution()[None])
-        n, nodes = len(self.items_), []
-        for alpha, x in zip(alphas, coefs, strict=True):
-            objective = self._objective_of(alpha)
-            inverse = coefficient_covariance(objective, x, "model")
-            sides = np.ones((2, len(x)))
-            if n <= SKEWED:
-                sides[:, :n] = side_scales(objective, x, inverse, n)
-            nodes.append((inverse, sides))
-        covariance, sides = (np.stack(parts) for parts in zip(*nodes, strict=True))
-        excess = None
-        if kind is None:
-            mode = int(np.argmin(np.abs(alphas - self._penalty)))
-            objective = self._objective_of(alphas[mode])
-            objective.expand(coefs[mode])
-            meat = score_covariance(objective, coefs[mode], raters)
-            excess = excess_covariance(objective.hessian(), objective.penalty, meat)
-        return StrengthDistribution(coefs, covariance, weights, excess, df, sides)
+
+        def squares(objective: ComparisonObjective, x: Floats) -> Floats:
+            return score_covariance(objective, x, raters)
+
+        own = squares if kind is None else None
+        return self._posterior(self._objective_of, self._solution(), own, df)
 
     def _components(self) -> NDArray[np.int64]:
         n = len(self.items_)
@@ -678,7 +661,7 @@ class BradleyTerry(StrengthModel):
         """Strengths in randomly reweighted data.
 
         Every comparison gets an exponential random weight of mean 1 (the Bayesian
-        bootstrap), or every rater if the model was fitted with raters.
+        bootstrap), or every rater if the model was fitted with three or more raters.
 
         Parameters
         ----------
@@ -701,6 +684,9 @@ class BradleyTerry(StrengthModel):
             raise ValueError(
                 f"n_resamples must be a positive whole number; got {n_resamples!r}."
             )
+        raters = getattr(self, "rater_counts_", None)
+        if raters is not None and raters.shape[0] < FEWEST_RATERS:
+            raters = None  # one rater with another weight changes no strength
         rng = np.random.default_rng(random_state)
         drawn = bootstrap_coefficients(
             lambda counts: self._objective_of(0.0, counts),
@@ -708,7 +694,7 @@ class BradleyTerry(StrengthModel):
             self.pair_counts_,
             int(n_resamples),
             np.random.SeedSequence(rng.integers(2**63)),
-            getattr(self, "rater_counts_", None),
+            raters,
         )[:, : len(self.items_)]
         return drawn - drawn.mean(axis=1, keepdims=True)
 

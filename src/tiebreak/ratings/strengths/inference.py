@@ -44,7 +44,7 @@ maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 20
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -103,8 +103,9 @@ class StrengthDistribution:
     @cached_property
     def total(self) -> Array:
         """Covariance of the strengths, (N, N), or their variances, (N,)."""
-        out = np.tensordot(self.weight, self.covariance, 1)
+        out = self.covariance[0]
         if len(self.weight) > 1:
+            out = np.tensordot(self.weight, self.covariance, 1)
             apart = np.sqrt(self.weight)[:, None] * (self.center - self.mean)
             out += (apart**2).sum(axis=0) if out.ndim == 1 else apart.T @ apart
         return out if self.excess is None else out + self.excess
@@ -233,7 +234,10 @@ def _centered(covariance: Array, place: int | None) -> Array:
     """Covariance after an item, or the mean of all, was subtracted."""
     zero = covariance.mean(axis=-2) if place is None else covariance[..., place, :]
     own = zero.mean(axis=-1) if place is None else zero[..., place]
-    return covariance - zero[..., :, None] - zero[..., None, :] + own[..., None, None]
+    out = covariance - zero[..., :, None]
+    out -= zero[..., None, :]
+    out += own[..., None, None]
+    return out
 
 
 def _root(covariance: Array) -> Array:
@@ -245,7 +249,7 @@ def _root(covariance: Array) -> Array:
 
 
 def coefficient_covariance(
-    objective: ComparisonObjective,
+    objective: Any,
     x: Array,
     kind: str,
     by_rater: sp.csr_array | None = None,
@@ -299,8 +303,10 @@ def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
 _LARGEST_EIGEN = 1000
 
 # A strength whose standard error is less has a distribution that is nearly symmetric:
-# its skewness is below its standard error.
-_SYMMETRIC = 0.1
+# its skewness is below its standard error, so ends move by less than a tenth of it.
+_SYMMETRIC = 0.2
+# With more items the width of the prior is known well, and one node stands for all.
+_EACH_NODE = 100
 SKEWED = 1000  # items; with more, sides are taken to be equal
 _REACH = 1.96  # where the two sides are measured
 
@@ -516,12 +522,17 @@ class Separation:
         """Best and worst rank of each item, shape (N, 2)."""
         n = len(self.critical)
         out = np.empty((n, 2), dtype=np.int64)
-        # In blocks: matrices of all differences would be many times the covariance.
-        for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
-            worse, better = self._apart(rows)
+        for rows, worse, better in self._blocks():
             out[rows, 0] = 1 + worse.sum(axis=1)
             out[rows, 1] = n - better.sum(axis=1)
         return out
+
+    def _blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Give rows, and which items are surely better, and worse, than they are."""
+        n = len(self.critical)
+        # In blocks: matrices of all differences would be many times the covariance.
+        for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
+            yield rows, *self._apart(rows)
 
     def _apart(
         self, rows: NDArray[np.int64]
@@ -563,9 +574,9 @@ class Separation:
         n = len(self.critical)
         if n > _GROUPED:
             return None
-        worse, better = self._apart(np.arange(n))
+        same = ~np.concatenate([worse | better for _, worse, better in self._blocks()])
         order = np.argsort(-self.strengths.mean, kind="stable")
-        same = ~(worse | better)[np.ix_(order, order)]
+        same = same[np.ix_(order, order)]
         found = maximal_cliques(same)
         return None if found is None else [order[clique] for clique in found]
 
@@ -731,6 +742,46 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
                 f"{8e-9 * len(self.items_) ** 2:.0f} GB; the limit is "
                 f"{LARGEST_COVARIANCE} items. Fit on items with more comparisons."
             )
+
+    def _posterior(
+        self,
+        objective_of: Callable[[float], Any],
+        fitted: Array,
+        squares: Callable[[Any, Array], Array] | None,
+        df: float = math.inf,
+    ) -> StrengthDistribution:
+        """Distribution of all coefficients under a prior, given or learned.
+
+        `squares` gives M at a point; None leaves the excess out.
+        """
+        alphas = getattr(self, "prior_alphas_", np.array([self._penalty]))
+        weights = getattr(self, "prior_weights_", np.ones(1))
+        coefs = getattr(self, "prior_coefs_", fitted[None])
+        n, covariance, reached = len(self.items_), [], []
+        for alpha, x in zip(alphas, coefs, strict=True):
+            objective = objective_of(float(alpha))
+            covariance.append(coefficient_covariance(objective, x, "model"))
+            sides = np.ones((2, len(x)))
+            if n <= _EACH_NODE or (n <= SKEWED and alpha == self._penalty):
+                sides[:, :n] = side_scales(objective, x, covariance[-1], n)
+            reached.append(sides)
+        mode = int(np.argmin(np.abs(alphas - self._penalty)))
+        if n > _EACH_NODE:
+            reached = len(reached) * [reached[mode]]
+        excess = None
+        if squares is not None:
+            objective = objective_of(float(alphas[mode]))
+            objective.expand(coefs[mode])
+            meat = squares(objective, coefs[mode])
+            excess = excess_covariance(objective.hessian(), objective.penalty, meat)
+        return StrengthDistribution(
+            coefs,
+            np.stack(covariance) if len(covariance) > 1 else covariance[0][None],
+            weights,
+            excess,
+            df,
+            np.stack(reached) if n <= SKEWED else None,
+        )
 
     def distribution(
         self, kind: str | None = None, reference: Any = None

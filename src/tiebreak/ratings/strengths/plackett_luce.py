@@ -25,13 +25,7 @@ from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import OUTCOMES
 from tiebreak.ratings.inputs import check_results
 from tiebreak.ratings.strengths.bradley_terry import check_separation
-from tiebreak.ratings.strengths.inference import (
-    SKEWED,
-    StrengthDistribution,
-    StrengthModel,
-    excess_covariance,
-    side_scales,
-)
+from tiebreak.ratings.strengths.inference import StrengthDistribution, StrengthModel
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import minimize_newton
 
@@ -241,34 +235,21 @@ class PlackettLuce(StrengthModel):
         self._check_kind(kind, _KINDS, why)
         lists = self.list_items_, self.list_ends_, self.list_starts_, self.list_weight_
         choices = Choices(*lists, len(self.items_))
-        fitted = np.append(self.strength_, np.log(self.tie_))
-        alphas = getattr(self, "prior_alphas_", np.array([self._penalty]))
-        weights = getattr(self, "prior_weights_", np.ones(1))
-        coefs = getattr(self, "prior_coefs_", fitted[None])
-        n, nodes = len(self.items_), []
+        x = np.append(self.strength_, np.log(self.tie_))
+        if self._penalty > 0:
+
+            def squares(objective: OrderLikelihood, x: NDArray[np.float64]) -> Any:
+                return objective.squares()
+
+            own = squares if kind is None else None
+            return self._posterior(lambda a: OrderLikelihood(choices, a), x, own)
+        objective = OrderLikelihood(choices, 0.0)
+        objective.expand(x)
         with one_blas_thread():  # see data.threads: more only wait
-            for alpha, x in zip(alphas, coefs, strict=True):
-                objective = OrderLikelihood(choices, float(alpha))
-                objective.expand(x)
-                inverse = la.inv(objective.hessian(), check_finite=False)
-                if alpha == 0:
-                    if kind != "model":
-                        inverse = inverse @ objective.squares() @ inverse
-                    return StrengthDistribution.normal(x, inverse)
-                sides = np.ones((2, len(x)))
-                if n <= SKEWED:
-                    sides[:, :n] = side_scales(objective, x, inverse, n)
-                nodes.append((inverse, sides))
-        covariance, sides = (np.stack(parts) for parts in zip(*nodes, strict=True))
-        excess = None
-        if kind is None:
-            mode = int(np.argmin(np.abs(alphas - self._penalty)))
-            objective = OrderLikelihood(choices, float(alphas[mode]))
-            objective.expand(coefs[mode])
-            penalty = np.append(np.full(n, 2.0 * alphas[mode]), 0.0 * self.tie_)
-            squares = objective.squares()
-            excess = excess_covariance(objective.hessian(), penalty, squares)
-        return StrengthDistribution(coefs, covariance, weights, excess, sides=sides)
+            inverse = la.inv(objective.hessian(), check_finite=False)
+            if kind != "model":
+                inverse = inverse @ objective.squares() @ inverse
+        return StrengthDistribution.normal(x, inverse)
 
     def _components(self) -> NDArray[np.int64]:
         n, flat = len(self.items_), self.list_items_

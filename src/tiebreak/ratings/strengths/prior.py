@@ -32,7 +32,7 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.losses import ComparisonObjective
+from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Array = NDArray[np.float64]
@@ -43,8 +43,8 @@ _NEGLIGIBLE = 0.005  # weight of a node, relative to the largest
 _LARGEST_DENSE = 10_000  # coefficients; above, |H| is the product of its diagonal
 # With more items the width is known to a few percent, and one node is enough.
 _AVERAGED = 1000
-# ε is computed for so many entries of D, and its sum over k and l for so many rows.
-_CORRECTED, _CORRECTED_ROWS, _SMALL_SUM = 5_000_000, 1500, 0.1
+# The double sum of ε is left out for more rows, and where it is small per item.
+_CORRECTED_ROWS, _SMALL_SUM = 1500, 0.1
 # The series for ε overshoots where a width is far beyond what the data bound. Against
 # integrals of 2 items and importance sampling of 20 and 32, ε / (1 + 5 ε/(N-1)) stays
 # within 0.04 (N-1) of the truth up to τ = 12.
@@ -185,20 +185,12 @@ def _determinant_terms(objective: Any, x: Array, n_items: int, s: float) -> floa
     with one_blas_thread():
         factor = la.cholesky(objective.hessian(), lower=True, check_finite=False)
         terms = -float(np.log(np.diag(factor)).sum()) - s
-        if _is_small(objective):
+        if n_items <= _AVERAGED and isinstance(objective, ComparisonObjective):
             inverse = la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
             share = laplace_correction(objective, x, inverse) / max(n_items - 1, 1)
             damped = share / (1.0 + _DAMPING * share) if share > 0.0 else share
             terms += damped * (n_items - 1)
     return terms
-
-
-def _is_small(objective: Any) -> bool:
-    return (
-        isinstance(objective, ComparisonObjective)
-        and objective.n_coef <= _AVERAGED
-        and objective.n_coef * len(objective.counts) <= _CORRECTED
-    )
 
 
 def laplace_correction(
@@ -212,16 +204,31 @@ def laplace_correction(
         for move in (0.0, step, -step)
     )
     third, fourth = (above - below) / (2 * step), (above - 2 * at + below) / step**2
-    rows = objective.design.weighted(np.ones(len(d)))
     q = objective.n_coef
-    spread = rows @ inverse[:q, :q]
-    v = np.einsum("ij,ij->i", spread, rows)
-    pull = spread.T @ (third * v)
-    epsilon = -0.125 * float(fourth @ v**2)
-    epsilon += 0.125 * float((third * v) @ (rows @ pull))
+    inverse = inverse[:q, :q]
+    v = _row_variances(objective.design, inverse)
+    pull = objective.design.back(third * v)
+    epsilon = -0.125 * float(fourth @ v**2) + 0.125 * float(pull @ inverse @ pull)
     # The double sum is at most the square of this, over 12.
     most = float(np.abs(third) @ v**1.5)
     if len(d) <= _CORRECTED_ROWS and most**2 > _SMALL_SUM * q:
-        joint = spread @ rows.T
+        rows = objective.design.weighted(np.ones(len(d)))
+        joint = rows @ inverse @ rows.T
         epsilon += float(third @ (joint * joint * joint) @ third) / 12.0
     return epsilon
+
+
+def _row_variances(design: Design, inverse: Array) -> Array:
+    """The diagonal of D H⁻¹ Dᵀ, for items and covariates next to them."""
+    if isinstance(design, ItemDesign):
+        own = np.diag(inverse)
+        left, right = design.left, design.right
+        return own[left] + own[right] - 2.0 * inverse[left, right]
+    assert isinstance(design, JointDesign)
+    items, others = design.parts
+    n = items.n_coef
+    rows = others.weighted(np.ones(len(items.left)))  # type: ignore[attr-defined]
+    cross = items.apply(inverse[:n, n:])
+    within = np.einsum("ij,jk,ik->i", rows, inverse[n:, n:], rows)
+    both = 2.0 * (cross * rows).sum(axis=1)
+    return _row_variances(items, inverse[:n, :n]) + both + within
