@@ -193,6 +193,7 @@ def test_many_rows_finish_also_when_everything_ties():
     for metric in METRICS:
         assert 0 < metric(y, np.zeros(n)) < 1
         assert 0 < metric(y == 1, np.zeros(n), k=1000) < 1
+        assert metric(np.full(n, 60), np.zeros(n)) == pytest.approx(1)
         rare = np.arange(n) == 7
         mean = np.mean(1 / np.arange(1, n + 1))
         scale = 0.5 if metric is expected_reciprocal_rank else 1

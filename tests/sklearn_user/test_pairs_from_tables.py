@@ -36,10 +36,10 @@ def test_two_columns_of_names_are_enough():
 
 
 def test_a_forgotten_side_is_an_error_that_says_how():
-    with pytest.raises(TypeError, match=r"Pairs needs left and right; got left only"):
+    with pytest.raises(TypeError, match=r"Pairs needs left and right; got only left"):
         Pairs(left=["Ada"])
     # The first argument is the table of items, not the left side.
-    with pytest.raises(TypeError, match=r"got items and left only.*Pairs\(left=\.\.\."):
+    with pytest.raises(TypeError, match=r"got only items and left.*Pairs\(left=\.\.\."):
         Pairs(["Ada"], ["Bo"])
 
 
@@ -152,6 +152,8 @@ def test_an_unknown_word_or_column_is_named(make):
         Pairs.from_frame(make(GAMES | {"result": [*"abab", None]}), **columns)
     with pytest.raises(TypeError, match=r"pandas or polars DataFrame, got dict"):
         Pairs.from_frame(GAMES, **columns)
+    with pytest.raises(TypeError, match=r"got LazyFrame. Try frame.collect\(\)"):
+        Pairs.from_frame(pl.LazyFrame(GAMES), **columns)
 
 
 @FRAMES

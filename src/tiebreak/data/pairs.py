@@ -110,8 +110,8 @@ class Pairs(ItemRows):
             given = {"items": items, "left": left, "right": right}
             found = [name for name, value in given.items() if value is not None]
             raise TypeError(
-                f"Pairs needs left and right; got {' and '.join(found) or 'nothing'} "
-                "only. Expected Pairs(items, left, right). Try Pairs(left=..., "
+                f"Pairs needs left and right; got only {' and '.join(found) or 'None'}. "
+                "Expected Pairs(items, left, right). Try Pairs(left=..., "
                 "right=...) if items have names and no features."
             )
         self.items = None if items is None else as_items(items)
@@ -475,16 +475,16 @@ def _check_sides(
 
 def _frame_column(frame: Any, name: str) -> NDArray[Any]:
     """Return one column of a data frame."""
-    if not all(hasattr(frame, part) for part in ("columns", "dtypes", "to_numpy")):
+    if not all(hasattr(frame, part) for part in ("to_numpy", "columns", "dtypes")):
         raise TypeError(
             "from_frame reads a pandas or polars DataFrame, got "
-            f"{type(frame).__name__}. Try Pairs(left=..., right=...) and "
-            "Outcome.parse(...) for columns of their own."
+            f"{type(frame).__name__}. Try frame.collect() if it is lazy, or "
+            "Pairs(left=..., right=...) and Outcome.parse(...) for separate columns."
         )
     if name not in list(frame.columns):
         raise ValueError(
-            f"The table has no column {name!r}; it has the columns "
-            f"{', '.join(map(str, frame.columns))}. Name left, right and outcome."
+            f"The table has no column {name!r}; expected one of its columns: "
+            f"{', '.join(map(str, frame.columns))}. Try these as left, right, outcome."
         )
     return as_column(frame[name], name)
 
@@ -505,7 +505,8 @@ def _share_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float
     if len(wrong):
         raise ValueError(
             f"{name} must hold shares between 0 and 1, got {len(wrong)} other value(s):"
-            f" {list_rows(wrong, column[wrong[:5]])}. Try {name} / 100 for percentages."
+            f" {list_rows(wrong, column[wrong[:5]])}. Divide percentages by 100, and "
+            "counts by the number of raters."
         )
     return shares
 

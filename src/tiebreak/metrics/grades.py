@@ -513,7 +513,9 @@ def add_reciprocal_stops(
             # that places after the n-th add less than 1e-17.
             n = min(end - start, depth - (start - begin))
             mean = total / (end - start)
-            if 0.0 < mean < 1.0:
+            if mean >= 1.0:
+                n = 1
+            elif mean > 0.0:
                 n = min(n, 1 + int(min(-39.2 / np.log1p(-mean), 1e18)))
             looking[: n + 1] = 1.0
             for row in range(start, end):
