@@ -110,9 +110,9 @@ class Pairs(ItemRows):
             given = {"items": items, "left": left, "right": right}
             found = [name for name, value in given.items() if value is not None]
             raise TypeError(
-                f"Pairs needs left and right; got only {' and '.join(found) or 'None'}. "
-                "Expected Pairs(items, left, right). Try Pairs(left=..., "
-                "right=...) if items have names and no features."
+                "Pairs needs left and right; got only "
+                f"{' and '.join(found) or 'None'}. Expected Pairs(items, left, right). "
+                "Try Pairs(left=..., right=...) if items have names and no features."
             )
         self.items = None if items is None else as_items(items)
         left, right = _check_sides(left, right)
