@@ -8,13 +8,16 @@ from tiebreak.metrics import get_scorer, scorer_names
 
 NAMES = [
     "auc",
+    "average_precision",
     "brier",
     "disagreement",
     "error",
+    "expected_reciprocal_rank",
     "kendall_tau_b",
     "log_loss",
     "ndcg",
     "ranked_probability_score",
+    "reciprocal_rank",
     "spearman_rho",
     "swapped_pairs",
     "top_k_precision",
@@ -43,7 +46,7 @@ def test_every_metric_has_a_scorer_and_every_scorer_a_metric():
 def test_better_answers_get_greater_scores(name):
     scorer = get_scorer(name)
     if isinstance(scorer, metrics.GradeScorer):
-        y = [5, 4, 3, 2, 1]
+        y = [4, 3, 2, 1, 0]
         good, bad = [9, 8, 7, 5, 6], [1, 2, 3, 4, 5]
     else:
         y = [1, 0, -1, 1]

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from tiebreak.data import Orders, Pairs
 from tiebreak.metrics import (
+    average_precision,
     comparison_auc,
     comparison_auc_scorer,
     comparison_error,
@@ -22,10 +23,12 @@ from tiebreak.metrics import (
     comparison_log_loss_scorer,
     disagreement,
     disagreement_scorer,
+    expected_reciprocal_rank,
     get_scorer,
     kendall_tau_b,
     ndcg,
     ndcg_scorer,
+    reciprocal_rank,
     spearman_rho,
     swapped_pairs,
     swapped_pairs_scorer,
@@ -136,11 +139,15 @@ def test_pair_scorers_equal_their_metrics(compared):
         ("spearman_rho", spearman_rho, 1),
         ("ndcg", ndcg, 1),
         ("top_k_precision", top_k_precision, 1),
+        ("average_precision", average_precision, 1),
+        ("reciprocal_rank", reciprocal_rank, 1),
+        ("expected_reciprocal_rank", expected_reciprocal_rank, 1),
     ],
 )
 def test_grade_scorers_equal_their_metrics_inside_groups(graded, name, metric, sign):
     X, y, qid = graded
     model = GroupRidge().fit(X, y, qid)
+    y = y % 4  # so that some rows are not relevant
     expected = metric(y, model.predict(X), qid)
     assert get_scorer(name)(model, X, y, qid=qid) == sign * expected
     assert metric(y, model.predict(X)) != pytest.approx(expected)

@@ -98,6 +98,48 @@ def ndcg_of_group(gains, utility, k):
     return np.mean([dcg(gains, order, k) for order in orders_allowed(utility)]) / best
 
 
+def average_precision_of_group(relevant, utility, k):
+    """Mean over allowed orders of the mean precision at the relevant rows, or None."""
+    k = len(relevant) if k is None else k
+    n_found = min(sum(relevant), k)
+    if n_found == 0:
+        return None
+
+    def of(order):
+        places = [p for p, i in enumerate(order[:k], start=1) if relevant[i]]
+        return sum(hit / p for hit, p in enumerate(places, start=1)) / n_found
+
+    return np.mean([of(order) for order in orders_allowed(utility)])
+
+
+def reciprocal_rank_of_group(relevant, utility, k):
+    """Mean over allowed orders of one by the place of the first relevant row."""
+    if not any(relevant):
+        return None
+
+    def of(order):
+        places = [p for p, i in enumerate(order[:k], start=1) if relevant[i]]
+        return 1 / places[0] if places else 0.0
+
+    return np.mean([of(order) for order in orders_allowed(utility)])
+
+
+def expected_reciprocal_rank_of_group(y, utility, k, max_grade):
+    """Mean over allowed orders of E 1/p, p the place where the user stops, or None."""
+    if max(y) == 0:
+        return None
+
+    def of(order):
+        value, looking = 0.0, 1.0
+        for p, i in enumerate(order[:k], start=1):
+            stop = (2.0 ** y[i] - 1) / 2.0**max_grade
+            value += looking * stop / p
+            looking *= 1 - stop
+        return value
+
+    return np.mean([of(order) for order in orders_allowed(utility)])
+
+
 def top_k_precision_of_group(y, utility, k):
     """Mean over allowed orders of the best overlap with any true top k."""
     k = min(k, len(y))

@@ -529,10 +529,10 @@ def names_of_sides(
     left: NDArray[Any], right: NDArray[Any]
 ) -> tuple[Rows, Rows, NDArray[Any]]:
     """Number the values of both sides as names, left before right, row by row."""
-    kinds = {_name_kind(left), _name_kind(right)} - {""}
+    kinds = {name_kind(left), name_kind(right)} - {""}
     if kinds == {"numbers", "text"}:
         raise TypeError(
-            f"left holds {_name_kind(left)} and right holds {_name_kind(right)}, so no "
+            f"left holds {name_kind(left)} and right holds {name_kind(right)}, so no "
             "item could stand on both sides. Give names of one type."
         )
     found = find_distinct(left), find_distinct(right)
@@ -551,7 +551,8 @@ def names_of_sides(
     return *sides, as_names(merged.values)
 
 
-def _name_kind(column: NDArray[Any]) -> str:
+def name_kind(column: NDArray[Any]) -> str:
+    """Say what names are: numbers, text, other values, or "" if there are none."""
     if len(column) == 0:
         return ""
     if column.dtype.kind in "iuf":

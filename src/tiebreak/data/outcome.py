@@ -311,7 +311,7 @@ class _OutcomeReader:
 
     def _own_name(self, row: int, value: Any) -> int | str | None:
         """Return the outcome that names an item of the row; None if it names none."""
-        declared = self.numbers is not None and _as_number(value) is not None
+        declared = self.numbers is not None and as_number(value) is not None
         if self.names is None or declared:
             return None
         is_left = _same_name(value, self.names[0][row])
@@ -322,7 +322,7 @@ class _OutcomeReader:
 
     def _look_up(self, value: Any) -> int | str:
         """Return the outcome of a value by itself, or the kind of fault that it is."""
-        number = _as_number(value)
+        number = as_number(value)
         if number is not None:
             if self.numbers is None:
                 return "undeclared"
@@ -337,7 +337,7 @@ class _OutcomeReader:
     def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
         where = list_rows(rows, [values[row] for row in rows[:5]])
         opposite = ""
-        if {_as_number(values[row]) for row in rows} <= {0.0, 1.0}:
+        if {as_number(values[row]) for row in rows} <= {0.0, 1.0}:
             opposite = (
                 " Only 0 and 1 occur, and files exist where 1 means that left won and "
                 "others where it means that right won."
@@ -405,11 +405,11 @@ def normalize(word: str) -> str:
 def _same_name(value: Any, name: Any) -> bool:
     if isinstance(value, str) and isinstance(name, str):
         return value.strip() == name.strip()
-    numbers = _as_number(value) is not None and _as_number(name) is not None
+    numbers = as_number(value) is not None and as_number(name) is not None
     return (numbers or type(value) is type(name)) and bool(value == name)
 
 
-def _as_number(value: Any) -> float | None:
+def as_number(value: Any) -> float | None:
     """Give the finite number that a value is or spells; None for words."""
     if isinstance(value, bool | np.bool_):
         return None

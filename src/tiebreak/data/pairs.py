@@ -8,13 +8,24 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data.columns import as_column, refuse_missing
+from tiebreak.data.columns import (
+    as_column,
+    as_column_of,
+    as_names,
+    find_distinct,
+    loop,
+    plain_values,
+    refuse_missing,
+)
 from tiebreak.data.items import (
     ItemRows,
     ItemTable,
@@ -22,9 +33,19 @@ from tiebreak.data.items import (
     as_items,
     check_names,
     item_codes,
+    name_kind,
     names_of_sides,
     take_rows,
 )
+from tiebreak.data.messages import list_rows
+from tiebreak.data.outcome import Meaning, Outcome, as_number
+
+Outcomes = NDArray[np.int8]
+
+# Seed of the exchange of sides in tables that always name the winner first.
+_SWAP_SEED = 20_240_229
+# Shares that miss 1 by less than this sum to 1.
+_SHARE_TOLERANCE = 1e-9
 
 
 class Pairs(ItemRows):
@@ -32,7 +53,7 @@ class Pairs(ItemRows):
 
     Parameters
     ----------
-    items : array-like, DataFrame, sparse matrix, ItemTable or None
+    items : array-like, DataFrame, sparse matrix or ItemTable, optional
         Features of the N items, one row each; None: they have names only.
     left, right : array-like of shape (n,)
         The two items of every comparison. Integers are row numbers of `items` (or
@@ -55,6 +76,8 @@ class Pairs(ItemRows):
     -----
     ``pairs[rows]`` takes comparisons (integers, a mask or a slice).
     ``np.asarray(pairs)`` builds the dense array of shape (n, 2, n_features).
+    `from_winners` and `from_frame` read tables, `concat` puts several together, and
+    `expand_shares` takes shares of raters.
 
     Examples
     --------
@@ -66,7 +89,7 @@ class Pairs(ItemRows):
     >>> np.asarray(pairs[1])
     array([[[2.],
             [4.]]])
-    >>> Pairs(None, left=["Ada", "Bo"], right=["Bo", "Cy"]).names
+    >>> Pairs(left=["Ada", "Bo"], right=["Bo", "Cy"]).names
     array(['Ada', 'Bo', 'Cy'], dtype='<U3')
     """
 
@@ -77,23 +100,234 @@ class Pairs(ItemRows):
     right: NDArray[np.int64]
 
     def __init__(
-        self, items: Any, left: ArrayLike, right: ArrayLike, names: Any = None
+        self,
+        items: Any = None,
+        left: ArrayLike | None = None,
+        right: ArrayLike | None = None,
+        names: Any = None,
     ) -> None:
-        self.items = None if items is None else as_items(items)
-        left, right = as_column(left, "left"), as_column(right, "right")
-        if len(left) != len(right):
-            raise ValueError(
-                f"left has {len(left)} items but right has {len(right)}; every "
-                "comparison needs one of each."
+        if left is None or right is None:
+            given = {"items": items, "left": left, "right": right}
+            found = [name for name, value in given.items() if value is not None]
+            raise TypeError(
+                "Pairs needs left and right; got only "
+                f"{' and '.join(found) or 'None'}. Expected Pairs(items, left, right). "
+                "Try Pairs(left=..., right=...) if items have names and no features."
             )
-        refuse_missing(left, "left")
-        refuse_missing(right, "right")
+        self.items = None if items is None else as_items(items)
+        left, right = _check_sides(left, right)
         if self.items is None and names is None:
             self.left, self.right, self.names = names_of_sides(left, right)
             return
         self.names = None if names is None else check_names(names, self.items)
         self.left = item_codes(left, "left", self.names, self.n_items)
         self.right = item_codes(right, "right", self.names, self.n_items)
+
+    @classmethod
+    def from_winners(
+        cls,
+        winner: ArrayLike,
+        loser: ArrayLike,
+        tie: ArrayLike | None = None,
+        *,
+        exchange: bool = False,
+        items: Any = None,
+        names: Any = None,
+    ) -> tuple[Pairs, Outcomes]:
+        """Make comparisons of a column of winners and a column of losers.
+
+        Parameters
+        ----------
+        winner, loser : array-like of shape (n,)
+            The two items of every comparison, as `left` and `right` of `Pairs`.
+        tie : array-like of bool of shape (n,), optional
+            True where neither won. None: there are no ties.
+        exchange : bool, default=False
+            False: the winner is left, so that no outcome is +1. True: the sides of
+            about half of the rows, always the same ones, are exchanged, as readers of
+            files do. Models that treat both sides alike learn the same; use it where
+            the side must not tell the outcome, as with a baseline or an advantage.
+        items, names
+            As in `Pairs`.
+
+        Returns
+        -------
+        pairs, y : Pairs, ndarray of int8 of shape (n,)
+            The comparisons and their outcomes.
+
+        Examples
+        --------
+        >>> from tiebreak import Pairs
+        >>> Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[False, True])
+        (Pairs(2 comparisons of 3 items, no features), array([-1,  0], dtype=int8))
+        """
+        pairs = cls(items, *_check_sides(winner, loser, ("winner", "loser")), names)
+        y = np.full(len(pairs), -1, dtype=np.int8)
+        if tie is not None:
+            column = as_column_of(tie, "tie", len(pairs), rows="comparisons")
+            refuse_missing(column, "tie")
+            if column.dtype.kind != "b" and len(column):
+                raise ValueError(
+                    f"tie must hold True and False, got {column.dtype} values: "
+                    f"{list_rows(range(len(column)), column[:5])}. Try tie == 1 if 1 "
+                    "means that neither won."
+                )
+            y[column.astype(bool)] = 0
+        return exchange_sides(pairs, y)[:2] if exchange else (pairs, y)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        left: str,
+        right: str,
+        outcome: str,
+        meaning: Meaning | None = None,
+        both_bad: Literal["tie", "error"] = "tie",
+        items: Any = None,
+        names: Any = None,
+    ) -> tuple[Pairs, Outcomes]:
+        """Make comparisons of three columns of a data frame.
+
+        Parameters
+        ----------
+        frame : pandas or polars DataFrame of n rows
+            One comparison per row.
+        left, right, outcome : str
+            Names of columns: the two items, and who is better, in words of
+            `OUTCOME_WORDS`, by the name of the better item, or in numbers.
+        meaning : {"sign", "score"}, optional
+            What numbers mean: -1, 0 and +1 as here, or left's points 1, ½ and 0. A
+            number is never the name of an item, for which see `Outcome.parse`.
+        both_bad : {"tie", "error"}, default="tie"
+            As in `Outcome.parse`.
+        items, names
+            As in `Pairs`.
+
+        Returns
+        -------
+        pairs, y : Pairs, ndarray of int8 of shape (n,)
+            The comparisons and their outcomes.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from tiebreak import Pairs
+        >>> games = pl.DataFrame(
+        ...     {"home": ["Ada", "Bo"], "away": ["Bo", "Cy"], "result": ["draw", "Bo"]}
+        ... )
+        >>> Pairs.from_frame(games, left="home", right="away", outcome="result")
+        (Pairs(2 comparisons of 3 items, no features), array([ 0, -1], dtype=int8))
+        """
+        columns = [_frame_column(frame, name) for name in (left, right, outcome)]
+        pairs = cls(items, columns[0], columns[1], names)
+        # Numbers are refused before they could be taken for names, as in files: 1 is
+        # a usual score.
+        found = find_distinct(columns[2]).values
+        undeclared = meaning is None and any(as_number(v) is not None for v in found)
+        y = Outcome.parse(
+            columns[2],
+            meaning=meaning,
+            left=None if undeclared else columns[0],
+            right=None if undeclared else columns[1],
+            both_bad=both_bad,
+        )
+        return pairs, y
+
+    @classmethod
+    def concat(cls, parts: Iterable[Pairs]) -> Pairs:
+        """Put several `Pairs` one after the other.
+
+        Parameters
+        ----------
+        parts : iterable of Pairs
+            All with names or all without, all with the same features or all without.
+
+        Returns
+        -------
+        Pairs
+            The rows of all parts. Items of the same name are one item, and must have
+            the same features. Items without names stay apart, unless all parts share
+            one table, as ``pairs[rows]`` do; models treat equal rows as one item.
+
+        Examples
+        --------
+        >>> from tiebreak import Pairs
+        >>> may = Pairs(left=["Ada"], right=["Bo"])
+        >>> Pairs.concat([may, Pairs(left=["Bo", "Cy"], right=["Cy", "Ada"])])
+        Pairs(3 comparisons of 3 items, no features)
+        """
+        parts = list(parts)
+        if not parts:
+            raise ValueError("concat needs at least one Pairs, got none.")
+        _check_parts(parts)
+        first = parts[0]
+        if all(p.items is first.items and p.names is first.names for p in parts):
+            items, names = first.items, first.names
+            codes = np.tile(np.arange(first.n_items), len(parts))
+        elif first.names is None:
+            items, names = _stack_tables([part.table for part in parts]), None
+            codes = np.arange(sum(part.n_items for part in parts))
+        else:
+            items, names, codes = _merge_by_name(parts)
+        # codes[starts[i] + c] is the new number of item c of part i.
+        starts = np.cumsum([0, *(part.n_items for part in parts)])[:-1]
+        shifted = list(zip(parts, starts, strict=True))
+        left = np.concatenate([codes[part.left + start] for part, start in shifted])
+        right = np.concatenate([codes[part.right + start] for part, start in shifted])
+        return cls._of(items, left, right, names)
+
+    def expand_shares(
+        self,
+        right: ArrayLike,
+        tie: ArrayLike | None = None,
+        n_raters: ArrayLike | float = 1,
+    ) -> tuple[Pairs, Outcomes, NDArray[np.float64]]:
+        """Turn shares of raters (soft labels) into weighted rows.
+
+        Parameters
+        ----------
+        right : array-like of shape (n,)
+            The share of raters, from 0 to 1, who call the right item better.
+        tie : array-like of shape (n,), optional
+            The share who call a tie; None: 0. The others call left better.
+        n_raters : float or array-like of shape (n,), default=1
+            How many raters each comparison had, so that a row weighs as many votes.
+
+        Returns
+        -------
+        pairs, y, sample_weight : Pairs, ndarray of int8, ndarray of float64
+            Up to three rows for each comparison, one for each outcome that any rater
+            gave, in the order left, tie, right. A fit on them is a fit on the counted
+            votes, one row each.
+
+        Examples
+        --------
+        >>> from tiebreak import Pairs
+        >>> pairs = Pairs(left=["Ada", "Bo"], right=["Bo", "Cy"])
+        >>> _, y, weight = pairs.expand_shares(right=[0.7, 1.0], n_raters=10)
+        >>> y.tolist(), weight.round(6).tolist()
+        ([-1, 1, 1], [3.0, 7.0, 10.0])
+        """
+        n = len(self)
+        shares = np.zeros((n, 3))
+        shares[:, 2] = _share_column(right, "right", n)
+        if tie is not None:
+            shares[:, 1] = _share_column(tie, "tie", n)
+        total = shares.sum(axis=1)
+        over = np.flatnonzero(total > 1 + _SHARE_TOLERANCE)
+        if len(over):
+            raise ValueError(
+                f"right and tie add up to more than 1: "
+                f"{list_rows(over, total[over[:5]].round(9))}. They are shares of all "
+                "raters of a comparison; divide counts by the number of raters."
+            )
+        # What is left of 1 after rounding is no rater.
+        shares[:, 0] = np.where(total < 1 - _SHARE_TOLERANCE, 1 - total, 0.0)
+        votes = shares * _count_column(n_raters, n)[:, np.newaxis]
+        rows, outcome = np.nonzero(votes)
+        return self[rows], (outcome - 1).astype(np.int8), votes[rows, outcome]
 
     @classmethod
     def _of(cls, items: ItemTable | None, left: Rows, right: Rows, names: Any) -> Pairs:
@@ -211,6 +445,168 @@ class Pairs(ItemRows):
         """
         table = self._check_table(table, "comparisons")
         return Pairs._of(table, self.left, self.right, self.names)
+
+
+def exchange_sides(
+    pairs: Pairs, y: Outcomes
+) -> tuple[Pairs, Outcomes, NDArray[np.bool_]]:
+    """Exchange sides at random: else the outcome would be known from the side."""
+    turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
+    left = np.where(turned, pairs.right, pairs.left)
+    right = np.where(turned, pairs.left, pairs.right)
+    exchanged = Pairs._of(pairs.items, left, right, pairs.names)
+    return exchanged, np.where(turned, -y, y).astype(np.int8), turned
+
+
+def _check_sides(
+    left: ArrayLike, right: ArrayLike, names: tuple[str, str] = ("left", "right")
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return two columns of items: as many on both sides, none missing."""
+    first, second = as_column(left, names[0]), as_column(right, names[1])
+    if len(first) != len(second):
+        raise ValueError(
+            f"{names[0]} has {len(first)} items but {names[1]} has {len(second)}; "
+            "every comparison needs one of each."
+        )
+    refuse_missing(first, names[0])
+    refuse_missing(second, names[1])
+    return first, second
+
+
+def _frame_column(frame: Any, name: str) -> NDArray[Any]:
+    """Return one column of a data frame."""
+    if not all(hasattr(frame, part) for part in ("to_numpy", "columns", "dtypes")):
+        raise TypeError(
+            "from_frame reads a pandas or polars DataFrame, got "
+            f"{type(frame).__name__}. Try frame.collect() if it is lazy, or "
+            "Pairs(left=..., right=...) and Outcome.parse(...) for separate columns."
+        )
+    if name not in list(frame.columns):
+        raise ValueError(
+            f"The table has no column {name!r}; expected one of its columns: "
+            f"{', '.join(map(str, frame.columns))}. Try these as left, right, outcome."
+        )
+    return as_column(frame[name], name)
+
+
+def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a column as numbers, with NaN for what is none."""
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64)
+    return np.array([v if isinstance(v, Real) else np.nan for v in column], float)
+
+
+def _share_column(values: ArrayLike, name: str, n_rows: int) -> NDArray[np.float64]:
+    """Return shares between 0 and 1, one for each comparison."""
+    column = as_column_of(values, name, n_rows, rows="comparisons")
+    refuse_missing(column, name)
+    shares = _numbers(column)
+    wrong = np.flatnonzero(~((shares >= 0) & (shares <= 1)))
+    if len(wrong):
+        raise ValueError(
+            f"{name} must hold shares between 0 and 1, got {len(wrong)} other value(s):"
+            f" {list_rows(wrong, column[wrong[:5]])}. Divide percentages by 100, and "
+            "counts by the number of raters."
+        )
+    return shares
+
+
+def _count_column(n_raters: ArrayLike | float, n_rows: int) -> NDArray[np.float64]:
+    """Return positive numbers of raters, one for each comparison."""
+    if isinstance(n_raters, Real):
+        n_raters = np.full(n_rows, n_raters)
+    column = as_column_of(n_raters, "n_raters", n_rows, rows="comparisons")
+    counts = _numbers(column)
+    wrong = np.flatnonzero(~((counts > 0) & np.isfinite(counts)))
+    if len(wrong):
+        raise ValueError(
+            f"n_raters must hold positive numbers, got {len(wrong)} other value(s): "
+            f"{list_rows(wrong, column[wrong[:5]])}. Leave out what nobody rated."
+        )
+    return counts
+
+
+def _check_parts(parts: list[Pairs]) -> None:
+    """Raise unless the parts have names and features alike."""
+    for i, part in enumerate(parts):
+        if not isinstance(part, Pairs):
+            raise TypeError(
+                f"concat needs Pairs, but part {i} is a {type(part).__name__}. Try "
+                "Pairs(items, left, right) first."
+            )
+    for i, part in enumerate(parts):
+        _check_same_features(parts[0].items, part.items, i)
+        if (part.names is None) != (parts[0].names is None):
+            this, that = ("no names", "names")[:: 1 if part.names is None else -1]
+            raise ValueError(
+                f"part {i} has {this} and part 0 has {that}; items are merged by name, "
+                "so give names to all parts or to none."
+            )
+        kinds = [name_kind(p.names) for p in (part, parts[0]) if p.names is not None]
+        if set(kinds) == {"numbers", "text"}:
+            raise TypeError(
+                f"the names of part {i} are {kinds[0]} and those of part 0 are "
+                f"{kinds[1]}, so no item could be in both. Give names of one type."
+            )
+
+
+def _check_same_features(
+    first: ItemTable | None, table: ItemTable | None, i: int
+) -> None:
+    """Raise unless part 0 and part i have the same features, or both have none."""
+    if first is None and table is None:
+        return
+    if first is None or table is None:
+        this, that = ("features", "none")[:: 1 if first is None else -1]
+        raise ValueError(
+            f"part {i} has {this} and part 0 has {that}; give features to all parts, "
+            "or to none."
+        )
+    if first.n_features != table.n_features:
+        raise ValueError(
+            f"part {i} has {table.n_features} features and part 0 has "
+            f"{first.n_features}; all parts need the same."
+        )
+    if first.feature_names != table.feature_names:
+        here, there = (
+            "without names" if names is None else ", ".join(names)
+            for names in (table.feature_names, first.feature_names)
+        )
+        raise ValueError(
+            f"part {i} has the features {here} and part 0 {there}; all parts need the "
+            "same, in the same order."
+        )
+
+
+def _stack_tables(tables: list[ItemTable]) -> ItemTable:
+    """Put item tables one below the other; sparse if all are."""
+    if all(table.is_sparse for table in tables):
+        values = sp.csr_array(sp.vstack([t.values for t in tables], format="csr"))
+    else:
+        values = np.vstack([table.dense() for table in tables])
+    return ItemTable(values, tables[0].feature_names)
+
+
+def _merge_by_name(
+    parts: list[Pairs],
+) -> tuple[ItemTable | None, NDArray[Any], NDArray[np.int64]]:
+    """Return the merged items, their names, and the new number of every item."""
+    known = [part.names for part in parts if part.names is not None]
+    found = loop([name for names in known for name in plain_values(names)])
+    names = as_names(found.values)
+    if parts[0].items is None:
+        return None, names, found.codes
+    stacked = _stack_tables([part.table for part in parts])
+    items = stacked.take(found.first)
+    differs = stacked.values != items.values[found.codes]
+    wrong = np.unique(found.codes[np.unique(differs.nonzero()[0])])
+    if len(wrong):
+        raise ValueError(
+            f"{len(wrong)} item(s) have different features in different parts: "
+            f"{', '.join(repr(found.values[code]) for code in wrong[:5])}. A name must "
+            "mean one item; give all parts the same features, or rename these items."
+        )
+    return items, names, found.codes
 
 
 @njit(cache=True, nogil=True)

@@ -37,7 +37,7 @@ from tiebreak.data.outcome import (
     Outcome,
     normalize,
 )
-from tiebreak.data.pairs import Pairs
+from tiebreak.data.pairs import Pairs, exchange_sides
 from tiebreak.io.columns import Reading, Roles, spelling
 from tiebreak.io.result import ReadOptions, ReadResult, flag, is_finite, plural, shorten
 from tiebreak.io.table import (
@@ -367,10 +367,6 @@ def _iso(year: str, month: str, day: str) -> str:
     return f"{year}-{month:0>2}-{day:0>2}"
 
 
-# Seed of the exchange of sides in files that always name the winner first.
-_SWAP_SEED = 20_240_229
-
-
 def read_comparisons(
     table: Table, options: ReadOptions, reading: Reading
 ) -> ReadResult:
@@ -423,7 +419,11 @@ def read_comparisons(
         metadata = {name: column[keep] for name, column in metadata.items()}
     pairs = Pairs(None, left.array(), right.array())
     if winner_first:
-        pairs, y = _exchange(pairs, y, sentences)
+        pairs, y, turned = exchange_sides(pairs, y)
+        sentences.append(
+            "The winner always comes first, so the two sides were exchanged at random "
+            f"in {plural(int(turned.sum()), 'row')} (always the same ones)."
+        )
     tags = {
         tag: columns.numbers[tag][keep].astype(np.int8)
         for tag in likely
@@ -498,21 +498,6 @@ def _choose_rows(
     if not keep.any():
         raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep
-
-
-def _exchange(
-    pairs: Pairs, y: Outcomes, sentences: list[str]
-) -> tuple[Pairs, Outcomes]:
-    """Exchange sides at random: else the outcome would be known from the side."""
-    turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
-    left = np.where(turned, pairs.right, pairs.left)
-    right = np.where(turned, pairs.left, pairs.right)
-    sentences.append(
-        "The winner always comes first, so the two sides were exchanged at random in "
-        f"{plural(int(turned.sum()), 'row')} (always the same ones)."
-    )
-    exchanged = Pairs(None, left, right, names=pairs.names)
-    return exchanged, np.where(turned, -y, y).astype(np.int8)
 
 
 def _likely_tags(table: Table, roles: dict[str, str]) -> list[str]:

@@ -4,8 +4,9 @@
 Boundary conventions: values are tied if and only if they compare equal. Only rows of
 one group and of different grades form a pair. A tied pair counts as swapped in
 :func:`swapped_pairs` and as half in :func:`disagreement`; both pool the pairs of all
-groups. Precision at k and NDCG are means over groups, and expectations over a random
-order of rows of equal utility, computed exactly. Kendall's τ-b corrects for ties,
+groups. NDCG, precision at k, average precision and the two reciprocal ranks are means
+over groups, and expectations over a random order of rows of equal utility, computed
+exactly. Kendall's τ-b corrects for ties,
 Spearman's ρ gives tied values their mean rank; neither exists for a constant vector,
 which is an error, or a warning for some of many groups.
 """
@@ -15,11 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from tiebreak.data.messages import warn_user
 from tiebreak.metrics.inputs import (
+    finite_number,
     group_codes,
     numeric_vector,
     one_of,
@@ -195,6 +198,7 @@ def ndcg(
     depth = len(grades) if k is None else positive_integer(k, "k")
     one_of(gain, "gain", ("exp", "linear"))
     one_of(empty, "empty", ("skip", "zero", "one"))
+    _refuse_negative(grades, "NDCG")
     gains = _gains(grades, gain)
 
     reached = _discounted_gain(group, utilities, gains, depth)
@@ -202,26 +206,37 @@ def ndcg(
     has_gain = best > 0
     # No order beats the best one, so what exceeds 1 is rounding.
     value = np.minimum(reached[has_gain] / best[has_gain], 1.0)
+    return _mean_with_empty(value, len(best), empty, "a positive gain, so NDCG is 0/0")
+
+
+def _mean_with_empty(
+    value: Floats, n_groups: int, empty: str, reason: str, also: str = ' or empty="one"'
+) -> float:
+    """Average over the groups that have a value, and what the others are worth."""
     if empty != "skip":
         worth = 1.0 if empty == "one" else 0.0
-        value = np.append(value, np.full(np.count_nonzero(~has_gain), worth))
+        value = np.append(value, np.full(n_groups - len(value), worth))
     if len(value) == 0:
         raise ValueError(
-            f"none of the {len(best)} group(s) has a positive gain, so NDCG is 0/0. "
-            'Check the grades, or decide with empty="zero" or empty="one".'
+            f"none of the {n_groups} group(s) has {reason}. Check the grades, or "
+            f'decide with empty="zero"{also}.'
         )
     return float(value.mean())
 
 
-def _gains(grades: NDArray[Any], gain: str) -> Floats:
-    """Return the gain of each row."""
+def _refuse_negative(grades: NDArray[Any], metric: str) -> None:
+    """Raise if a grade is negative."""
     bad = np.flatnonzero(grades < 0)
     if len(bad):
         raise ValueError(
-            f"NDCG needs grades that are not negative; got {grades[bad[0]]} in row "
+            f"{metric} needs grades that are not negative; got {grades[bad[0]]} in row "
             f"{bad[0]} ({len(bad)} such rows). Try y - y.min(), or swapped_pairs, "
             "which takes any numbers."
         )
+
+
+def _gains(grades: NDArray[Any], gain: str) -> Floats:
+    """Return the gain of each row."""
     exponents = grades.astype(np.float64)
     if gain == "linear":
         return exponents
@@ -244,6 +259,275 @@ def _discounted_gain(
     discount = np.where(position < depth, 1.0 / np.log2(position + 2.0), 0.0)
     shared = sums_by(run, gains[order]) / np.bincount(run)
     return sums_by(group[order], shared[run] * discount)
+
+
+def average_precision(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    threshold: float = 0.0,
+    empty: str = "skip",
+) -> float:
+    """Mean average precision (MAP): precision where relevant rows stand, averaged.
+
+    A row is relevant if its grade is above the threshold. In a group with R relevant
+    rows, of which Hₚ stand at the first p positions by falling utility, ::
+
+        AP = Σ_{p=1…k, row p relevant} (Hₚ / p) / min(R, k),
+
+    so that the best order scores 1 for every k. The value is the mean over groups.
+    Rows of equal utility: the expectation over their random order. O(n log n).
+
+    Parameters
+    ----------
+    y, utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k : int, default=None
+        Count only the first k positions. None: all.
+    threshold : float, default=0.0
+        Rows with ``y > threshold`` are relevant.
+    empty : {"skip", "zero", "one"}, default="skip"
+        What a group without a relevant row is worth: left out of the mean, 0 or 1.
+
+    Returns
+    -------
+    value : float
+        Between 0 and 1; a mean over groups.
+
+    Notes
+    -----
+    Where no utilities tie, this is ``average_precision_score`` of scikit-learn in each
+    group and, with ``empty="one"``, ``label_ranking_average_precision_score``; both
+    count a tied relevant row as if it were the last of those that tie with it.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import average_precision
+    >>> average_precision([1, 0, 1, 0], [4, 3, 2, 1])    # (1 + 2/3) / 2
+    0.8333
+    >>> average_precision([1, 0], [0, 0])    # 1 or ½, by the order of the two
+    0.75
+    """
+    relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
+    one_of(empty, "empty", ("skip", "zero", "one"))
+    order, run = sort_into_runs(group, -dense_ranks(group, utilities))
+    start = group_starts(group)[group[order]]
+    size, hits = np.bincount(run), sums_by(run, relevant[order])
+    before = np.cumsum(hits) - hits  # relevant rows in earlier runs, of all groups
+    first = np.cumsum(size) - size
+    before -= before[run[start[first]]]
+    # At the j-th place of a run, counted from 0, a row is relevant with chance
+    # hits / size, and of the j rows above it (hits - 1) / (size - 1) are then expected.
+    above = (np.arange(len(order)) - first[run]) * (hits - 1)[run]
+    above = before[run] + above / np.maximum(size - 1, 1)[run]
+    position = np.arange(len(order)) - start + 1
+    term = (hits / size)[run] * (1 + above) / position
+    reached = sums_by(group[order], np.where(position <= depth, term, 0.0))
+    best = np.minimum(sums_by(group, relevant), depth)
+    value = np.minimum(reached[best > 0] / best[best > 0], 1.0)
+    reason = "a relevant row, so average precision is 0/0"
+    return _mean_with_empty(value, len(best), empty, reason)
+
+
+def reciprocal_rank(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    threshold: float = 0.0,
+    empty: str = "skip",
+) -> float:
+    """Mean reciprocal rank (MRR): one over the position of the first relevant row.
+
+    In each group ::
+
+        RR = 1 / p,    p the first position by falling utility with y₍ₚ₎ > threshold,
+
+    and 0 if p is larger than k. The value is the mean over groups. Rows of equal
+    utility: the expectation over their random order. O(n log n).
+
+    Parameters
+    ----------
+    y, utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k, threshold, empty
+        As in :func:`average_precision`.
+
+    Returns
+    -------
+    value : float
+        Between 0 and 1; a mean over groups.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import reciprocal_rank
+    >>> reciprocal_rank([0, 1, 1, 0], [4, 3, 2, 1])
+    0.5
+    >>> reciprocal_rank([0, 1, 1, 0], [2, 1, 1, 2], qid=["a", "a", "b", "b"])
+    0.5
+    """
+    relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
+    one_of(empty, "empty", ("skip", "zero", "one"))
+    value = _reciprocal_stops(group, utilities, relevant, depth)
+    value = value[sums_by(group, relevant) > 0]
+    reason = "a relevant row, so there is no first one"
+    return _mean_with_empty(value, int(group.max()) + 1, empty, reason)
+
+
+def expected_reciprocal_rank(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    *,
+    max_grade: float | None = None,
+    empty: str = "skip",
+) -> float:
+    """Average the expected reciprocal rank of Chapelle et al. over groups.
+
+    A user looks at the rows by falling utility and stops at a row of grade y with
+    probability R(y). In each group the value is the expectation of 1/p, p the position
+    of the stop, ::
+
+        Σ_{p=1…k} (1/p) R(y₍ₚ₎) Π_{i<p} (1 - R(y₍ᵢ₎)),    R(y) = (2ʸ - 1) / 2^max_grade.
+
+    Rows of equal utility: the expectation over their random order. The paper calls it
+    ERR; in this library these letters are short for expected rank regression.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Grades, not negative, higher is better.
+    utility, qid : array-like of shape (n,)
+        As in :func:`swapped_pairs`.
+    k : int, default=None
+        Count only the first k positions. None: all.
+    max_grade : float, default=None
+        The highest grade of the scale. None: the largest of `y`; declare it where
+        values of several sets of rows are compared.
+    empty : {"skip", "zero"}, default="skip"
+        What a group is worth whose grades are all 0: left out of the mean, or 0.
+
+    Returns
+    -------
+    value : float
+        From 0 to below 1; it is not divided by the value of the best order.
+
+    Notes
+    -----
+    O(n log n) on a given scale of grades. A tie of many rows with tiny R costs more, at
+    worst the square of its size.
+
+    References
+    ----------
+    O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan. Expected reciprocal rank for
+    graded relevance. CIKM, 2009.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import expected_reciprocal_rank
+    >>> expected_reciprocal_rank([2, 0, 1], [3, 2, 1])    # ¾ + ¼ · ¼ / 3
+    0.7708
+    """
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    group = group_codes(qid, len(grades))
+    depth = len(grades) if k is None else positive_integer(k, "k")
+    one_of(empty, "empty", ("skip", "zero"))
+    _refuse_negative(grades, "expected reciprocal rank")
+    levels = grades.astype(np.float64)
+    top = levels.max() if max_grade is None else finite_number(max_grade, "max_grade")
+    high = np.flatnonzero(levels > top)
+    if len(high):
+        raise ValueError(
+            f"max_grade is {max_grade}, but y has {grades[high[0]]} in row {high[0]} "
+            f"({len(high)} such rows); expected the highest grade of the scale. Try "
+            f"max_grade={grades.max()}."
+        )
+    value = _reciprocal_stops(
+        group, utilities, np.exp2(levels - top) - np.exp2(-top), depth
+    )
+    value = value[np.bincount(group, levels > 0) > 0]
+    reason = "a grade above 0, so no user ever stops"
+    return _mean_with_empty(value, int(group.max()) + 1, empty, reason, also="")
+
+
+def _check_search(
+    y: ArrayLike,
+    utility: ArrayLike,
+    qid: ArrayLike | None,
+    k: int | None,
+    threshold: float,
+) -> tuple[Floats, NDArray[Any], NDArray[np.int64], int]:
+    """Return relevance 0 or 1, utilities, group codes and the depth."""
+    grades = numeric_vector(y, "y")
+    utilities = numeric_vector(utility, "utility", len(grades))
+    relevant = grades > finite_number(threshold, "threshold")
+    depth = len(grades) if k is None else positive_integer(k, "k")
+    group = group_codes(qid, len(grades))
+    return relevant.astype(np.float64), utilities, group, depth
+
+
+def _reciprocal_stops(
+    group: NDArray[np.int64], utility: NDArray[Any], stop: Floats, depth: int
+) -> Floats:
+    """Return each group's E 1/p, p the position of the first stop up to the depth."""
+    order, run = sort_into_runs(group, -dense_ranks(group, utility))
+    size = np.bincount(run)
+    run_starts = np.concatenate([[0], np.cumsum(size)])
+    first_runs = np.append(run[group_starts(group)[:-1]], len(size))
+    value = np.zeros(len(first_runs) - 1)
+    looking = np.empty(int(size.max()) + 1)
+    add_reciprocal_stops(value, looking, stop[order], run_starts, first_runs, depth)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def add_reciprocal_stops(
+    value: Floats,
+    looking: Floats,
+    stop: Floats,
+    run_starts: NDArray[np.int64],
+    first_runs: NDArray[np.int64],
+    depth: int,
+) -> None:
+    """Add E 1/p of every group to ``value``, in place; ``looking`` is scratch."""
+    for group in range(len(value)):
+        begin = run_starts[first_runs[group]]
+        reached = 1.0  # chance that the user comes to this run
+        for run in range(first_runs[group], first_runs[group + 1]):
+            start, end = run_starts[run], run_starts[run + 1]
+            if start - begin >= depth or reached == 0.0:
+                break
+            n_rows = 0
+            passed, total = 1.0, 0.0
+            for row in range(start, end):
+                n_rows += stop[row] == 0.0
+                passed *= 1.0 - stop[row]
+                total += stop[row]
+            # looking[j] is the chance of no stop at j rows of the run, drawn without
+            # replacement; at most (1 - mean stop)**j by Maclaurin's inequality, so
+            # that places after the n-th add less than 1e-17.
+            n = min(end - start, depth - (start - begin))
+            mean = total / (end - start)
+            if mean >= 1.0:
+                n = 1
+            elif mean > 0.0:
+                n = min(n, 1 + int(min(-39.2 / np.log1p(-mean), 1e18)))
+            looking[: n + 1] = 1.0
+            for row in range(start, end):
+                if stop[row] > 0.0:
+                    n_rows += 1
+                    for j in range(min(n, n_rows), 0, -1):
+                        drawn = j * (1.0 - stop[row]) * looking[j - 1]
+                        looking[j] = (drawn + (n_rows - j) * looking[j]) / n_rows
+            for j in range(1, n + 1):
+                chance = looking[j - 1] - looking[j]
+                value[group] += reached * chance / (start - begin + j)
+            reached *= passed
 
 
 def top_k_precision(

@@ -8,7 +8,8 @@ dropped, filled in or clipped.
 
 from __future__ import annotations
 
-from numbers import Integral
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,13 @@ def positive_integer(value: object, name: str) -> int:
     if value < 1:
         raise ValueError(f"{name} must be at least 1; got {value!r}.")
     return int(value)
+
+
+def finite_number(value: object, name: str) -> float:
+    """Return ``value`` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise ValueError(f"{name} must be a finite number; got {value!r}.")
+    return float(value)
 
 
 def one_of(value: object, name: str, choices: tuple[str, ...]) -> None:

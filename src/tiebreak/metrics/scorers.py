@@ -30,9 +30,12 @@ from tiebreak.metrics.comparisons import (
     ranked_probability_score,
 )
 from tiebreak.metrics.grades import (
+    average_precision,
     disagreement,
+    expected_reciprocal_rank,
     kendall_tau_b,
     ndcg,
+    reciprocal_rank,
     spearman_rho,
     swapped_pairs,
     top_k_precision,
@@ -394,6 +397,8 @@ _PAIR_SCORERS = [
 _GRADE_METRICS: list[tuple[Callable[..., float], bool]] = [
     *((swapped_pairs, False), (disagreement, False), (kendall_tau_b, True)),
     *((spearman_rho, True), (ndcg, True), (top_k_precision, True)),
+    *((average_precision, True), (reciprocal_rank, True)),
+    (expected_reciprocal_rank, True),
 ]
 _GRADE_SCORERS = [
     GradeScorer(metric.__name__, metric, greater_is_better=greater)
@@ -406,6 +411,9 @@ _GRADE_SCORERS = [
     spearman_rho_scorer,
     ndcg_scorer,
     top_k_precision_scorer,
+    average_precision_scorer,
+    reciprocal_rank_scorer,
+    expected_reciprocal_rank_scorer,
 ) = _GRADE_SCORERS
 _SCORERS: dict[str, Scorer] = {
     scorer.name: scorer for scorer in (*_PAIR_SCORERS, *_GRADE_SCORERS)

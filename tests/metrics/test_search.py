@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Average precision, reciprocal rank and expected reciprocal rank."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import (
+    average_precision_score,
+    label_ranking_average_precision_score,
+)
+
+from tests.metrics.strategies import graded_groups
+from tests.oracles import metrics_bruteforce as oracle
+from tiebreak.metrics import (
+    average_precision,
+    expected_reciprocal_rank,
+    reciprocal_rank,
+)
+
+SMALL = graded_groups(max_rows=6, max_groups=2)
+DEPTHS = st.one_of(st.none(), st.integers(1, 7))
+WORTH = {"skip": None, "zero": 0.0, "one": 1.0}
+BINARY = [
+    pytest.param(average_precision, oracle.average_precision_of_group, id="AP"),
+    pytest.param(reciprocal_rank, oracle.reciprocal_rank_of_group, id="RR"),
+]
+METRICS = [average_precision, reciprocal_rank, expected_reciprocal_rank]
+
+
+def check_mean(metric, expected, empty):
+    """Check a mean over groups, None where a group has nothing relevant."""
+    counted = [WORTH[empty] if value is None else value for value in expected]
+    counted = [value for value in counted if value is not None]
+    if counted:
+        assert metric() == pytest.approx(np.mean(counted), abs=1e-12)
+    else:
+        with pytest.raises(ValueError, match="none of the"):
+            metric()
+
+
+@pytest.mark.parametrize(("metric", "of_group"), BINARY)
+@given(SMALL, DEPTHS, st.sampled_from([0, 1, 1.5]), st.sampled_from([*WORTH]))
+def test_binary_metrics_average_over_all_orders_that_ties_allow(
+    metric, of_group, data, k, threshold, empty
+):
+    y, utility, qid, _ = data
+    expected = [
+        of_group(y[rows] > threshold, utility[rows], k) for rows in oracle.members(qid)
+    ]
+    options = {"threshold": threshold, "empty": empty}
+    check_mean(lambda: metric(y, utility, qid, k, **options), expected, empty)
+
+
+@given(SMALL, DEPTHS, st.integers(3, 6), st.sampled_from(["skip", "zero"]))
+def test_expected_reciprocal_rank_averages_over_all_orders_that_ties_allow(
+    data, k, max_grade, empty
+):
+    y, utility, qid, _ = data
+    expected = [
+        oracle.expected_reciprocal_rank_of_group(y[rows], utility[rows], k, max_grade)
+        for rows in oracle.members(qid)
+    ]
+    options = {"max_grade": max_grade, "empty": empty}
+    check_mean(
+        lambda: expected_reciprocal_rank(y, utility, qid, k, **options), expected, empty
+    )
+
+
+def test_a_large_tie_equals_the_mean_of_many_drawn_orders():
+    rng = np.random.default_rng(0)
+    y = rng.choice([0, 0, 0, 0, 0, 0, 1, 2], size=60)
+    utility = (np.arange(60) > 50).astype(int)
+    for metric in METRICS:
+        drawn = [metric(y, utility + rng.random(60) / 2) for _ in range(1000)]
+        error = np.std(drawn) / np.sqrt(len(drawn))
+        assert abs(metric(y, utility) - np.mean(drawn)) < 4 * error
+
+
+def test_average_precision_equals_sklearn_where_nothing_ties():
+    rng = np.random.default_rng(1)
+    qid = np.repeat(np.arange(20), 15)
+    utility = rng.permutation(300)
+    y = rng.integers(0, 2, 300)
+    groups = [np.flatnonzero(qid == q) for q in range(20)]
+    expected = np.mean([average_precision_score(y[g], utility[g]) for g in groups])
+    assert average_precision(y, utility, qid) == pytest.approx(expected)
+    # A row of labels without a relevant one counts 1 there.
+    y[groups[3]] = 0
+    table, scores = y.reshape(20, 15), utility.reshape(20, 15)
+    expected = label_ranking_average_precision_score(table, scores)
+    assert average_precision(y, utility, qid, empty="one") == pytest.approx(expected)
+
+
+def test_sklearn_puts_tied_rows_last_and_we_average():
+    # One relevant row of two that tie: first or second, so 1 or 1/2.
+    assert average_precision([1, 0], [0, 0]) == pytest.approx(3 / 4)
+    assert label_ranking_average_precision_score([[1, 0]], [[0, 0]]) == 1 / 2
+    assert average_precision_score([1, 0], [0, 0]) == 1 / 2
+
+
+def test_average_precision_by_hand():
+    y, utility = [1, 0, 1, 0, 1], [5, 4, 3, 2, 1]
+    assert average_precision(y, utility) == pytest.approx((1 + 2 / 3 + 3 / 5) / 3)
+    # Of three relevant rows at most two fit into the first two places.
+    assert average_precision(y, utility, k=2) == pytest.approx(1 / 2)
+    assert average_precision(y, y, k=2) == 1
+    grades = [3, 1, 2, 0, 2]
+    assert average_precision(grades, utility, threshold=1) == (
+        average_precision(y, utility)
+    )
+
+
+def test_reciprocal_rank_by_hand():
+    assert reciprocal_rank([0, 0, 1, 1], [4, 3, 2, 1]) == pytest.approx(1 / 3)
+    assert reciprocal_rank([0, 0, 1, 1], [4, 3, 2, 1], k=2) == 0
+    # The first of two relevant rows among four: place 1, 2 or 3 in 3, 2, 1 of 6 ways.
+    expected = (3 * 1 + 2 / 2 + 1 / 3) / 6
+    assert reciprocal_rank([0, 0, 1, 1], [0, 0, 0, 0]) == pytest.approx(expected)
+
+
+def test_expected_reciprocal_rank_by_hand():
+    # Grades 2, 0, 1 of at most 2 stop the user with chance 3/4, 0, 1/4.
+    value = expected_reciprocal_rank([2, 0, 1], [3, 2, 1])
+    assert value == pytest.approx(3 / 4 + 1 / 4 * 1 / 4 / 3)
+    assert expected_reciprocal_rank([2, 0, 1], [3, 2, 1], k=2) == 3 / 4
+    # On a scale up to 4, 3/16, 0 and 1/16.
+    value = expected_reciprocal_rank([2, 0, 1], [3, 2, 1], max_grade=4)
+    assert value == pytest.approx(3 / 16 + 13 / 16 * 1 / 16 / 3)
+
+
+def test_a_single_relevant_row_makes_the_two_binary_metrics_equal():
+    rng = np.random.default_rng(3)
+    qid = np.repeat(np.arange(30), 7)
+    utility = rng.integers(0, 4, 210)
+    y = (np.arange(210) % 7 == 2).astype(int)
+    value = reciprocal_rank(y, utility, qid)
+    assert average_precision(y, utility, qid) == pytest.approx(value)
+    # With one relevant grade g the user stops there with chance 1 - 2**-g.
+    assert expected_reciprocal_rank(3 * y, utility, qid) == pytest.approx(7 / 8 * value)
+    assert expected_reciprocal_rank(60 * y, utility, qid) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_groups_without_a_relevant_row(metric):
+    y, utility, qid = [1, 0, 0, 0], [1, 2, 1, 2], [7, 7, 8, 8]
+    alone = metric([1, 0], [1, 2])
+    assert metric(y, utility, qid) == alone
+    assert metric(y, utility, qid, empty="zero") == pytest.approx(alone / 2)
+    with pytest.raises(ValueError, match=r'none of the 1 group.*empty="zero"'):
+        metric([0, 0], [1, 2])
+    assert metric([0, 0], [1, 2], empty="zero") == 0
+    with pytest.raises(ValueError, match=r"empty must be one of 'skip'.*got 'drop'"):
+        metric([0, 1], [1, 2], empty="drop")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(data=graded_groups(), k=st.integers(1, 5))
+def test_order_of_rows_and_scale_of_utilities_do_not_matter(metric, data, k):
+    y, utility, qid, _ = data
+    order = np.random.default_rng(k).permutation(len(y))
+    value = pytest.approx(metric(y, utility, qid, k, empty="zero"), abs=1e-12)
+    assert metric(y[order], utility[order], qid[order], k, empty="zero") == value
+    assert metric(y, 5 * utility + 3, qid, k, empty="zero") == value
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_depth_must_be_a_positive_integer(metric):
+    with pytest.raises(ValueError, match="k must be at least 1; got 0"):
+        metric([0, 1], [1, 2], k=0)
+    with pytest.raises(TypeError, match="k must be an integer"):
+        metric([0, 1], [1, 2], k=2.0)
+
+
+def test_errors():
+    for metric in (average_precision, reciprocal_rank):
+        for threshold in ("high", None, np.nan, True):
+            with pytest.raises(ValueError, match="threshold must be a finite number"):
+                metric([0, 1], [1, 2], threshold=threshold)
+        assert metric([-3, -1], [1, 2], threshold=-2) == 1
+    with pytest.raises(ValueError, match=r"rank needs grades that are not neg.*got -1"):
+        expected_reciprocal_rank([0, -1], [1, 2])
+    with pytest.raises(ValueError, match=r"max_grade is 2, but y has 3 in row 1"):
+        expected_reciprocal_rank([0, 3], [1, 2], max_grade=2)
+    with pytest.raises(ValueError, match="max_grade must be a finite number"):
+        expected_reciprocal_rank([0, 3], [1, 2], max_grade="five")
+    assert expected_reciprocal_rank([0, 5000], [1, 2]) == 1
+
+
+def test_many_rows_finish_also_when_everything_ties():
+    n = 200_000
+    y = np.arange(n) % 5
+    for metric in METRICS:
+        assert 0 < metric(y, np.zeros(n)) < 1
+        assert 0 < metric(y == 1, np.zeros(n), k=1000) < 1
+        assert metric(np.full(n, 60), np.zeros(n)) == pytest.approx(1)
+        rare = np.arange(n) == 7
+        mean = np.mean(1 / np.arange(1, n + 1))
+        scale = 0.5 if metric is expected_reciprocal_rank else 1
+        assert metric(rare, np.zeros(n)) == pytest.approx(scale * mean)
+    # The mean precision at a random place is the share of relevant rows, plus 1/n.
+    assert average_precision(y > 0, np.zeros(n)) == pytest.approx(0.8, abs=1e-4)

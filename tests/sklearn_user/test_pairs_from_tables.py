@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the tables that people have to `Pairs`, outcomes and weights."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from tiebreak import BradleyTerry, LogisticCompare, Outcome, Pairs, SVMCompare
+from tiebreak.io import ReadOptions, read_file
+
+GAMES = {
+    "home": ["Ada", "Bo", "Cy", "Ada", "Cy"],
+    "away": ["Bo", "Cy", "Ada", "Cy", "Bo"],
+    "result": ["home", "draw", "Cy", "1-0", "away"],
+}
+FRAMES = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+
+
+def same(one, other):
+    """Check that two `Pairs` compare the same items, by name, in the same order."""
+    np.testing.assert_array_equal(one.names[one.left], other.names[other.left])
+    np.testing.assert_array_equal(one.names[one.right], other.names[other.right])
+    return True
+
+
+# Two columns of names
+
+
+def test_two_columns_of_names_are_enough():
+    games = Pairs(left=GAMES["home"], right=GAMES["away"])
+    assert same(games, Pairs(None, GAMES["home"], GAMES["away"]))
+    assert games.names.tolist() == ["Ada", "Bo", "Cy"]
+    assert not games.has_features
+
+
+def test_a_forgotten_side_is_an_error_that_says_how():
+    with pytest.raises(TypeError, match=r"Pairs needs left and right; got only left"):
+        Pairs(left=["Ada"])
+    # The first argument is the table of items, not the left side.
+    with pytest.raises(TypeError, match=r"got only items and left.*Pairs\(left=\.\.\."):
+        Pairs(["Ada"], ["Bo"])
+
+
+# Winners and losers
+
+
+def test_winners_and_losers():
+    pairs, y = Pairs.from_winners(winner=["Ada", "Bo", "Ada"], loser=["Bo", "Cy", "Cy"])
+    assert pairs.names[pairs.left].tolist() == ["Ada", "Bo", "Ada"]
+    assert y.tolist() == [-1, -1, -1]
+    assert BradleyTerry().fit(pairs, y).order(["Cy", "Bo", "Ada"]).tolist() == [2, 1, 0]
+
+
+def test_some_of_the_rows_are_ties():
+    _, y = Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[False, True])
+    assert y.tolist() == [-1, 0]
+    assert y.dtype == np.int8
+
+
+def test_exchanged_sides_do_not_change_a_fit_and_hide_the_outcome():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.permuted(np.tile(list("abcde"), (80, 1)), axis=1)[:, :2])
+    tie = rng.random(80) < 0.2
+    as_given = Pairs.from_winners(table[0], table[1], tie)
+    exchanged = Pairs.from_winners(table[0], table[1], tie, exchange=True)
+    for again in (
+        exchanged,
+        Pairs.from_winners(table[0], table[1], tie, exchange=True),
+    ):
+        assert again[1].tolist() == exchanged[1].tolist()
+    np.testing.assert_array_equal(exchanged[1] == 0, tie)
+    assert 15 < np.sum(exchanged[1] == 1) < 50
+    one, other = (BradleyTerry().fit(*data) for data in (as_given, exchanged))
+    names = list("abcde")
+    np.testing.assert_allclose(one.utility(names), other.utility(names), atol=1e-6)
+
+
+def test_exchanging_does_what_the_reader_of_files_does(tmp_path):
+    rng = np.random.default_rng(1)
+    winner, loser = rng.permuted(np.tile(list("abcde"), (40, 1)), axis=1)[:, :2].T
+    path = tmp_path / "games.csv"
+    pl.DataFrame({"winner": winner, "loser": loser}).write_csv(path)
+    read = read_file(path, ReadOptions())
+    pairs, y = Pairs.from_winners(winner, loser, exchange=True)
+    assert same(pairs, read.pairs)
+    assert y.tolist() == read.y.tolist()
+
+
+def test_a_tie_is_true_or_false():
+    with pytest.raises(
+        ValueError, match=r"tie must hold True and False, got int64.*row"
+    ):
+        Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[0, 1])
+    with pytest.raises(ValueError, match=r"tie has 1 missing value.*row 1"):
+        Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[False, None])
+    with pytest.raises(
+        ValueError, match="tie has 1 values but there are 2 comparisons"
+    ):
+        Pairs.from_winners(["Ada", "Bo"], ["Bo", "Cy"], tie=[True])
+    with pytest.raises(ValueError, match="winner has 1 items but loser has 2"):
+        Pairs.from_winners(["Ada"], ["Bo", "Cy"])
+    with pytest.raises(ValueError, match=r"loser has 1 missing value.*row 0"):
+        Pairs.from_winners(["Ada"], [None])
+
+
+# A data frame
+
+
+@FRAMES
+def test_a_frame_with_words_and_names_of_winners(make):
+    games, y = Pairs.from_frame(
+        make(GAMES), left="home", right="away", outcome="result"
+    )
+    assert same(games, Pairs(left=GAMES["home"], right=GAMES["away"]))
+    assert y.tolist() == [-1, 0, -1, -1, 1]
+    words = ["left", "tie", "left", "left", "right"]
+    assert y.tolist() == Outcome.parse(words).tolist()
+
+
+@FRAMES
+def test_numbers_need_a_meaning(make):
+    table = make(GAMES | {"points": [1, 0, 1, 1, 0]})
+    columns = {"left": "home", "right": "away", "outcome": "points"}
+    with pytest.raises(ValueError, match=r"numbers without a declared.*row 0 \(1\)"):
+        Pairs.from_frame(table, **columns)
+    _, y = Pairs.from_frame(table, **columns, meaning="score")
+    assert y.tolist() == [-1, 1, -1, -1, 1]
+
+
+def test_a_number_is_an_outcome_and_never_the_name_of_an_item():
+    table = pd.DataFrame({"a": [0, 1], "b": [1, 2], "won": [1, 1]})
+    with pytest.raises(ValueError, match="numbers without a declared meaning"):
+        Pairs.from_frame(table, left="a", right="b", outcome="won")
+    with pytest.raises(ValueError, match="numbers without a declared meaning"):
+        Pairs.from_frame(table.astype(str), left="a", right="b", outcome="won")
+    # Who means the winner says so.
+    assert Outcome.parse(table.won, left=table.a, right=table.b).tolist() == [1, -1]
+
+
+@FRAMES
+def test_an_unknown_word_or_column_is_named(make):
+    columns = {"left": "home", "right": "away", "outcome": "result"}
+    with pytest.raises(ValueError, match=r"unknown: row 1 \('Dora'\)"):
+        Pairs.from_frame(
+            make(GAMES | {"result": ["home", "Dora", "tie", "tie", "tie"]}), **columns
+        )
+    with pytest.raises(ValueError, match=r"no column 'winner'.*home, away, result"):
+        Pairs.from_frame(make(GAMES), **(columns | {"outcome": "winner"}))
+    with pytest.raises(ValueError, match=r"outcome\(s\) are missing.*row 4"):
+        Pairs.from_frame(make(GAMES | {"result": [*"abab", None]}), **columns)
+    with pytest.raises(TypeError, match=r"pandas or polars DataFrame, got dict"):
+        Pairs.from_frame(GAMES, **columns)
+    with pytest.raises(TypeError, match=r"got LazyFrame. Try frame.collect\(\)"):
+        Pairs.from_frame(pl.LazyFrame(GAMES), **columns)
+
+
+@FRAMES
+def test_both_bad_is_a_tie_with_a_warning_or_refused(make):
+    table = make({"a": ["x"], "b": ["y"], "vote": ["tie (bothbad)"]})
+    columns = {"left": "a", "right": "b", "outcome": "vote"}
+    with pytest.warns(UserWarning, match="both items are bad"):
+        assert Pairs.from_frame(table, **columns)[1].tolist() == [0]
+    with pytest.raises(ValueError, match="both items are bad: row 0"):
+        Pairs.from_frame(table, **columns, both_bad="error")
+
+
+@FRAMES
+def test_features_come_from_a_second_frame(make):
+    players = make({"name": ["Cy", "Ada", "Bo"], "age": [30, 25, 41], "elo": [9, 8, 7]})
+    features = players[["age", "elo"]]
+    games, y = Pairs.from_frame(
+        make(GAMES), left="home", right="away", outcome="result",
+        items=features, names=players["name"],
+    )  # fmt: skip
+    assert games.feature_names == ("age", "elo")
+    assert np.asarray(games)[0].tolist() == [[25, 8], [41, 7]]
+    assert LogisticCompare(kernel="linear").fit(games, y).predict(games).shape == (5,)
+
+
+# Several tables
+
+
+def test_tables_of_names_are_put_together_by_name():
+    may = Pairs(left=["Ada", "Bo"], right=["Bo", "Cy"])
+    june = Pairs(left=["Cy"], right=["Dora"])
+    both = Pairs.concat([may, june])
+    assert both.names.tolist() == ["Ada", "Bo", "Cy", "Dora"]
+    assert same(both, Pairs(left=["Ada", "Bo", "Cy"], right=["Bo", "Cy", "Dora"]))
+
+
+def test_the_parts_of_a_split_give_the_whole_again():
+    X = np.arange(8.0).reshape(4, 2)
+    pairs = Pairs(X, left=[0, 1, 2, 3], right=[1, 2, 3, 0])
+    whole = Pairs.concat([pairs[:1], pairs[1:3], pairs[3:]])
+    assert whole.items is pairs.items
+    np.testing.assert_array_equal(np.asarray(whole), np.asarray(pairs))
+
+
+@pytest.mark.parametrize("make", [np.array, sp.csr_array])
+def test_features_of_named_items_must_agree(make):
+    one = Pairs(make([[1.0, 0], [2, 0]]), ["a"], ["b"], names=["a", "b"])
+    two = Pairs(make([[3.0, 1], [1, 0]]), ["a"], ["c"], names=["c", "a"])
+    both = Pairs.concat([one, two])
+    assert both.names.tolist() == ["a", "b", "c"]
+    expected = np.concatenate([np.asarray(one), np.asarray(two)])
+    np.testing.assert_array_equal(np.asarray(both), expected)
+    other = Pairs(make([[9.0, 0], [5, 0]]), ["a"], ["d"], names=["a", "d"])
+    with pytest.raises(ValueError, match=r"1 item\(s\) .* different features.*'a'"):
+        Pairs.concat([one, two, other])
+
+
+def test_items_without_names_stay_apart():
+    one = Pairs([[1.0], [2.0]], left=[0], right=[1])
+    two = Pairs([[5.0], [1.0]], left=[0], right=[1])
+    both = Pairs.concat([one, two])
+    expected = np.concatenate([np.asarray(one), np.asarray(two)])
+    np.testing.assert_array_equal(np.asarray(both), expected)
+    assert both.unique_items()[0].n_items == 3  # models treat equal rows as one item
+
+
+def test_what_cannot_be_put_together():
+    names = Pairs(left=["a"], right=["b"])
+    rows = Pairs([[1.0], [2.0]], left=[0], right=[1])
+    named = Pairs([[1.0], [2.0]], left=["a"], right=["b"], names=["a", "b"])
+    with pytest.raises(ValueError, match="at least one"):
+        Pairs.concat([])
+    with pytest.raises(TypeError, match="part 1 is a list"):
+        Pairs.concat([names, [1, 2]])
+    with pytest.raises(ValueError, match="part 1 has features and part 0 has none"):
+        Pairs.concat([names, named])
+    with pytest.raises(ValueError, match="part 1 has no names and part 0 has names"):
+        Pairs.concat([named, rows])
+    with pytest.raises(
+        TypeError, match=r"names of part 1 are numbers.*part 0 are text"
+    ):
+        Pairs.concat([names, Pairs(left=[1], right=[2])])
+    wide = Pairs(np.ones((2, 3)), left=[0], right=[1])
+    with pytest.raises(ValueError, match="part 1 has 3 features and part 0 has 1"):
+        Pairs.concat([rows, wide])
+    ages, sizes = (
+        Pairs(pd.DataFrame({name: [1, 2]}), [0], [1]) for name in ("age", "size")
+    )
+    with pytest.raises(ValueError, match="part 1 has the features size and part 0 age"):
+        Pairs.concat([ages, sizes])
+
+
+# Shares of raters
+
+
+SHARES = {"right": [0.7, 0.5, 0.0], "tie": [0.2, 0.0, 0.3]}
+ANSWERS = [[0.0, 1.0], [1.0, 0.5], [2.0, 0.0]]
+
+
+def test_a_share_of_raters_becomes_weighted_rows():
+    pairs = Pairs(left=["x"], right=["y"])
+    rows, y, weight = pairs.expand_shares(right=[0.7])
+    assert len(rows) == 2
+    assert y.tolist() == [-1, 1]
+    assert weight == pytest.approx([0.3, 0.7])
+
+
+def test_nobody_who_said_so_is_no_row():
+    pairs = Pairs(left=["x", "y"], right=["y", "z"])
+    rows, y, weight = pairs.expand_shares(right=[1.0, 0.7], tie=[0.0, 0.3])
+    assert y.tolist() == [1, 0, 1]  # 1 - 0.7 - 0.3 is rounding, not a rater
+    assert rows.left.tolist() == [0, 1, 1]
+    assert weight == pytest.approx([1, 0.3, 0.7])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BradleyTerry("davidson", alpha=0.5),
+        BradleyTerry(),
+        LogisticCompare(kernel="linear"),
+        SVMCompare(kernel="linear"),
+    ],
+    ids=["BradleyTerry", "learned prior", "LogisticCompare", "SVMCompare"],
+)
+def test_a_fit_on_shares_is_a_fit_on_the_counted_votes(model):
+    """Ten raters of each pair, one row per vote, or the shares and their number."""
+    items = None if isinstance(model, BradleyTerry) else ANSWERS
+    names = ["x", "y", "z"]
+    pairs = Pairs(items, ["x", "y", "z"], ["y", "z", "x"], names=names)
+    votes = np.repeat([-1, 0, 1] * 3, [1, 2, 7, 5, 0, 5, 7, 3, 0])
+    counted = model.fit(pairs[np.repeat([0, 1, 2], 10)], votes)
+    expected = counted.utility(names if items is None else ANSWERS)
+    rows, y, weight = pairs.expand_shares(**SHARES, n_raters=10)
+    assert weight.sum() == pytest.approx(30)
+    shared = model.fit(rows, y, sample_weight=weight)
+    found = shared.utility(names if items is None else ANSWERS)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_each_pair_may_have_its_own_number_of_raters():
+    pairs = Pairs(left=["x", "y"], right=["y", "z"])
+    _, _, weight = pairs.expand_shares(right=[0.5, 0.25], n_raters=[2, 8])
+    assert weight == pytest.approx([1, 1, 6, 2])
+
+
+def test_shares_are_between_0_and_1():
+    pairs = Pairs(left=["x", "y"], right=["y", "z"])
+    with pytest.raises(
+        ValueError, match=r"right must .* 0 and 1.*row 1 \(70\.0\).*100"
+    ):
+        pairs.expand_shares(right=[0.5, 70.0])
+    with pytest.raises(ValueError, match=r"right must .*row 0 \('most'\)"):
+        pairs.expand_shares(right=["most", 0.5])
+    with pytest.raises(ValueError, match=r"tie has 1 missing"):
+        pairs.expand_shares(right=[0.5, 0.5], tie=[0.1, None])
+    with pytest.raises(
+        ValueError, match=r"right and tie .* more than 1: row 0 \(1\.2\)"
+    ):
+        pairs.expand_shares(right=[0.5, 0.5], tie=[0.7, 0.1])
+    with pytest.raises(ValueError, match=r"n_raters must .* positive.*row 1 \(0\)"):
+        pairs.expand_shares(right=[0.5, 0.5], n_raters=[3, 0])
+    with pytest.raises(ValueError, match="right has 1 values but there are 2 comparis"):
+        pairs.expand_shares(right=[0.5])
