@@ -24,7 +24,7 @@ from scipy.special import expit, ndtr
 
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.datasets import load_worldcup2022
-from tiebreak.ratings.strengths.inference import Separation
+from tiebreak.ratings.strengths.distribution import Separation
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

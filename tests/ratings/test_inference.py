@@ -12,13 +12,16 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from tiebreak import BradleyTerry, Pairs
+from tiebreak.ratings.strengths import distribution
 from tiebreak.ratings.strengths import inference as module
-from tiebreak.ratings.strengths.inference import (
+from tiebreak.ratings.strengths.distribution import (
     Separation,
     StrengthDistribution,
+    maximal_cliques,
+)
+from tiebreak.ratings.strengths.inference import (
     coefficient_covariance,
     excess_covariance,
-    maximal_cliques,
     side_scales,
 )
 
@@ -39,7 +42,7 @@ def indistinct_groups(strength, covariance):
 
 def critical_values(covariance, level):
     strengths = StrengthDistribution.normal(np.zeros(len(covariance)), covariance)
-    return module._critical_values(strengths, level)
+    return distribution._critical_values(strengths, level)
 
 
 def test_two_items_are_judged_by_one_comparison():
@@ -79,7 +82,7 @@ def test_simulated_quantile_is_that_of_the_largest_difference(simultaneous):
 
 
 def test_many_items_fall_back_to_bonferroni(monkeypatch):
-    monkeypatch.setattr(module, "_SIMULATED", 3)
+    monkeypatch.setattr(distribution, "_SIMULATED", 3)
     each, together = critical_values(np.eye(5), 0.95)
     assert each == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 4)))
     assert together == pytest.approx(np.full(5, norm.ppf(1 - 0.025 / 10)))
@@ -93,7 +96,7 @@ def test_groups_are_the_largest_sets_without_a_difference(strength, variance):
     strength = np.array(strength, dtype=float)
     covariance = np.diag(variance[: len(strength)])
     everyone = np.arange(len(strength))
-    error = module._errors(covariance, everyone, everyone)
+    error = distribution._errors(covariance, everyone, everyone)
     _, critical = critical_values(covariance, 0.95)
     difference = np.abs(strength[:, None] - strength[None, :])
     differ = difference > critical[:, None] * error
@@ -117,7 +120,7 @@ def test_too_many_groups_are_none():
     for k in range(0, 80, 2):
         joined[k, k + 1] = joined[k + 1, k] = False
     assert maximal_cliques(joined) is None
-    strength = np.zeros(module._GROUPED + 1)
+    strength = np.zeros(distribution._GROUPED + 1)
     assert indistinct_groups(strength, np.ones(len(strength))) is None
 
 
@@ -207,8 +210,8 @@ def test_sides_are_where_the_objective_has_grown_enough():
 def test_independent_errors_need_no_matrix(rng, monkeypatch):
     strength, variance = rng.normal(size=40), rng.random(40) * 0.1
     for simulated in (300, 10):
-        monkeypatch.setattr(module, "_SIMULATED", simulated)
-        monkeypatch.setattr(module, "_BLOCK", 7)
+        monkeypatch.setattr(distribution, "_SIMULATED", simulated)
+        monkeypatch.setattr(distribution, "_RANK_BLOCK", 7)
         one = rank_intervals(strength, variance)
         assert_array_equal(one, rank_intervals(strength, np.diag(variance)))
         groups = indistinct_groups(strength, variance)
@@ -225,7 +228,7 @@ def test_the_largest_difference_of_every_draw(rng):
     expected = (gaps / np.where(error > 0, error, np.inf)).max(axis=2)
     precision = np.divide(1.0, error, out=np.zeros((4, 4)), where=error > 0)
     found = np.zeros((5, 4))
-    module._update_largest(draws, precision, found)
+    distribution._update_largest(draws, precision, found)
     np.testing.assert_allclose(found, expected)
 
 

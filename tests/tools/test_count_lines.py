@@ -19,7 +19,7 @@ def f():
 '''
 
 # What version 0.2 may have; a part that adds to the package says so here.
-MOST_FILES, MOST_CODE, MOST_LINES = 185, 33_500, 50_600
+MOST_FILES, MOST_CODE, MOST_LINES = 185, 34_000, 51_500
 
 
 def test_every_line_is_of_one_kind():

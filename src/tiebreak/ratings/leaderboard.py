@@ -31,12 +31,11 @@ from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.ratings.inputs import check_results, check_row_column
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
     LARGEST_COVARIANCE,
-    Separation,
-    StrengthDistribution,
     check_level,
 )
 from tiebreak.ratings.strengths.testing import count_votes

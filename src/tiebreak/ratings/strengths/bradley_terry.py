@@ -55,10 +55,10 @@ from tiebreak.ratings.inputs import (
     check_row_covariates,
     favor_of_left,
 )
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
-    StrengthDistribution,
     StrengthModel,
     bootstrap_coefficients,
     check_level,

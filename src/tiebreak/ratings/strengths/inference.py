@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""How certain strengths are: their distribution, intervals, ranks and groups.
+r"""How certain strengths are: covariances, posterior and bootstrap.
 
 *Covariance.* H is the Hessian of the objective at its minimum, I that of the
 log-likelihood alone, and M = Σ n s sᵀ, a sum over comparisons of squared scores s
@@ -26,42 +26,29 @@ draw of a Gamma(n) variable, so a resample costs as much as there are cells, wei
 be fractional, and strengths that exist in the data exist in every resample. Most
 resamples are solved by repeating x ← x - H⁻¹∇f*(x) with the inverse Hessian H⁻¹ of the
 data; the others by Newton's method.
-
-*Ranks and groups.* Items i and j are surely different when |θ_i - θ_j| exceeds
-q se(θ_i - θ_j), with q the quantile of the largest such ratio over *all* pairs, found
-by drawing from the distribution, or Bonferroni's bound where items are many. Then
-with the given confidence all of this holds at once: the rank of i (1 is best) lies
-between ::
-
-    1 + #{j : j surely better than i}   and   N - #{j : i surely better than j},
-
-and two items without a common group are different. Groups are the maximal cliques of
-"not surely different". Items that never meet, not even through others, are never
-surely different, whatever a prior says. An interval of one rank by itself takes the
-maximum over the pairs of its item only (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
-from scipy.special import stdtr
-from scipy.stats import t as student
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
 from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.ratings.strengths.distribution import (
+    Separation,
+    StrengthDistribution,
+    centered,
+)
 from tiebreak.solvers import minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
@@ -73,179 +60,6 @@ _BLOCK = 256
 _RATERS = 4096  # at a time
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class StrengthDistribution:
-    """A mixture of K normal distributions of N strengths, and an excess on top.
-
-    The excess is the covariance of what was estimated with `df` degrees of freedom.
-    """
-
-    center: Array  # (K, N)
-    covariance: Array  # (K, N, N); or (K, N), variances of independent strengths
-    weight: Array  # (K,), sum 1
-    excess: Array | None = None  # (N, N), or (N,)
-    df: float = math.inf
-    # (K, 2, N): how far each part reaches down and up, relative to a normal one
-    sides: Array | None = None
-
-    @classmethod
-    def normal(cls, center: Array, covariance: Array) -> StrengthDistribution:
-        """Give a single normal distribution."""
-        return cls(center[None], covariance[None], np.ones(1))
-
-    @cached_property
-    def mean(self) -> Array:
-        """Means of the strengths, shape (N,)."""
-        return self.weight @ self.center
-
-    @cached_property
-    def total(self) -> Array:
-        """Covariance of the strengths, (N, N), or their variances, (N,)."""
-        out = self.covariance[0]
-        if len(self.weight) > 1:
-            out = np.tensordot(self.weight, self.covariance, 1)
-            apart = np.sqrt(self.weight)[:, None] * (self.center - self.mean)
-            out += (apart**2).sum(axis=0) if out.ndim == 1 else apart.T @ apart
-        return out if self.excess is None else out + self.excess
-
-    def relative_to(self, place: int | None) -> StrengthDistribution:
-        """Measure strengths from an item, or (None) from the mean of all."""
-        excess = None if self.excess is None else _centered(self.excess, place)
-        zero = self.center.mean(axis=1) if place is None else self.center[:, place]
-        return StrengthDistribution(
-            self.center - zero[:, None],
-            _centered(self.covariance, place),
-            self.weight,
-            excess,
-            self.df,
-            self.sides if place is None else None,
-        )
-
-    def differences(
-        self, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> StrengthDistribution:
-        """Give the distribution of θ_right - θ_left, each difference by itself."""
-
-        def spread(matrix: Array, one: Any = 1.0, two: Any = 1.0) -> Array:
-            own = np.diagonal(matrix, axis1=-2, axis2=-1)
-            both = one * two * matrix[..., left, right]
-            return one**2 * own[..., left] + two**2 * own[..., right] - 2.0 * both
-
-        center = self.center[:, right] - self.center[:, left]
-        if self.covariance.ndim == 2:
-            variance = self.covariance[:, left] + self.covariance[:, right]
-            return StrengthDistribution(center, variance, self.weight)
-        variance = spread(self.covariance)
-        excess = None if self.excess is None else spread(self.excess)
-        sides = None
-        if self.sides is not None:
-            # The difference is small where left is high and right is low.
-            down, up = self.sides[:, 0], self.sides[:, 1]
-            low = spread(self.covariance, up[:, left], down[:, right])
-            high = spread(self.covariance, down[:, left], up[:, right])
-            both = np.maximum(np.stack([low, high], axis=1), 0.0)
-            whole = np.broadcast_to(variance[:, None], both.shape)
-            part = np.divide(both, whole, out=np.ones_like(both), where=whole > 0.0)
-            sides = np.sqrt(part)
-        return StrengthDistribution(
-            center, variance, self.weight, excess, self.df, sides
-        )
-
-    def errors(self) -> Array:
-        """Give standard errors of the strengths, shape (N,)."""
-        return np.sqrt(np.maximum(_diagonal(self.total), 0.0))
-
-    def freedom(self, variance: Array, excess: Array) -> Array:
-        """Degrees of freedom of contrasts with these variances, in all and excess."""
-        ratio = np.full(np.shape(excess), np.inf)
-        np.divide(variance, excess, out=ratio, where=excess > 0)
-        return np.maximum(self.df * ratio**2, 1.0)
-
-    def below(self, value: Array) -> Array:
-        """Give the probability that each strength is at most a value, shape (N,)."""
-        (down, up), df = self._spread
-        apart = value - self.center
-        spread = np.where(apart < 0.0, down, up)
-        # Something without a spread is below its center or above.
-        certain = np.where(apart < 0.0, -np.inf, np.inf)
-        z = np.divide(apart, spread, out=certain, where=spread > 0.0)
-        return self.weight @ stdtr(df, z)
-
-    def quantile(self, share: float) -> Array:
-        """Give the value that each strength is below with this probability."""
-        (down, up), df = self._spread
-        z = student.ppf(share, df)
-        ends = self.center + z * (down if share < 0.5 else up)
-        low, high = ends.min(axis=0), ends.max(axis=0)
-        if len(self.weight) == 1:
-            return low
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            above = self.below(middle) < share
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        return 0.5 * (low + high)
-
-    @cached_property
-    def _spread(self) -> tuple[tuple[Array, Array], Array]:
-        """Standard deviations down and up, (K, N) each, and degrees of freedom."""
-        own = self.covariance
-        if own.ndim == 3:
-            own = np.diagonal(own, axis1=1, axis2=2)
-        more = np.zeros(own.shape[1])
-        if self.excess is not None:
-            more = _diagonal(self.excess)
-        df = self.freedom(_diagonal(self.total), more)
-        sides = np.ones((len(own), 2, 1)) if self.sides is None else self.sides
-        down, up = (
-            np.sqrt(np.maximum(own * sides[:, side] ** 2 + more, 0.0))
-            for side in (0, 1)
-        )
-        return (down, up), df
-
-    def draw(self, n_draws: int, rng: np.random.Generator) -> Array:
-        """Draw deviations from the mean, shape (n_draws, N)."""
-        n = self.center.shape[1]
-        parts = []
-        for k, count in enumerate(rng.multinomial(n_draws, self.weight)):
-            z = rng.standard_normal((count, n))
-            noise = z @ _root(self.covariance[k]).T
-            parts.append(self.center[k] - self.mean + noise)
-        out = np.concatenate(parts)
-        if self.excess is not None:
-            scale = np.ones(n_draws)
-            if np.isfinite(self.df):
-                scale = np.sqrt(self.df / rng.chisquare(self.df, n_draws))
-            z = rng.standard_normal((n_draws, n))
-            out += scale[:, None] * (z @ _root(self.excess).T)
-        return out
-
-
-_BISECTIONS = 50
-
-
-def _diagonal(matrix: Array) -> Array:
-    """Give variances, of a covariance matrix or of variances."""
-    return matrix if matrix.ndim == 1 else np.diag(matrix)
-
-
-def _centered(covariance: Array, place: int | None) -> Array:
-    """Covariance after an item, or the mean of all, was subtracted."""
-    zero = covariance.mean(axis=-2) if place is None else covariance[..., place, :]
-    own = zero.mean(axis=-1) if place is None else zero[..., place]
-    out = covariance - zero[..., :, None]
-    out -= zero[..., None, :]
-    out += own[..., None, None]
-    return out
-
-
-def _root(covariance: Array) -> Array:
-    """Give a matrix whose product with its transpose is the covariance."""
-    if covariance.ndim == 1:
-        covariance = np.diag(covariance)
-    values, vectors = la.eigh(covariance, check_finite=False)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def coefficient_covariance(
@@ -322,7 +136,7 @@ def side_scales(objective: Any, x: Array, inverse: Array, n_items: int) -> Array
     least = objective.value(x)
     covariance = inverse[:, :n_items] - inverse[:, :n_items].mean(axis=1)[:, None]
     error = np.sqrt(
-        np.maximum(_centered(inverse[:n_items, :n_items], None).diagonal(), 0)
+        np.maximum(centered(inverse[:n_items, :n_items], None).diagonal(), 0)
     )
     for item in np.flatnonzero(error > _SYMMETRIC):
         line = covariance[:, item] / error[item]
@@ -487,200 +301,6 @@ def _solve_near(
                 return current
             before = length
     return minimize_newton(objective, x, tol=1e-6).x
-
-
-_N_DRAWS = 4000
-_RANK_BLOCK = 256  # rows of the matrix of differences at a time
-_SIMULATED = 300  # items; above, N² maxima of 4000 draws take too long
-_GROUPED, _MOST_GROUPS, _MOST_STEPS = 1000, 200, 20_000
-
-
-@dataclass(frozen=True, eq=False)
-class Separation:
-    """Which items are surely different, all statements holding at once.
-
-    With ``simultaneous=False`` only the intervals of the rank of each item by itself.
-    """
-
-    strengths: StrengthDistribution
-    critical: Array  # (N,), for the pairs of each item
-    component: NDArray[np.int64] | None = None  # of the comparison graph
-
-    @classmethod
-    def of(
-        cls,
-        strengths: StrengthDistribution,
-        level: float,
-        component: NDArray[np.int64] | None = None,
-        simultaneous: bool = True,
-    ) -> Separation:
-        """Find the critical values."""
-        each, together = _critical_values(strengths, level)
-        return cls(strengths, together if simultaneous else each, component)
-
-    def ranks(self) -> NDArray[np.int64]:
-        """Best and worst rank of each item, shape (N, 2)."""
-        n = len(self.critical)
-        out = np.empty((n, 2), dtype=np.int64)
-        for rows, worse, better in self._blocks():
-            out[rows, 0] = 1 + worse.sum(axis=1)
-            out[rows, 1] = n - better.sum(axis=1)
-        return out
-
-    def _blocks(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-        """Give rows, and which items are surely better, and worse, than they are."""
-        n = len(self.critical)
-        # In blocks: matrices of all differences would be many times the covariance.
-        for rows in np.array_split(np.arange(n), -(-n // _RANK_BLOCK)):
-            yield rows, *self._apart(rows)
-
-    def _apart(
-        self, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Say which items (columns) are surely better, and worse, than some rows."""
-        if self.strengths.sides is not None:
-            return self._apart_by_tails(rows)
-        mean, n = self.strengths.mean, len(self.critical)
-        difference = mean[rows, None] - mean[None, :]
-        # The rank of an item is judged by its own critical value, that of its row.
-        limit = self.critical[rows, None] * _errors(
-            self.strengths.total, rows, np.arange(n)
-        )
-        limit[np.arange(len(rows)), rows] = np.inf
-        if self.component is not None:
-            other = self.component[rows, None] != self.component[None, :]
-            limit[other] = np.inf
-        return difference < -limit, difference > limit
-
-    def _apart_by_tails(
-        self, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Do the same where distributions are not normal."""
-        n = len(self.critical)
-        one, two = (
-            index.ravel() for index in np.meshgrid(rows, np.arange(n), indexing="ij")
-        )
-        gap = self.strengths.differences(two, one)
-        behind = gap.below(np.zeros(len(one)))
-        limit = stdtr(gap._spread[1], -self.critical[one])
-        limit[one == two] = -1.0  # never, whatever rounding does
-        if self.component is not None:
-            limit[self.component[one] != self.component[two]] = -1.0
-        shape = (len(rows), n)
-        return (1.0 - behind < limit).reshape(shape), (behind < limit).reshape(shape)
-
-    def groups(self) -> list[NDArray[np.int64]] | None:
-        """Largest sets of which no two surely differ, best first; None: too many."""
-        n = len(self.critical)
-        if n > _GROUPED:
-            return None
-        same = ~np.concatenate([worse | better for _, worse, better in self._blocks()])
-        order = np.argsort(-self.strengths.mean, kind="stable")
-        same = same[np.ix_(order, order)]
-        found = maximal_cliques(same)
-        return None if found is None else [order[clique] for clique in found]
-
-
-def maximal_cliques(joined: NDArray[np.bool_]) -> list[list[int]] | None:
-    """Give all maximal sets of which every two are joined; None if they are too many.
-
-    The algorithm of Bron and Kerbosch with a pivot, on sets as bits of whole numbers.
-    """
-    n = len(joined)
-    joined = joined & ~np.eye(n, dtype=bool)
-    near = [
-        int.from_bytes(row.tobytes(), "little")
-        for row in np.packbits(joined, axis=1, bitorder="little")
-    ]
-    found: list[list[int]] = []
-    stack = [(0, (1 << n) - 1, 0)]
-    steps = 0
-    while stack:
-        steps += 1
-        if steps > _MOST_STEPS or len(found) > _MOST_GROUPS:
-            return None
-        chosen, open_, closed = stack.pop()
-        # Items that are joined with all the others belong to every clique to come.
-        for v in _bits(open_):
-            if not open_ & ~near[v] & ~(1 << v):
-                chosen, open_, closed = (
-                    chosen | 1 << v,
-                    open_ ^ 1 << v,
-                    closed & near[v],
-                )
-        if not open_:
-            if not closed:
-                found.append(_bits(chosen))
-            continue
-        pivot = max(_bits(open_ | closed), key=lambda u: (open_ & near[u]).bit_count())
-        for v in _bits(open_ & ~near[pivot]):
-            stack.append((chosen | 1 << v, open_ & near[v], closed & near[v]))
-            open_, closed = open_ & ~(1 << v), closed | 1 << v
-    return sorted(found)
-
-
-def _bits(number: int) -> list[int]:
-    """Give the places of the ones of a whole number."""
-    out = []
-    while number:
-        low = number & -number
-        out.append(low.bit_length() - 1)
-        number ^= low
-    return out
-
-
-def _errors(
-    covariance: Array, rows: NDArray[np.int64], columns: NDArray[np.int64]
-) -> Array:
-    """Give standard errors of θ_i - θ_j for i in rows and j in columns."""
-    if covariance.ndim == 1:
-        spread = covariance[rows, None] + covariance[None, columns]
-    else:
-        variance = np.diag(covariance)
-        spread = variance[rows, None] + variance[None, columns]
-        spread = spread - 2.0 * covariance[np.ix_(rows, columns)]
-    return np.sqrt(np.maximum(spread, 0.0))
-
-
-def _critical_values(
-    strengths: StrengthDistribution, level: float
-) -> tuple[Array, Array]:
-    """Give critical values for each item by itself, and for all of them at once."""
-    n = strengths.center.shape[1]
-    if n < 2:
-        return np.zeros(n), np.zeros(n)
-    total = strengths.total
-    tests = np.array([n - 1, n * (n - 1) / 2])
-    more = 0.0 if strengths.excess is None else np.trace(strengths.excess)
-    df = strengths.freedom(_diagonal(total).sum(), np.asarray(more))
-    bounds = student.ppf(1.0 - (1.0 - level) / (2.0 * tests), df)
-    if n > _SIMULATED:
-        return np.full(n, bounds[0]), np.full(n, bounds[1])
-    # A fixed seed: the same data always give the same intervals.
-    draws = strengths.draw(_N_DRAWS, np.random.default_rng(0))
-    largest = np.zeros((_N_DRAWS, n))
-    everyone = np.arange(n)
-    error = _errors(total, everyone, everyone)
-    precision = np.divide(1.0, error, out=np.zeros((n, n)), where=error > 0.0)
-    _update_largest(draws, precision, largest)
-    each = np.quantile(largest, level, axis=0)
-    together = np.full(n, np.quantile(largest.max(axis=1), level))
-    if len(strengths.weight) > 1 or strengths.excess is not None:
-        return each, together
-    return np.minimum(each, bounds[0]), np.minimum(together, bounds[1])
-
-
-@njit(cache=True, nogil=True)
-def _update_largest(draws, precision, largest):  # type: ignore[no-untyped-def]
-    """Update largest[b, j] to max_i |draws[b, i] - draws[b, j]| precision[i, j]."""
-    n = draws.shape[1]
-    for b in range(len(draws)):
-        for i in range(n):
-            # Over all j, though z is symmetric: without jumps the compiler takes
-            # several at a time.
-            for j in range(n):
-                z = abs(draws[b, i] - draws[b, j]) * precision[i, j]
-                largest[b, j] = z if z > largest[b, j] else largest[b, j]
 
 
 LARGEST_COVARIANCE = 10_000  # items; the matrix then takes 800 MB

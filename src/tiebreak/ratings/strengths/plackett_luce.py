@@ -25,7 +25,8 @@ from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import OUTCOMES
 from tiebreak.ratings.inputs import check_results
 from tiebreak.ratings.strengths.bradley_terry import check_separation
-from tiebreak.ratings.strengths.inference import StrengthDistribution, StrengthModel
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.ratings.strengths.inference import StrengthModel
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import minimize_newton
 
