@@ -291,7 +291,8 @@ class Leaderboard:
             pl.col(pl.Float64).fill_nan(None)
         )
         if "votes_needed" in columns:
-            whole = pl.col("votes_needed").replace(math.inf, None).cast(pl.Int64)
+            votes = pl.col("votes_needed")
+            whole = pl.when(votes < _MOST_VOTES).then(votes).cast(pl.Int64)
             table = table.with_columns(whole)
         return table.sort("difference", descending=False, nulls_last=True)
 
@@ -517,6 +518,7 @@ def model_columns(
 
 
 _TALLY = ("wins", "ties", "losses")
+_MOST_VOTES = 1e12  # items that need more are equal, as far as votes can show
 _FEW_GAMES, _ENOUGH_GAMES = 3, 30
 _UNCERTAIN = 2.0  # times the median standard error: a quarter of its information
 
