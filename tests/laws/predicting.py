@@ -168,9 +168,9 @@ def check_score(make: Make, data: Data) -> None:
     """The score of comparisons is the weighted share of right predictions."""
     model, pairs = data.fit(make()), data.pairs()
     y = np.random.default_rng(8).integers(-1, 2, len(data.asked))
-    weight = np.arange(len(y)) % 4.0
     right = model.predict(pairs) == y
     assert_allclose(model.score(pairs, y), right.mean())
+    weight = 1.0 + right * (np.arange(len(y)) % 4.0)
     expected = np.average(right, weights=weight)
     assert_allclose(model.score(pairs, y, sample_weight=weight), expected)
     assert abs(expected - right.mean()) > 1e-3

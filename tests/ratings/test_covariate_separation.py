@@ -71,6 +71,11 @@ def test_what_is_found_has_no_certificate_against_it(penalized, rows, q):
     assert separation(rows, 4, penalized) == expected
 
 
+def test_an_effect_that_grows_with_another_is_found():
+    rows = [(1, 2, 1, (1, 0)), (2, 1, 1, (1, 1))]
+    assert separation(rows, 4, False) == certified(rows, 4, False)
+
+
 def home_wins(n_items=4):
     return [(i, j, -1, (1,)) for i in range(n_items) for j in range(n_items) if i != j]
 

@@ -22,6 +22,8 @@ from tiebreak.solvers.linear_program import LinearProgram
 
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-6
+
 
 class Separation(NamedTuple):
     """A covariate whose effect has no finite estimate."""
@@ -52,8 +54,8 @@ def covariate_separation(
         grows = []
         for sign in (1, -1):
             program.change_costs([-sign], [free + column])
-            # A cone: the largest value is 0, or the bound 1.
-            grows.append(program.solve().objective < -0.5)
+            # A cone: the largest value is 0, or what the bounds of 1 allow.
+            grows.append(program.solve().objective < -_ROUNDING)
         program.change_costs([0.0], [free + column])
         if any(grows):
             found.append(Separation(column, int(grows[0]) - int(grows[1])))
