@@ -100,6 +100,7 @@ def test_progress_tells_how_many_files_the_workers_have_read(
     assert "the workers have read 3 of 3 files" in said
 
 
+@pytest.mark.extended
 def test_a_cluster_that_is_not_there(run, rng, tmp_path):
     split(make_matches(rng, 40), tmp_path / "log", [20])
     with socket.socket() as free:

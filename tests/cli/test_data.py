@@ -179,6 +179,7 @@ def test_wrong_names_and_places(environment, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(sys.platform == "win32", reason="no interrupt for one process")
 def test_an_interrupt_leaves_nothing(environment, tmp_path):
     wait = threading.Event()

@@ -131,6 +131,7 @@ def test_strange_names_are_names(processes, tmp_path):
     assert not set("\0\x1b") & set(done.stdout)
 
 
+@pytest.mark.extended
 def test_warnings_and_errors_do_not_pollute_json(processes, tmp_path):
     path = tmp_path / "few.csv"
     rows = "Zoë,Bo,left\nBo,Cy,left\nCy,Bo,left\nDi,Ed,left\n" * 9
@@ -188,6 +189,7 @@ def texts(out):
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 
+@pytest.mark.extended
 def test_places_that_are_no_folders(processes, votes, tmp_path):
     for out in (votes, votes / "deep", "/dev/full", "/dev/full/deep"):
         done = processes.run("rank", votes, "--out", out)
@@ -216,6 +218,7 @@ def open_folder():
         yield Path(name)
 
 
+@pytest.mark.extended
 def test_no_permission(processes, votes, open_folder):
     votes = Path(shutil.copy(votes, open_folder))
     fill(open_folder / "out")
@@ -247,6 +250,7 @@ LIMIT = (
 )
 
 
+@pytest.mark.extended
 def test_a_file_that_grows_too_large(processes, votes, tmp_path):
     out = tmp_path / "out"
     done = processes.run("rank", votes, "--out", out, before=LIMIT.format(4000))

@@ -14,14 +14,23 @@ def cross(
 ) -> Iterator[Any]:
     """Give a law, a model and a shape at a time, wherever the law applies.
 
-    By default a law runs on one shape per model. The shape changes with the law and
-    with the model, so that no shape of a model and none of a law is left out for long.
+    By default a law runs once per class: on one of its models and one shape, which
+    change with the law, so that none of them is left out for long.
     """
+    variants: dict[str, list[Any]] = {}
+    for model in models:
+        variants.setdefault(model.name.split("(")[0], []).append(model)
     for number, model in enumerate(models):
         for place, (name, law) in enumerate(laws.items()):
             shapes = [shape for shape in model.shapes if applies(name, model, shape)]
+            able = [
+                other
+                for other in variants[model.name.split("(")[0]]
+                if any(applies(name, other, shape) for shape in other.shapes)
+            ]
             for turn, shape in enumerate(shapes):
-                by_default = turn == (number + place) % len(shapes)
+                chosen = able[place % len(able)] is model
+                by_default = chosen and turn == (number + place) % len(shapes)
                 yield pytest.param(
                     law,
                     model,

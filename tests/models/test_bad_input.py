@@ -79,6 +79,7 @@ def test_outcomes_of_two_dimensions(make):
     refused((ValueError, TypeError), ["y"], make().fit, good_pairs(), Y.reshape(2, 3))
 
 
+@pytest.mark.extended
 @every_model
 def test_zeros_and_ones_only_are_taken_with_a_warning(make):
     y = (Y == 1).astype(int)

@@ -69,6 +69,7 @@ def graded_items(draw):
     return X, y, group, weight, W
 
 
+@pytest.mark.extended
 @both_kinds
 @given(data=graded_items())
 def test_every_round_is_that_of_all_pairs(weak, data):

@@ -48,6 +48,7 @@ def pair_rows(qid, weight):
     return rows[~others], rows[~scored]
 
 
+@pytest.mark.extended
 @every_choice
 @pytest.mark.parametrize("nu", [0.0, 0.7])
 def test_two_views_equal_a_numerical_minimizer(rng, objective, indices, nu):

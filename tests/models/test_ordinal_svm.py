@@ -242,6 +242,7 @@ def test_absent_rows_of_a_precomputed_kernel_keep_their_columns(rng):
     assert model.n_features_in_ == 30
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "CSR"])
 @pytest.mark.parametrize("p", [10, 1300])
 def test_many_items_and_many_features(rng, convert, p):

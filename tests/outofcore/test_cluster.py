@@ -52,6 +52,7 @@ def graded(rng, tmp_path):
     return data, folder
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "keep", [True, pytest.param(False, marks=pytest.mark.extended)]
 )

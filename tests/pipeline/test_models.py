@@ -174,6 +174,7 @@ def write(path, known):
     return path
 
 
+@pytest.mark.extended
 def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     path = write(tmp_path / "votes.csv", results())
     out = tmp_path / "out"

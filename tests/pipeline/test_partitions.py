@@ -101,6 +101,7 @@ def between_queries(table, *shares):
     return [int(np.searchsorted(table["query"], share)) for share in shares]
 
 
+@pytest.mark.extended
 def test_a_folder_of_matches_is_ranked_as_one_file(run, rng, tmp_path):
     table = make_matches(rng)
     # One file is empty, one is Arrow.

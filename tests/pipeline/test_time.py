@@ -42,6 +42,7 @@ def matches(tmp_path):
     return path
 
 
+@pytest.mark.extended
 def test_rank_fades_old_results(run, matches, tmp_path):
     data = as_comparisons(read_file(matches))
     said = {}

@@ -148,6 +148,7 @@ def test_standard_errors_against_numerical_derivatives(rng, ties):
     assert_allclose(last[4], 0.0, atol=1e-12)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", ["model", "sandwich"])
 def test_intervals_cover_the_truth(rng, kind):
     covered, ranked = [], []
@@ -330,6 +331,7 @@ def test_weights_are_counts(rng):
     assert_array_equal(one.bootstrap(20), two.bootstrap(20))
 
 
+@pytest.mark.extended
 def test_bootstrap_scatters_as_standard_errors_say(rng):
     _, left, right, y, z = simulate(rng, 1500, gamma=[0.4])
     rater = rng.integers(0, 200, len(y))

@@ -156,6 +156,7 @@ def test_the_half_life_is_that_of_a_plain_loop(rng):
     assert_allclose(model.strength_, same.strength_, atol=1e-12)
 
 
+@pytest.mark.extended
 def test_strengths_that_stay_want_a_long_memory_and_others_a_short_one(rng):
     steady = BradleyTerry(half_life="auto")
     pairs, y, period = simulate(rng, 3000)

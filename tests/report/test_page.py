@@ -368,6 +368,7 @@ def test_a_history_says_what_its_points_are(plain_report):
     assert "Each line is named at its right end. Every &lt;year&gt;." in page
 
 
+@pytest.mark.extended
 def test_crowded_histories_show_fewer_lines(plain_report):
     data = plain_report[0]
     assert data.history["item"].n_unique() == 6

@@ -205,6 +205,7 @@ def column(page, number):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("by_file", few([False, True]))
 def test_every_column_sorts_both_ways(visit, by_file):
     page = visit("davidson", by_file=by_file)
