@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which cases of a costly product run by default, and which only with TESTS=all."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
+RUNS_ALL = os.environ.get("TIEBREAK_TESTS", "short") == "all"
 
 
 def few(values: Iterable[Any], keep: int = 1) -> list[Any]:

@@ -67,6 +67,7 @@ def test_rank_as_json_and_quiet(run, votes, tmp_path):
     assert (quiet.code, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
+@pytest.mark.extended
 def test_compare_evaluate_and_convert(run, votes, tmp_path):
     path, pairs, y = votes
     done = run("compare", path, "--models", "bradley-terry, elo", "--json")

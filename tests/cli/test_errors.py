@@ -333,6 +333,7 @@ def is_whole(out, old):
     return fresh == {not old}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("number", "code", "word"),
     [(signal.SIGINT, 130, "Interrupted"), (signal.SIGTERM, 143, "Terminated")],

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils import estimator_checks, get_tags
 
-from tests.extended import extended
+from tests.extended import RUNS_ALL, extended
 from tests.models.inputs import curved_pairs
 from tiebreak import (
     BradleyTerry,
@@ -178,8 +178,9 @@ def all_checks():
         kind = type(estimator)
         by_default = kind not in seen
         seen.add(kind)
-        cases = checks_of(estimator)
-        yield from cases if by_default else map(extended, cases)
+        if by_default or RUNS_ALL:
+            cases = checks_of(estimator)
+            yield from cases if by_default else map(extended, cases)
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(all_checks()), ids=check_id)

@@ -121,7 +121,7 @@ def test_intervals_are_no_wider_than_those_of_the_exact_posterior(
     n_items, games, spread
 ):
     ratios, agreed = [], []
-    for seed in range(3):
+    for seed in range(2):
         model, _ = play(Setting(n_items=n_items, games=games, spread=spread), (9, seed))
         counts = model.pair_counts_.astype(int)
         left, right = (
@@ -130,14 +130,14 @@ def test_intervals_are_no_wider_than_those_of_the_exact_posterior(
         )
         outcome = np.repeat([-1, 0, 1], counts.sum(axis=0))
         rng = np.random.default_rng(seed)
-        drawn, _ = sample_strengths(left, right, outcome, len(model.items_), rng, 2000)
+        drawn, _ = sample_strengths(left, right, outcome, len(model.items_), rng, 1500)
         exact = np.quantile(drawn, [0.025, 0.975], axis=0)
         found = model.intervals()
         ratios.append((found[:, 1] - found[:, 0]) / (exact[1] - exact[0]))
         inside = (drawn > found[:, 0]) & (drawn < found[:, 1])
         agreed.append(inside.mean())
     assert np.mean(np.concatenate(ratios)) < 1.1
-    assert np.max(np.concatenate(ratios)) < 1.25  # 2,000 draws: ± 5 %
+    assert np.max(np.concatenate(ratios)) < 1.25  # 1,500 draws: ± 6 %
     assert np.mean(agreed) > 0.92
 
 
@@ -154,9 +154,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "setting", few(CASES, 2), ids=lambda s: f"{s.schedule}-{s.truth}"
-)
+@pytest.mark.parametrize("setting", few(CASES), ids=lambda s: f"{s.schedule}-{s.truth}")
 def test_statements_about_strengths_hold(setting):
     found = measure(setting, 25, seed=7)
     assert found.ratings > 0.86

@@ -49,6 +49,7 @@ def pursue(problem, steps, averaged, shared, cache_bytes=1e6):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("nu", [0.0, 0.3, 20.0])
 @pytest.mark.parametrize("shared", [False, True], ids=["free", "shared"])
 @pytest.mark.parametrize("averaged", [False, True], ids=["functions", "increments"])
