@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.extended import few
 from tiebreak.datasets import load_worldcup2022
 
 
@@ -86,6 +87,20 @@ def test_who_lost_everything_is_less_certain_than_the_middle(run, tmp_path):
     assert set(board["rank_worst"]) == {32}
     summary = " ".join(json.loads(done.stdout)["summary"])
     assert "each of the 32 items could be best" in summary
+
+
+@pytest.mark.parametrize("seed", few(range(5)))
+def test_equal_teams_share_one_letter(rank, seed):
+    rng, cup = np.random.default_rng(seed), load_worldcup2022().pairs
+    words = rng.choice(["left", "tie", "right"], len(cup), p=[0.38, 0.24, 0.38])
+    names = cup.names
+    rows = [
+        f"{names[a]},{names[b]},{word}"
+        for a, b, word in zip(cup.left, cup.right, words, strict=True)
+    ]
+    said, board, _ = rank(rows)
+    assert set(board["group"]) == {"a"}
+    assert "could be best" in said
 
 
 def test_one_judge_is_the_normal_case(rank):
