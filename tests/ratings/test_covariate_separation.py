@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 from tiebreak import Pairs, check_pairs
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.ratings.checks.separation import (
-    Separation,
+    EndlessEffect,
     covariate_separation,
     describe_covariate_separation,
 )
@@ -51,7 +51,7 @@ def certified(rows, n_items, penalized):
             target[demands.shape[1] - 1 - q + column] = -sign
             grows.append(nnls(demands.T, target)[1] > 1e-6)
         if any(grows):
-            found.append(Separation(column, int(grows[0]) - int(grows[1])))
+            found.append(EndlessEffect(column, int(grows[0]) - int(grows[1])))
     return tuple(found)
 
 
@@ -96,9 +96,9 @@ def test_an_advantage_in_the_place_of_strengths_is_found():
     rows = [(0, 1, -1, (1,)), (0, 1, 1, (1,)), (1, 2, -1, (1,)), (1, 2, 1, (1,))]
     assert separation(rows, 3, penalized=False) == ((0, 0),)
     assert separation(rows, 3, penalized=True) == ()
-    (text,) = describe_covariate_separation([Separation(0, 0)], ["advantage"])
+    (text,) = describe_covariate_separation([EndlessEffect(0, 0)], ["advantage"])
     assert "advantage cannot be told from strengths" in text
-    (text,) = describe_covariate_separation([Separation(1, 1)], ["h", "rest"])
+    (text,) = describe_covariate_separation([EndlessEffect(1, 1)], ["h", "rest"])
     assert "effect of rest" in text
 
 

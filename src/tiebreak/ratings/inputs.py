@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Pairs, as_items, as_pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.items import describe_non_finite
 from tiebreak.data.messages import list_rows
 
@@ -149,6 +150,15 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
             f"example {plain_values(column[:1])[0]!r} at row 0."
         )
     return column
+
+
+def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
+    """Give the number of an item; an unknown one is an error that lists them."""
+    found = np.flatnonzero(items == name)
+    if len(found) != 1:
+        known = list_items(np.arange(len(items)), items)
+        raise ValueError(f"{what}{name!r} is not among the items, which are {known}.")
+    return int(found[0])
 
 
 def check_row_covariates(

@@ -26,10 +26,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import factorize
-from tiebreak.data.comparison_graph import list_items
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.metrics.inputs import positive_integer
-from tiebreak.ratings.inputs import check_results, check_row_column
+from tiebreak.ratings.inputs import check_results, check_row_column, find_item
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
@@ -369,10 +368,7 @@ class RatingScale:
         """Give the number of the reference item among `items`, or None."""
         if self.reference is None:
             return None
-        found = np.flatnonzero(items == self.reference)
-        if len(found) != 1:
-            raise ValueError(f"The reference {_missing(self.reference, items)}")
-        return int(found[0])
+        return find_item(items, self.reference, "The reference ")
 
     def apply(self, strength: Floats, place: int | None) -> Floats:
         """Give ratings of strengths; the last axis is of items."""
@@ -452,21 +448,6 @@ class Resampled(StrengthDistribution):
 def component_of(model: Any) -> NDArray[np.int64] | None:
     """Label items that met, if only through others; None for ratings over time."""
     return model._components() if hasattr(model, "_components") else None
-
-
-def find_item(items: NDArray[Any], name: Any) -> int:
-    """Give the number of an item."""
-    found = np.flatnonzero(items == name)
-    if len(found) != 1:
-        raise ValueError(_missing(name, items))
-    return int(found[0])
-
-
-def _missing(name: Any, items: NDArray[Any]) -> str:
-    return (
-        f"{name!r} is not among the items, which are "
-        f"{list_items(np.arange(len(items)), items)}."
-    )
 
 
 def holm(p_values: Floats) -> Floats:

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 _ROUNDING = 1e-6
 
 
-class Separation(NamedTuple):
+class EndlessEffect(NamedTuple):
     """A covariate whose effect has no finite estimate."""
 
     column: int  # of the covariates
@@ -34,7 +34,7 @@ class Separation(NamedTuple):
 
 def covariate_separation(
     counts: ComparisonCounts, n_items: int, *, penalized: bool = False
-) -> tuple[Separation, ...]:
+) -> tuple[EndlessEffect, ...]:
     """List the covariates without a finite effect; strengths are free, or penalized.
 
     A penalty keeps strengths still: then only directions of β and t are looked for.
@@ -58,7 +58,7 @@ def covariate_separation(
             grows.append(program.solve().objective < -_ROUNDING)
         program.change_costs([0.0], [free + column])
         if any(grows):
-            found.append(Separation(column, int(grows[0]) - int(grows[1])))
+            found.append(EndlessEffect(column, int(grows[0]) - int(grows[1])))
     return tuple(found)
 
 
@@ -104,7 +104,7 @@ def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, 
 
 
 def describe_covariate_separation(
-    found: Sequence[Separation], names: Sequence[str]
+    found: Sequence[EndlessEffect], names: Sequence[str]
 ) -> list[str]:
     """Say what was found, one sentence for each covariate."""
     sentences = []

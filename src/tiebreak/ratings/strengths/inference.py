@@ -44,6 +44,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
 from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.ratings.inputs import find_item
 from tiebreak.ratings.strengths.distribution import (
     Separation,
     StrengthDistribution,
@@ -428,7 +429,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             full.df,
             None if full.sides is None else full.sides[:, :, :n],
         )
-        place = None if reference is None else self._place(reference)
+        place = None if reference is None else find_item(self.items_, reference)
         return strengths.relative_to(place)
 
     def covariance(self, kind: str | None = None, reference: Any = None) -> Array:
@@ -450,15 +451,6 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (N, N)
         """
         return self.distribution(kind, reference).total
-
-    def _place(self, name: Any) -> int:
-        """Give the number of an item."""
-        found = np.flatnonzero(self.items_ == name)
-        if len(found) != 1:
-            raise ValueError(
-                f"{name!r} is not among the items of the model; items_ lists them."
-            )
-        return int(found[0])
 
     def standard_errors(self, kind: str | None = None, reference: Any = None) -> Array:
         """Standard errors of the strengths.
