@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles import bradley_terry_plain as plain
 from tiebreak import Pairs
+from tiebreak.losses import LINKS
 from tiebreak.ratings import BradleyTerry
 
 KIND = {"davidson": "davidson", "rao-kupper": "rao-kupper"}
@@ -368,6 +369,25 @@ def test_bootstrap_solves_every_resample(rng):
         resample = objective_of(again.standard_gamma(counts))
         exact = module.minimize_newton(resample, model._solution(), tol=1e-10).x
         assert_allclose(row, exact, atol=5e-3)
+
+
+@pytest.mark.parametrize("truth", ["davidson", "rao-kupper"])
+def test_the_tie_model_is_the_one_that_fits(rng, truth):
+    d = np.repeat([0.0, 1.0, 2.5, 3.5], 3000)
+    link = LINKS["davidson" if truth == "davidson" else "cumulative"]
+    share = link.probabilities(d, link.start(0.4))
+    y = (rng.random(len(d))[:, None] > share.cumsum(axis=1)[:, :2]).sum(axis=1) - 1
+    left = np.zeros(len(d), dtype=np.int64)
+    right = np.repeat([1, 2, 3, 4], 3000)
+    for alpha in ("auto", 0.1):
+        model = BradleyTerry(alpha=alpha).fit(Pairs(None, left, right), y)
+        assert model.tie_model_ == truth
+    other = {"davidson": "rao-kupper", "rao-kupper": "davidson"}[truth]
+    best, worse = (
+        BradleyTerry(name).fit(Pairs(None, left, right), y).likelihood().log_likelihood
+        for name in (truth, other)
+    )
+    assert best > worse
 
 
 def test_many_items_use_products_instead_of_factors(rng):

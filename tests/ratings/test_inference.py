@@ -135,6 +135,17 @@ def test_items_that_never_meet_are_never_different():
     assert [g.tolist() for g in found.groups()] == [[0, 2], [2, 1]]
 
 
+def test_nor_are_they_where_distributions_are_lopsided():
+    component = np.array([0, 0, 1])
+    center, covariance = np.array([[9.0, -9.0, 0.0]]), 0.01 * np.eye(3)[None]
+    sides = np.ones((1, 2, 3))
+    strengths = StrengthDistribution(center, covariance, np.ones(1), sides=sides)
+    found = Separation.of(strengths, 0.95, component)
+    assert_array_equal(found.ranks(), [[1, 2], [2, 3], [1, 3]])
+    # Without sides, or components, the same statements come the other way.
+    assert_array_equal(Separation.of(strengths, 0.95).ranks(), [[1, 1], [3, 3], [2, 2]])
+
+
 def test_quantiles_of_a_mixture(rng):
     weight, center = np.array([0.3, 0.7]), np.array([[0.0, 1.0], [2.0, -1.0]])
     covariance = np.array([np.diag([1.0, 4.0]), np.diag([0.25, 1.0])])
