@@ -17,11 +17,11 @@ import pytest
 from tests.extended import few
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
+from tiebreak.data.markup import shorten
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.rank import rank
 from tiebreak.pipeline.report import report_data
 from tiebreak.report import CompareData, ReportData, write_report
-from tiebreak.report.markup import shorten
 
 sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
 

@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from tiebreak import BradleyTerry, __version__
+from tiebreak.data.markup import isolate
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.rank import RankAnswer
 from tiebreak.ratings.checks.report import plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
 from tiebreak.report.data import last_step
-from tiebreak.report.markup import isolate
 
 _DRAWN = 8  # items in the chart of ratings over time
 _CONSIDERED = 3 * _DRAWN  # the best, of which those with enough results are drawn

@@ -26,6 +26,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import factorize
+from tiebreak.data.markup import results_html
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.ratings.inputs import check_results, check_row_column, find_item
@@ -328,6 +329,10 @@ class Leaderboard:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[Table]:
         yield as_table(self.table, self.level, options.max_width)
+
+    def _repr_html_(self) -> str:
+        """Show the table and its notes in a notebook, without the picture."""
+        return results_html(as_table(self.table, self.level, _WIDE - 1), *self.notes)
 
     def __str__(self) -> str:
         return as_text(self.table, self.level)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tiebreak.data.markup import clean, element, escape, paragraph, scrolling, shorten
 from tiebreak.ratings.checks.report import plural
 from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.report.data import Picture, QualityData
@@ -23,7 +24,6 @@ from tiebreak.report.displays import (
     ResultsMatrixDisplay,
 )
 from tiebreak.report.figures import figure_settings, figure_svg
-from tiebreak.report.markup import clean, element, escape, paragraph, scrolling, shorten
 from tiebreak.report.selection_displays import TuningDisplay, WeightsDisplay
 from tiebreak.selection import TuneResult
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.markup import isolate, shorten
 from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.metrics.inputs import outcome_vector, positive_integer, row_weights
 from tiebreak.ratings.checks.report import count_text
@@ -29,7 +30,6 @@ from tiebreak.report.figures import (
     new_axes,
     tidy_axes,
 )
-from tiebreak.report.markup import isolate, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

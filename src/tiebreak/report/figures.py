@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self
 from xml.etree import ElementTree
 
-from tiebreak.report.markup import clean
+from tiebreak.data.markup import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

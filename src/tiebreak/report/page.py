@@ -2,7 +2,7 @@
 """A report as one page that needs nothing else: the frame, then its sections in order.
 
 The page is built from strings, and every string of the user goes through
-:mod:`tiebreak.report.markup`. Its Content-Security-Policy lets run what this file puts
+:mod:`tiebreak.data.markup`. Its Content-Security-Policy lets run what this file puts
 there, by its hash, and nothing else: no other script or style, no request to anywhere.
 
 `page_sections` lists the sections. A new chart is drawn in
@@ -24,6 +24,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
+from tiebreak.data.markup import (
+    as_json,
+    clean,
+    element,
+    escape,
+    isolate,
+    name_html,
+    paragraph,
+    scrolling,
+    shorten,
+)
 from tiebreak.ratings.checks.report import count_text, percent, plural
 from tiebreak.ratings.leaderboard import rating_digits, short_group
 from tiebreak.report.charts import (
@@ -36,17 +47,6 @@ from tiebreak.report.charts import (
     weights_chart,
 )
 from tiebreak.report.data import CompareData, ReportData
-from tiebreak.report.markup import (
-    as_json,
-    clean,
-    element,
-    escape,
-    isolate,
-    name_html,
-    paragraph,
-    scrolling,
-    shorten,
-)
 
 MOST_ROWS = 1000
 _COLUMNS = [

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from tiebreak.data.markup import shorten
 from tiebreak.metrics import get_scorer, scorer_names
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.report.figures import (
@@ -21,7 +22,6 @@ from tiebreak.report.figures import (
     new_axes,
     tidy_axes,
 )
-from tiebreak.report.markup import shorten
 from tiebreak.selection.results import draw_grid, grid_values, varying_parameters
 
 if TYPE_CHECKING:

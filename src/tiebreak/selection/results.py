@@ -27,6 +27,7 @@ from sklearn.utils import _safe_indexing
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import readable_period
+from tiebreak.data.markup import results_html
 from tiebreak.metrics import (
     comparison_brier,
     comparison_error,
@@ -43,6 +44,7 @@ Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
 _HEADINGS = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier"}
 _HEADINGS["rps"] = "RPS"
+_SHOWN = 20  # combinations of a search; all are in its table
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,9 @@ class ForwardResult:
             table.add_row(*map(Text, row))
         return Group(*map(Text, self.heading()), table)
 
+    def _repr_html_(self) -> str:
+        return results_html(self.__rich__())
+
     def _cells(self) -> list[list[str]]:
         cells = []
         for row in self.table.iter_rows(named=True):
@@ -363,6 +368,25 @@ class TuneResult:
         return (
             f"TuneResult({chosen}: {self.scoring} {score}, best of {len(self.table)})"
         )
+
+    def __rich__(self) -> Group:
+        """Show the best combinations in the terminal."""
+        names = self.table.columns[: self.table.columns.index("converged")]
+        best = self.table.sort("place", maintain_order=True).head(_SHOWN)
+        more = len(self.table) - len(best)
+        table = Table(caption=f"and {more} more combinations" if more else None)
+        for name in names:
+            number = self.table[name].dtype.is_numeric()
+            table.add_column(Text(name), justify="right" if number else "left")
+        for *params, score, spread, place in best.select(names).iter_rows():
+            cells = ["–" if value is None else label_value(value) for value in params]
+            table.add_row(
+                *map(Text, cells), f"{score:.4f}", f"{spread:.4f}", f"{place}"
+            )
+        return Group(Text(repr(self)), table)
+
+    def _repr_html_(self) -> str:
+        return results_html(self.__rich__())
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the grid: scores over two parameters, or a curve over one.

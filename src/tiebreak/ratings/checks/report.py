@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak.data.columns import plain_values
+from tiebreak.data.markup import results_html
 from tiebreak.data.messages import list_rows
 
 Level = Literal["problem", "warning", "note"]
@@ -255,6 +256,9 @@ class PairsReport:
         color = "green" if self.ok else "red"
         title = Text(self._verdict(), style=f"bold {color}")
         return Panel(Group(title, "", *parts), title="check_pairs", title_align="left")
+
+    def _repr_html_(self) -> str:
+        return results_html(self.__rich__())
 
     def _verdict(self) -> str:
         n_problems = sum(finding.level == "problem" for finding in self.findings)

@@ -8,14 +8,19 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
-from tiebreak.report.markup import (
+from tiebreak.data.markup import (
     as_json,
     clean,
     element,
     escape,
     isolate,
     name_html,
+    results_html,
     shorten,
 )
 
@@ -75,3 +80,35 @@ def test_attributes_are_escaped_and_left_out():
 def test_a_long_name_is_whole_in_its_title():
     assert name_html("x" * 100).count("x") == 100 + 59
     assert "title" not in name_html("Ada")
+
+
+def shown(heading, cell, caption):
+    """Read the texts of a table in HTML back."""
+    table = Table(caption=caption)
+    table.add_column(Text(heading))
+    table.add_column("", justify="right")
+    table.add_row(Text(cell), "1")
+    written = results_html(Panel(Group("", Text("title", style="bold"), table)))
+    return ElementTree.fromstring(written.encode())
+
+
+def test_a_table_of_the_terminal_is_a_table_of_a_notebook():
+    page = shown("name", "Ada", "few")
+    assert [part.tag for part in page] == ["p", "table", "p"]
+    assert page.findtext("p/strong") == "title"
+    assert page.findtext("table/thead/tr/th") == "name"
+    assert [cell.text for cell in page.findall("table/tbody/tr/td")] == ["Ada", "1"]
+    assert page.findall(".//td")[1].get("style") == "text-align:right"
+    assert page.findall("p")[1].text == "few"
+
+
+@given(st.text(), st.text(), st.text(min_size=1))
+def test_texts_in_a_table_are_neither_markup_nor_directions(heading, cell, caption):
+    page = shown(heading, cell, caption)
+    turned = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    heading, cell = Text(heading).plain, Text(cell).plain  # without control codes
+    expected = [clean(text) for text in ("title", heading, "", cell, "1", caption)]
+    for mark in turned:
+        expected = [text.replace(mark, "\ufffd") for text in expected]
+    places = [".//strong", ".//th[1]", ".//th[2]", ".//td[1]", ".//td[2]", "p[2]"]
+    assert ["".join(page.find(at).itertext()) for at in places] == expected

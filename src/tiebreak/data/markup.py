@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text of other people inside HTML, SVG and JSON: always text, never markup.
 
-Names of items come from files of other people. Everything that the report shows goes
-through one of the functions of this module, and nothing else puts text into a page.
+Names of items come from files of other people. Everything that the report and notebooks
+show goes through one of the functions of this module, and nothing else puts text into a
+page.
 """
 
 from __future__ import annotations
@@ -11,6 +12,11 @@ import html
 import json
 import re
 from typing import Any
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
 # Characters that XML forbids, lone surrogates that UTF-8 cannot write, and the other
 # control characters, which have no picture.
@@ -90,3 +96,44 @@ def as_json(value: Any) -> str:
 def paragraph(text: str, class_: str | None = None) -> str:
     """Write a paragraph of text."""
     return element("p", escape(text), class_=class_)
+
+
+def results_html(*parts: Any) -> str:
+    """Show in a notebook what the terminal shows: rich texts, tables, and their groups.
+
+    ``_repr_html_`` of a result gives its ``__rich__()`` to this function.
+    """
+    return element("div", "".join(map(_part_html, parts)))
+
+
+def _part_html(part: Any) -> str:
+    if isinstance(part, Panel):
+        return _part_html(part.renderable)
+    if isinstance(part, Group):
+        return "".join(map(_part_html, part.renderables))
+    if not isinstance(part, Table):
+        return element("p", _text_html(part)) if str(part) else ""
+    align = [f"text-align:{column.justify}" for column in part.columns]
+    headings = [
+        element("th", _text_html(column.header), style=style)
+        for column, style in zip(part.columns, align, strict=True)
+    ]
+    rows = [
+        "".join(
+            element("td", _text_html(cell), style=style)
+            for cell, style in zip(cells, align, strict=True)
+        )
+        for cells in zip(*(column.cells for column in part.columns), strict=True)
+    ]
+    head = element("thead", element("tr", "".join(headings))) * part.show_header
+    body = element("tbody", "".join(element("tr", row) for row in rows))
+    caption = "" if part.caption is None else element("p", _text_html(part.caption))
+    return element("table", head + body) + caption
+
+
+def _text_html(text: Any) -> str:
+    """Write a text in its own direction, whose marks it cannot change from inside."""
+    plain = _DIRECTIONS.sub(_MARK, str(text))
+    written = escape(plain) if plain.isascii() else element("bdi", escape(plain))
+    bold = isinstance(text, Text) and "bold" in str(text.style)
+    return element("strong", written) if bold else written
