@@ -150,7 +150,7 @@ class Reading:
 
     def describe(self) -> str:
         """Say which columns are used, as options that choose this reading."""
-        return " ".join(f"{flag(role)} {column}" for role, column in self.roles.items())
+        return " ".join(flag(role, column) for role, column in self.roles.items())
 
 
 class Roles:
@@ -167,8 +167,8 @@ class Roles:
                 continue
             if column is None and find_column(name, table.skipped) is not None:
                 raise table.error(
-                    f"{flag(role)} names {name!r}, but that column holds lists, "
-                    "structures or bytes; expected text or numbers."
+                    f"{flag(role)} names {name!r}, but that column holds lists "
+                    "or bytes; expected text or numbers."
                 )
             if column is None:
                 raise table.error(

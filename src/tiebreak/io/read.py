@@ -9,7 +9,6 @@ item with itself, so that there is one answer for each.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, Sides, find_columns, find_reading
 from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
 from tiebreak.io.formats import FileFormat, detect_format
+from tiebreak.io.frames import is_path
 from tiebreak.io.grades import read_graded, read_long, read_svmlight, read_unnamed
 from tiebreak.io.items import (
     FeatureColumns,
@@ -41,20 +41,21 @@ _OTHERS = {
 
 
 def read_file(
-    path: str | os.PathLike[str],
+    source: Any,
     options: ReadOptions | None = None,
     *,
     wanted: Wanted | None = None,
 ) -> ReadResult:
-    """Read comparisons, grades or orders from a file, and say what was detected.
+    """Read comparisons, grades or orders, and say what was detected.
 
     CSV or TSV (also gzip), Parquet, Arrow, svmlight, PrefLib, or lines of item numbers;
     columns of tables are found by usual names, see `COLUMN_WORDS` and `SIDES`.
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    source : str, path or table
+        The file, or a table in memory: a data frame of pandas or polars, an Arrow
+        table, a Hugging Face dataset, a dict of columns or a list of dicts.
     options : ReadOptions, optional
         What the user says about it; everything else is detected.
     wanted : Wanted, optional
@@ -72,7 +73,9 @@ def read_file(
         If the file has more than one meaning.
     """
     options = ReadOptions() if options is None else options
-    path = Path(path)
+    if not is_path(source):
+        return _finish(_read_table(Table.of(source), options, wanted), options, wanted)
+    path = Path(source)
     detected = detect_format(path, options.format)
     if detected.is_table:
         result = _read_table(Table(path, detected), options, wanted)
@@ -127,6 +130,8 @@ def _read_table(
     else:
         result = read_graded(table, reading.roles, options, wanted)
     result.sentences[:0] = table.describe()
+    for said in (result.sentences, result.questions):
+        said[:] = map(table.worded, said)
     return result
 
 
@@ -135,7 +140,7 @@ _GRADES = ("grade", "rating")
 
 
 def read_unlabeled(
-    path: str | os.PathLike[str],
+    source: Any,
     options: ReadOptions | None = None,
     wanted: Wanted | None = None,
 ) -> ReadResult:
@@ -143,8 +148,8 @@ def read_unlabeled(
 
     Parameters
     ----------
-    path : str or path
-        The file: a table, or svmlight.
+    source : str, path or table
+        A table, in a file or in memory (see `read_file`), or a file of svmlight.
     options : ReadOptions, optional
         What the user says about it. With ``items``, features come from that table.
     wanted : Wanted, optional
@@ -163,7 +168,9 @@ def read_unlabeled(
         If more than two columns can be the two items.
     """
     options = ReadOptions() if options is None else options
-    path = Path(path)
+    if not is_path(source):
+        return _read_asked(Table.of(source), options, wanted)
+    path = Path(source)
     detected = detect_format(path, options.format)
     if detected.format == "svmlight" and wanted is not None and options.items is None:
         result = _read_other(path, detected, replace(options, kind=None), wanted)
@@ -176,7 +183,12 @@ def read_unlabeled(
             "be asked about; expected a table with two columns of names, such as left "
             "and right.",
         )
-    table = Table(path, detected)
+    return _read_asked(Table(path, detected), options, wanted)
+
+
+def _read_asked(
+    table: Table, options: ReadOptions, wanted: Wanted | None
+) -> ReadResult:
     roles = Roles(table, options)
     sides = _find_sides(roles)
     joined = options.items is not None

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -157,9 +159,27 @@ class ReadResult:
     orders: Orders | None = None
 
 
-def flag(role: str) -> str:
-    """Write the name of an option as the command line has it."""
-    return "--" + role.replace("_", "-")
+def flag(role: str, value: str | None = None) -> str:
+    """Write an option as the command line has it."""
+    name = "--" + role.replace("_", "-")
+    return name if value is None else f"{name} {shlex.quote(value)}"
+
+
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ('[^']*'|[^\s.,;:()]+))?")
+
+
+def in_python(text: str, columns: Sequence[str] = ()) -> str:
+    """Write the options in a message as arguments: ``--left a`` becomes left='a'."""
+
+    def argument(found: re.Match[str]) -> str:
+        name, value = found[1].replace("-", "_"), found[2]
+        if value is None:
+            return f"{name}="
+        if value in columns or value in _CHOICES.get(name, ()):
+            return f"{name}={value!r}"
+        return f"{name}={value}" if value.startswith("'") else f"{name}= {value}"
+
+    return _OPTION.sub(argument, text)
 
 
 class FileError(ValueError):

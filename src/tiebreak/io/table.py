@@ -31,11 +31,13 @@ from numpy.typing import NDArray
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, number_keys
 from tiebreak.io.formats import FileFormat, open_bytes
+from tiebreak.io.frames import as_frame
 from tiebreak.io.result import (
     FileError,
     NeedsAnswer,
     WriteError,
     first_of,
+    in_python,
     plural,
     shorten,
 )
@@ -46,7 +48,10 @@ _QUOTED = re.compile(rb'"[^"]*(?:""[^"]*)*"')
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _UNREADABLE_TYPES = (pl.Binary, pl.Object)
-_NAMES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "arrow": "Arrow"}
+MEMORY = "memory"  # the format of a table that is no file
+_NAMES = {
+    "csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "arrow": "Arrow", MEMORY: "Table",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +162,7 @@ class Columns:
     def restore_names(self, sentences: list[str], *columns: str) -> list[Text]:
         """Undo apostrophes before formulas, and blanks by which alone names differ."""
         texts = [self.text[column] for column in columns]
-        if self.table.is_parquet:
+        if self.table.is_typed:
             return texts
         names = dict.fromkeys(name for text in texts for name in text.values)
         new = {name: name[1:] if _GUARDED.match(name) else name for name in names}
@@ -177,32 +182,42 @@ class Columns:
 
 
 class Table:
-    """A file with named columns, checked for its form and not yet read."""
+    """Named columns of a file, or of a frame in memory, checked and not yet read."""
 
-    def __init__(self, path: Path, detected: FileFormat) -> None:
+    def __init__(
+        self, path: Path, detected: FileFormat, frame: pl.DataFrame | None = None
+    ) -> None:
         self.path = path
         self.detected = detected
-        # An Arrow file has columns with types too.
-        self.is_parquet = detected.format in ("parquet", "arrow")
-        # Columns of lists, structures or bytes; they are not among `columns`.
+        self.is_typed = detected.format not in ("csv", "tsv")
+        # Columns of lists or bytes; they are not among `columns`.
         self.skipped: list[str] = []
-        self._frame = self._scan_typed() if self.is_parquet else self._scan_csv()
+        if not self.is_typed:
+            self._frame = self._scan_csv()
+        else:
+            self._frame = self._find_typed(self._scan() if frame is None else frame)
         if len(self.columns) < 2:
             expected = "columns separated by a comma, a semicolon or a tab"
-            if self.is_parquet:
+            if self.is_typed:
                 expected = "two at least" + " that hold no lists" * bool(self.skipped)
             raise self.error(
-                f"the file has one column only ({shorten(self.columns[0])}); expected "
-                f"{expected}."
+                f"the {self._noun} has one column only ({shorten(self.columns[0])}); "
+                f"expected {expected}."
             )
         self._check_form()
         head = self._collect([self._col(c) for c in self.columns], _HEAD)
         self.head = self._without_blank(head)
         self.head.columns = self.columns
         if self.n_rows == 0:
-            raise self.error("the file has a header and no rows.")
+            raise self.error(f"the {self._noun} has a header and no rows.")
 
-    def _scan_typed(self) -> pl.LazyFrame:
+    @classmethod
+    def of(cls, source: Any) -> Table:
+        """Open a table that is in memory."""
+        frame = as_frame(source)
+        return cls(Path(type(source).__name__), FileFormat(MEMORY), frame)
+
+    def _scan(self) -> pl.LazyFrame:
         path = self.path.absolute()
         try:
             if self.detected.format == "parquet":
@@ -210,23 +225,46 @@ class Table:
             else:
                 # Which has no such switch, and takes brackets in a name for a pattern.
                 frame = pl.scan_ipc(glob.escape(str(path)))
-            schema = frame.collect_schema()
+            frame.collect_schema()
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).partition("\n")[0]
             raise self.error(
                 f"the {self.format_name} file is damaged or cut short ({reason}); get "
                 "it again, whole."
             ) from None
-        self._types = dict(schema)
-        self.skipped = [
-            name
-            for name, kind in schema.items()
-            if kind.is_nested() or kind in _UNREADABLE_TYPES
+        return frame
+
+    def _find_typed(self, frame: pl.LazyFrame | pl.DataFrame) -> pl.LazyFrame:
+        """Take the columns with a type, and the fields of structures as columns."""
+        frame = frame.lazy()
+        schema = frame.collect_schema()
+        frame = frame.rename({name: f"t{i}" for i, name in enumerate(schema)})
+        self._types = {}
+        chosen: dict[str, pl.Expr] = {}
+        waiting: list[tuple[str, pl.Expr, Any]] = [
+            (name, pl.col(f"t{i}"), kind)
+            for i, (name, kind) in enumerate(schema.items())
         ]
-        self.columns = [c for c in schema.names() if c not in set(self.skipped)]
+        while waiting:
+            name, value, kind = waiting.pop(0)
+            if isinstance(kind, pl.Struct):
+                # Fields by number, since polars reads some names as patterns.
+                numbers = [f"f{i}" for i in range(len(kind.fields))]
+                inner = value.struct.rename_fields(numbers)
+                fields = zip(kind.fields, numbers, strict=True)
+                waiting[:0] = [
+                    (f"{name}.{field.name}", inner.struct.field(number), field.dtype)
+                    for field, number in fields
+                ]
+            elif kind.is_nested() or kind in _UNREADABLE_TYPES or name in chosen:
+                self.skipped.append(name)
+            else:
+                chosen[name], self._types[name] = value, kind
+        self.columns = list(chosen)
         if not self.columns:
-            raise self.error("the file has no columns of text or numbers.")
-        return frame.rename(self._inner(schema.names()))
+            raise self.error(f"the {self._noun} has no columns of text or numbers.")
+        inner_names = self._inner(self.columns)
+        return frame.select([chosen[c].alias(inner_names[c]) for c in chosen])
 
     def _scan_csv(self) -> pl.LazyFrame:
         self.columns = self._header()
@@ -278,7 +316,7 @@ class Table:
         missing = [self._col(column).is_null().any() for column in self.columns]
         found = self._collect([pl.len().alias("number of rows"), *missing])
         self._n_records = int(found["number of rows"].item())
-        if not self.is_parquet and found[self._inner_names[self.columns[-1]]].item():
+        if not self.is_typed and found[self._inner_names[self.columns[-1]]].item():
             self._check_records()
 
     def _check_records(self) -> None:
@@ -313,12 +351,21 @@ class Table:
             )
 
     def error(self, reason: str) -> FileError:
-        """Return the error that this file cannot be read or understood."""
-        return FileError(self.path, reason)
+        """Return the error that this table cannot be read or understood."""
+        return FileError(self.path, self.worded(reason))
 
     def question(self, reason: str) -> NeedsAnswer:
-        """Return the error that this file has more than one meaning."""
-        return NeedsAnswer(self.path, reason)
+        """Return the error that this table has more than one meaning."""
+        return NeedsAnswer(self.path, self.worded(reason))
+
+    def worded(self, text: str) -> str:
+        """Write options as those who read a file, or pass a table, can give them."""
+        in_memory = self.detected.format == MEMORY
+        return in_python(text, getattr(self, "columns", ())) if in_memory else text
+
+    @property
+    def _noun(self) -> str:
+        return "table" if self.detected.format == MEMORY else "file"
 
     @property
     def format_name(self) -> str:
@@ -333,16 +380,17 @@ class Table:
     @cached_property
     def _blank(self) -> NDArray[np.int64]:
         """The numbers of the records that are blank lines, ascending."""
-        if self.is_parquet or not self.detected.blank:
+        if self.is_typed or not self.detected.blank:
             return np.empty(0, dtype=np.int64)
         records = enumerate(self._records(), start=-1)
         rows = [row for row, (_, record) in records if not record.strip()]
         return np.asarray(rows, dtype=np.int64)
 
     def places(self, rows: NDArray[np.int64]) -> list[str]:
-        """Name rows: the first is "line 2", below the header, or "row 1" in Parquet."""
-        if self.is_parquet:
-            return [f"row {row + 1}" for row in rows.tolist()]
+        """Name rows: the first is "line 2", or "row 1" in Parquet, 0 in memory."""
+        if self.is_typed:
+            first = 0 if self.detected.format == MEMORY else 1
+            return [f"row {row + first}" for row in rows.tolist()]
         records = rows + np.zeros(len(rows), dtype=np.int64)
         for blank in self._blank:
             records[records >= blank] += 1
@@ -378,7 +426,7 @@ class Table:
         if not self.skipped:
             return []
         listed = ", ".join(map(shorten, self.skipped))
-        return [f"Left out, because of lists, structures or bytes in them: {listed}."]
+        return [f"Left out, because of lists or bytes in them: {listed}."]
 
     def list_columns(self) -> str:
         """Say which columns there are."""
@@ -468,9 +516,9 @@ class Table:
             return frame.select(wanted).collect(engine="streaming")
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).partition("\n")[0]
-        if not self.is_parquet:
+        if not self.is_typed:
             self._check_records()
-        what = f"{self.format_name} file" if self.is_parquet else "table"
+        what = f"{self.format_name} file" if self.is_typed else "table"
         raise self.error(f"the {what} is damaged ({reason}).")
 
 
