@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from tiebreak import Pairs, check_pairs
 from tiebreak.data.comparison_graph import count_comparisons
-from tiebreak.ratings.checks.separation import (
+from tiebreak.models.covariates import (
     EndlessEffect,
     covariate_separation,
     describe_covariate_separation,

@@ -12,18 +12,18 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from tiebreak import BradleyTerry, Pairs
+from tiebreak.losses import comparison_covariance as module
+from tiebreak.losses.comparison_covariance import (
+    coefficient_covariance,
+    excess_covariance,
+)
 from tiebreak.ratings.strengths import distribution
-from tiebreak.ratings.strengths import inference as module
 from tiebreak.ratings.strengths.distribution import (
     Separation,
     StrengthDistribution,
     maximal_cliques,
 )
-from tiebreak.ratings.strengths.inference import (
-    coefficient_covariance,
-    excess_covariance,
-    side_scales,
-)
+from tiebreak.ratings.strengths.inference import side_scales
 
 
 def separation(strength, covariance, level=0.95, **options):

@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Check what models of items by name receive: results and row-aligned columns.
 
-Rows of weight 0 are absent. An advantage and a context count in favor of left.
+Rows of weight 0 are absent.
 """
 
 from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data import Pairs, as_items, as_pairs, check_comparisons
-from tiebreak.data.columns import as_column, factorize, plain_values, refuse_missing
+from tiebreak.data import Pairs, as_pairs, check_comparisons
+from tiebreak.data.columns import factorize, plain_values
 from tiebreak.data.comparison_graph import list_items
-from tiebreak.data.items import describe_non_finite
 from tiebreak.data.messages import list_rows
+from tiebreak.models.covariates import check_row_column
 
 Floats = NDArray[np.float64]
 
@@ -86,40 +85,6 @@ def check_results(
     return Results(pairs.names, pairs.left, pairs.right, outcome, weight, kept, n_rows)
 
 
-def check_row_column(
-    values: Any, name: str, n_rows: int, rows: str = "rows", instead: str = ""
-) -> NDArray[Any]:
-    """Check a column of one value per row, none of them missing."""
-    column = as_column(values, name)
-    if len(column) != n_rows:
-        raise ValueError(
-            f"{name} has {len(column)} values but there are {n_rows} {rows}; they must "
-            f"be as many{instead}."
-        )
-    refuse_missing(column, name)
-    return column
-
-
-def check_row_numbers(values: Any, name: str, n_rows: int) -> Floats:
-    """Check a finite number per row, or one number for all rows."""
-    if isinstance(values, Real):
-        values = np.full(n_rows, float(values))
-    column = check_row_column(values, name, n_rows, instead=", or one number for all")
-    if column.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must hold numbers, got {column.dtype} values, for example "
-            f"{plain_values(column[:1])[0]!r} at row 0."
-        )
-    numbers = column.astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        raise ValueError(
-            f"{name} must be finite, got {describe_non_finite(numbers[wrong[0]])} at "
-            f"{list_rows(wrong)}."
-        )
-    return numbers
-
-
 def check_row_periods(period: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Check a period per row: finite numbers, text or dates, in any order."""
     column = _sortable(check_row_column(period, "period", n_rows))
@@ -159,61 +124,6 @@ def find_item(items: NDArray[Any], name: Any, what: str = "") -> int:
         known = list_items(np.arange(len(items)), items)
         raise ValueError(f"{what}{name!r} is not among the items, which are {known}.")
     return int(found[0])
-
-
-def check_row_covariates(
-    advantage: ArrayLike | None, context: Any, n_rows: int
-) -> tuple[Floats, tuple[str, ...] | None]:
-    """Give advantage and context as columns, (n_rows, 0 to q + 1), and their names."""
-    columns, names = [], None
-    if advantage is not None:
-        columns.append(check_row_numbers(advantage, "advantage", n_rows)[:, None])
-    if context is not None:
-        if np.ndim(context) == 1:
-            columns.append(check_row_numbers(context, "context", n_rows)[:, None])
-        else:
-            table = as_items(context, name="context")
-            if table.n_items != n_rows:
-                raise ValueError(
-                    f"context has {table.n_items} rows but there are {n_rows} "
-                    "comparisons; they must be as many."
-                )
-            columns.append(table.dense())
-            names = table.feature_names
-    if not columns:
-        return np.empty((n_rows, 0)), None
-    return np.concatenate(columns, axis=1), names
-
-
-def favor_of_left(
-    advantage: ArrayLike | None,
-    advantage_coef: float | None,
-    context: Any,
-    context_coef: Floats | None,
-    n_rows: int,
-) -> Floats:
-    """Sum what advantage and context add to left's strength, shape (n_rows,)."""
-    for name, given, coef in (
-        ("advantage", advantage, advantage_coef),
-        ("context", context, context_coef),
-    ):
-        if given is not None and coef is None:
-            raise ValueError(
-                f"The model was fitted without {name}, so it does not know what {name} "
-                "does; fit with it, or leave it out here."
-            )
-    favor = np.zeros(n_rows)
-    if advantage_coef is not None and advantage is not None:
-        favor += advantage_coef * check_row_numbers(advantage, "advantage", n_rows)
-    if context_coef is not None and context is not None:
-        columns, _ = check_row_covariates(None, context, n_rows)
-        if columns.shape[1] != len(context_coef):
-            raise ValueError(
-                f"context has {columns.shape[1]} column(s), but the model was fitted "
-                f"with {len(context_coef)}."
-            )
-        favor += columns @ context_coef
-    return favor
 
 
 def check_rater(rater: ArrayLike | None, n_rows: int) -> NDArray[np.int64] | None:

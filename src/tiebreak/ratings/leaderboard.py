@@ -29,14 +29,14 @@ from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.metrics.inputs import positive_integer
-from tiebreak.ratings.inputs import check_results, check_row_column, find_item
+from tiebreak.models.covariates import check_level, check_row_column
+from tiebreak.ratings.inputs import check_results, find_item
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
     LARGEST_COVARIANCE,
-    check_level,
 )
 from tiebreak.ratings.strengths.testing import count_votes
 

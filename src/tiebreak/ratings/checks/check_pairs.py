@@ -36,6 +36,11 @@ from tiebreak.data.comparison_graph import (
     ComparisonGraph,
     count_comparisons,
 )
+from tiebreak.models.covariates import (
+    check_row_column,
+    check_row_numbers,
+    covariate_separation,
+)
 from tiebreak.ratings.checks.likelihood_tests import check_position, check_strengths
 from tiebreak.ratings.checks.report import (
     MOST_ITEMS,
@@ -49,8 +54,6 @@ from tiebreak.ratings.checks.report import (
     StrengthFacts,
     find_all,
 )
-from tiebreak.ratings.checks.separation import covariate_separation
-from tiebreak.ratings.inputs import check_row_column, check_row_numbers
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry, has_decided_cycle
 
 Floats = NDArray[np.float64]

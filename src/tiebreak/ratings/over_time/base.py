@@ -46,7 +46,8 @@ from tiebreak.models.base import (
     outcome_scores,
     to_outcomes,
 )
-from tiebreak.ratings.inputs import check_row_numbers, named_pairs
+from tiebreak.models.covariates import check_row_numbers
+from tiebreak.ratings.inputs import named_pairs
 from tiebreak.ratings.over_time.games import (
     Games,
     append,

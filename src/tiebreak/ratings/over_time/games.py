@@ -26,7 +26,8 @@ from tiebreak.data import Pairs, check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
 from tiebreak.data.messages import list_rows
 from tiebreak.metrics.inputs import outcome_vector
-from tiebreak.ratings.inputs import check_rater, check_row_numbers, check_row_periods
+from tiebreak.models.covariates import check_row_numbers
+from tiebreak.ratings.inputs import check_rater, check_row_periods
 
 Floats = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_com
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Pairs, as_pairs, is_pairs
+from tiebreak.data import Pairs, as_pairs
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
     ComparisonGraph,
@@ -44,26 +44,27 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.models.base import OUTCOMES, accuracy, outcome_scores, to_outcomes
-from tiebreak.ratings.checks.separation import (
-    covariate_separation,
-    describe_covariate_separation,
+from tiebreak.losses.comparison_covariance import (
+    coefficient_covariance,
+    score_covariance,
 )
-from tiebreak.ratings.inputs import (
-    check_rater,
-    check_results,
+from tiebreak.models.base import OUTCOMES
+from tiebreak.models.covariates import (
+    CovariateMixin,
+    check_level,
     check_row_covariates,
-    favor_of_left,
+    coefficient_table,
+    effect_names,
+    refuse_empty,
+    refuse_endless,
 )
+from tiebreak.ratings.inputs import check_rater, check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
     StrengthModel,
     bootstrap_coefficients,
-    check_level,
-    coefficient_covariance,
-    score_covariance,
 )
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.ratings.strengths.recency import recency_weights
@@ -71,7 +72,6 @@ from tiebreak.ratings.strengths.testing import (
     TINY_PENALTY,
     GoodnessOfFit,
     Likelihood,
-    coefficient_table,
     goodness_of_fit,
 )
 from tiebreak.solvers import minimize_newton
@@ -85,7 +85,7 @@ _WEAK = 0.005
 _LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
 
 
-class BradleyTerry(StrengthModel):
+class BradleyTerry(CovariateMixin, StrengthModel):
     r"""Strengths of items from who-beat-whom, ties included.
 
     With d = θ_right - θ_left - γ h - zᵀβ for a comparison with advantage h and context
@@ -253,10 +253,10 @@ class BradleyTerry(StrengthModel):
         )
         _check_existence(counts, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
-            effects = ["advantage"] * (advantage is not None)
-            unnamed = range(covariates.shape[1] - len(effects))
-            effects += context_names or [f"context column {j}" for j in unnamed]
-            _check_covariates(counts, len(results.names), self.alpha == 0, effects)
+            q, given = covariates.shape[1], advantage is not None
+            effects = effect_names(given, q, context_names)
+            n_items, free = len(results.names), self.alpha == 0
+            refuse_endless(counts, n_items, not free, effects, _EFFECT_REMEDY)
         self._forget()
         self.classes_ = OUTCOMES.copy()
         self.items_ = results.names
@@ -302,11 +302,7 @@ class BradleyTerry(StrengthModel):
         self.strength_ = x[:n] - x[:n].mean()
         self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))
         self.threshold_ = float(self._link.threshold(t))
-        coefficients = x[n:]
-        if has_advantage:
-            self.advantage_, coefficients = float(coefficients[0]), coefficients[1:]
-        if len(coefficients):
-            self.context_coef_ = coefficients
+        self.__dict__.update(self._effects_learned(x[n:], has_advantage))
         if not self.converged_:
             warn_user(
                 f"BradleyTerry did not converge in {self.n_iter_} steps: the relative "
@@ -383,136 +379,11 @@ class BradleyTerry(StrengthModel):
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self.ties_.any() else []
-        advantage = np.atleast_1d(getattr(self, "advantage_", []))
-        context = getattr(self, "context_coef_", [])
-        return np.concatenate([self.strength_, advantage, context, tie])
+        return np.concatenate([self.strength_, self._effects_found(), tie])
 
     @property
     def _link(self) -> OutcomeLink:
         return LINKS[_LINK_OF[getattr(self, "tie_model_", self.ties)]]
-
-    @property
-    def _tie(self) -> float:
-        """The tie parameter as the link has it."""
-        return self._link.from_parameter(self.tie_)
-
-    def difference(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> Floats:
-        """Difference of strengths, right minus left, minus what favors left.
-
-        Parameters
-        ----------
-        X : Pairs
-            Comparisons of items by name.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`. None: neutral ground, 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        d = super().difference(X)
-        if advantage is None and context is None:
-            return d
-        gamma = getattr(self, "advantage_", None)
-        beta = getattr(self, "context_coef_", None)
-        return d - favor_of_left(advantage, gamma, context, beta, len(d))
-
-    def decision_function(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> Floats:
-        """Scores of left, tie and right for comparisons, or strengths of items.
-
-        With d as in `difference` and τ = ``threshold_`` the columns are -d - τ,
-        ``τ - |d|`` and d - τ. The largest is that of `predict`.
-
-        Parameters
-        ----------
-        X, advantage, context
-            As in `predict`.
-
-        Returns
-        -------
-        ndarray of shape (n, 3), or (n,) for items
-        """
-        if advantage is None and context is None:
-            return super().decision_function(X)
-        d = self.difference(as_pairs(X), advantage=advantage, context=context)
-        return outcome_scores(d, self.threshold_)
-
-    def predict_proba(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> Floats:
-        """Probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X, advantage, context
-            As in `difference`.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-        """
-        d = self.difference(X, advantage=advantage, context=context)
-        if np.isposinf(self.tie_):
-            return np.tile([0.0, 1.0, 0.0], (len(d), 1))
-        return self._link.probabilities(d, self._tie)
-
-    def predict(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[Any]:
-        """Most probable outcomes of comparisons, or strengths of items.
-
-        Parameters
-        ----------
-        X : Pairs, or array-like of names
-            Comparisons, or items.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`, for comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        if advantage is None and context is None:
-            return super().predict(X)
-        d = self.difference(as_pairs(X), advantage=advantage, context=context)
-        return to_outcomes(d, self.threshold_)
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        advantage: ArrayLike | None = None,
-        context: Any = None,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
-
-        Parameters
-        ----------
-        X, y
-            Pairs and outcomes, Orders, or names of items and their grades.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`, for comparisons.
-        qid, sample_weight : array-like of shape (n,), optional
-            Groups of graded items, and weights of the rows.
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        plain = advantage is None and context is None
-        if plain or y is None or not is_pairs(X):
-            return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        found = self.predict(X, advantage=advantage, context=context)
-        return accuracy(y, found, sample_weight)
 
     def predict_interval(
         self,
@@ -549,12 +420,7 @@ class BradleyTerry(StrengthModel):
         left, right = np.vectorize(place.get, otypes=[np.int64])(names)
         known = self.distribution().differences(left, right)
         ends = [d + known.quantile(share) - known.mean for share in (tail, 1.0 - tail)]
-        at = [self._link.probabilities(end, self._tie) for end in ends]
-        found = np.stack([np.minimum(*at), np.maximum(*at)], axis=2)
-        # A tie is most probable between equals: the largest lies inside, not at an end.
-        equal = self._link.probabilities(np.zeros(1), self._tie)[0, 1]
-        found[(ends[0] < 0) & (ends[1] > 0), 1, 1] = equal
-        return found
+        return self._outcome_intervals(*ends)
 
     def likelihood(self) -> Likelihood:
         """The largest likelihood of the data under this model, without a penalty.
@@ -589,12 +455,7 @@ class BradleyTerry(StrengthModel):
         """
         found = self._coefficient_distribution(None)
         n = len(self.items_)
-        names = ["advantage"] if hasattr(self, "advantage_") else []
-        if hasattr(self, "context_coef_"):
-            given = getattr(self, "context_names_", None)
-            count = range(len(self.context_coef_))
-            names += list(given) if given else [f"context {j}" for j in count]
-        names += ["tie"] if self.ties_.any() else []
+        names = self._effect_names() + (["tie"] if self.ties_.any() else [])
         return coefficient_table(names, found.mean[n:], found.errors()[n:])
 
     def goodness_of_fit(self) -> GoodnessOfFit:
@@ -728,6 +589,12 @@ _REMEDY = (
 )
 
 
+_EFFECT_REMEDY = (
+    "add comparisons, or set alpha to 'auto', whose weak prior on effects keeps them "
+    "finite."
+)
+
+
 def _check_existence(
     counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float | str
 ) -> None:
@@ -739,12 +606,7 @@ def _check_existence(
             "place for them. Choose ties='davidson' or 'rao-kupper', or leave the ties "
             "out."
         )
-    empty = np.flatnonzero(~counts.covariates.any(axis=0))
-    if len(empty):
-        raise ValueError(
-            f"Column(s) {empty.tolist()} of advantage and context are 0 in every row, "
-            "so their effect cannot be learned; leave them out."
-        )
+    refuse_empty(counts)
     if n_ties == total:
         return
     pairs = Pairs._of(None, np.tile(counts.left, 3), np.tile(counts.right, 3), names)
@@ -755,19 +617,6 @@ def _check_existence(
         raise ValueError(
             "The decided comparisons contradict each other nowhere: strengths and the "
             f"tie parameter could grow together without end. {_REMEDY}"
-        )
-
-
-def _check_covariates(
-    counts: ComparisonCounts, n_items: int, free: bool, effects: list[str]
-) -> None:
-    """Refuse covariates whose effect would grow without end, or fits any value."""
-    found = covariate_separation(counts, n_items, penalized=not free)
-    if found:
-        raise ValueError(
-            f"{' '.join(describe_covariate_separation(found, effects))} Leave it out, "
-            "add comparisons, or set alpha to 'auto', whose weak prior on effects "
-            "keeps them finite."
         )
 
 

@@ -1,19 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""How certain strengths are: covariances, posterior and bootstrap.
 
-*Covariance.* H is the Hessian of the objective at its minimum, I that of the
-log-likelihood alone, and M = Σ n s sᵀ, a sum over comparisons of squared scores s
-(gradients of one comparison's loss); with R raters M = R/(R-1) Σ_r s_r s_rᵀ, s_r the
-sum over the comparisons of rater r. Weights are counts: weight 2 is two comparisons.
-
-* Without a penalty H = I, and the covariance is the sandwich H⁻¹ M H⁻¹, right also
-  when probabilities are not quite those of the model, or (with raters) when votes of
-  one rater depend on each other.
-* With a penalty it is that of the posterior, H⁻¹, and what M has in excess of I comes
-  on top: H⁻¹ + H⁻¹ (M - I)₊ H⁻¹, with (·)₊ the positive part in the metric of H. The
-  sandwich alone would measure how surprised the model was: an item with nothing but
-  expected results would seem to be known exactly. A learned penalty is averaged over;
-  the strengths then have a mixture of normal distributions (`prior.py`).
+*Covariance.* Sandwich or posterior, as in :mod:`tiebreak.losses.comparison_covariance`.
+A learned penalty is averaged over; the strengths then have a mixture of normal
+distributions (`prior.py`).
 
 What was estimated from R raters has R - 1 degrees of freedom. A contrast with variance
 e from them and v in all has (R - 1) (v/e)² (Satterthwaite), so t_{R-1} without a
@@ -41,9 +31,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data.threads import in_threads, one_blas_thread
-from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
+from tiebreak.data.threads import in_threads
+from tiebreak.losses import ComparisonObjective
+from tiebreak.losses.comparison_covariance import (
+    coefficient_covariance,
+    excess_covariance,
+)
 from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.models.covariates import check_level
 from tiebreak.ratings.inputs import find_item
 from tiebreak.ratings.strengths.distribution import (
     Separation,
@@ -56,66 +51,8 @@ from tiebreak.solvers.newton import DENSE_LIMIT
 KINDS = ("model", "sandwich", "cluster")
 FEWEST_RATERS = 3  # with fewer, the votes themselves say how certain strengths are
 
-_SPARSE = 0.1
-_BLOCK = 256
-_RATERS = 4096  # at a time
-
 Array = NDArray[np.float64]
 
-
-def coefficient_covariance(
-    objective: Any,
-    x: Array,
-    kind: str,
-    by_rater: sp.csr_array | None = None,
-) -> Array:
-    """Covariance matrix of all coefficients, the tie parameter (if free) last."""
-    objective.expand(x)
-    with one_blas_thread():  # see data.threads: more only wait
-        inverse = _inverse(la.cholesky(objective.hessian(), lower=True))
-    if kind == "model":
-        return inverse
-    meat = score_covariance(objective, x, by_rater if kind == "cluster" else None)
-    if np.count_nonzero(meat) < _SPARSE * meat.size:
-        # So it is with many items, of which few have met each other.
-        meat = sp.csr_array(meat)
-    return _symmetric(inverse, meat @ inverse)
-
-
-def score_covariance(
-    objective: ComparisonObjective, x: Array, by_rater: sp.csr_array | None
-) -> Array:
-    """M: the summed squares of the scores of comparisons, or of raters."""
-    beta, t = objective.split(x)
-    scores = objective.link.scores(objective.design.apply(beta), t)
-    free_tie = objective.tie is None
-    if by_rater is None:
-        return _independent(objective.design, objective.counts, *scores, free_tie)
-    return _clustered(objective.design, by_rater, *scores, free_tie)
-
-
-def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
-    """H⁻¹ (M - I)₊ H⁻¹ with I = H - diag(penalty), (·)₊ in the metric of H."""
-    with one_blas_thread():
-        factor = la.cholesky(hessian, lower=True)
-        surplus = meat - hessian
-        surplus[np.diag_indices_from(surplus)] += penalty
-        if len(hessian) > _LARGEST_EIGEN:
-            # One factor for all directions instead: the mean excess, if there is one.
-            inverse = _inverse(factor)
-            information = meat - surplus
-            ratio = np.vdot(inverse, surplus) / np.vdot(inverse, information)
-            return max(float(ratio), 0.0) * _symmetric(inverse, information @ inverse)
-        half = la.solve_triangular(factor, surplus, lower=True)
-        whole = la.solve_triangular(factor, half.T, lower=True)
-        values, vectors = la.eigh(0.5 * (whole + whole.T))
-        kept = values > 0.0
-        root = vectors[:, kept] * np.sqrt(values[kept])
-        root = la.solve_triangular(factor, root, lower=True, trans=1)
-        return root @ root.T
-
-
-_LARGEST_EIGEN = 1000
 
 # A strength whose standard error is less has a distribution that is nearly symmetric:
 # its skewness is below its standard error, so ends move by less than a tenth of it.
@@ -165,79 +102,6 @@ def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
             z = min(max(new, 0.1 * z), 4.0 * z)
         h = height(z)
     return z
-
-
-def _inverse(factor: Array) -> Array:
-    """Invert a matrix from its Cholesky factor, zero above the diagonal."""
-    half, _ = la.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    half += np.tril(half, -1).T
-    return half
-
-
-def _symmetric(a: Array, b: Array) -> Array:
-    """Multiply two matrices whose product is symmetric, by half of the work."""
-    n = len(a)
-    out = np.empty((n, n))
-
-    def fill(start: int) -> None:
-        rows = slice(start, start + _BLOCK)
-        out[rows, : start + _BLOCK] = a[rows] @ b[:, : start + _BLOCK]
-        out[:start, rows] = out[rows, :start].T
-
-    in_threads(fill, range(0, n, _BLOCK)[::-1])  # the longest first
-    return out
-
-
-def _independent(
-    design: Design, counts: Array, in_d: Array, in_t: Array, free_tie: bool
-) -> Array:
-    """Σ n s sᵀ over cells and outcomes, of the structure of the Hessian."""
-    in_beta = design.gram((counts * in_d**2).sum(axis=1))
-    if not free_tie:
-        return in_beta
-    cross = design.back((counts * in_d * in_t).sum(axis=1))
-    in_tie = np.array([[(counts * in_t**2).sum()]])
-    return np.block([[in_beta, cross[:, None]], [cross[None, :], in_tie]])
-
-
-def _clustered(
-    design: Design, by_rater: sp.csr_array, in_d: Array, in_t: Array, free_tie: bool
-) -> Array:
-    """R/(R-1) Σ s_r s_rᵀ over raters."""
-    n_raters = by_rater.shape[0]
-    n = design.n_coef + free_tie
-    # From counts to scores in one step: few of all cells are those of one rater.
-    step = _by_outcome(in_d) @ _matrix(design, len(in_d))
-    if free_tie:
-        step = sp.hstack([step, sp.csr_array(in_t.reshape(-1, 1))], format="csr")
-    meat = np.zeros((n, n))
-    for start in range(0, n_raters, _RATERS):
-        scores = by_rater[start : start + _RATERS] @ step
-        if scores.nnz < _SPARSE * _RATERS * n:
-            meat += (scores.T @ scores).toarray()
-        else:
-            dense = scores.toarray()
-            meat += dense.T @ dense
-    return meat * (n_raters / (n_raters - 1))
-
-
-def _matrix(design: Design, m: int) -> sp.csr_array:
-    """Give the matrix of a design with m rows, sparse where it is of items."""
-    if isinstance(design, JointDesign):
-        return sp.hstack([_matrix(part, m) for part in design.parts], format="csr")
-    if not isinstance(design, ItemDesign):
-        return sp.csr_array(design.weighted(np.ones(m)))
-    rows, ones = np.arange(m), np.ones(m)
-    signs = np.concatenate([ones, -ones])
-    places = np.tile(rows, 2), np.concatenate([design.right, design.left])
-    return sp.csr_array((signs, places), shape=(m, design.n_coef))
-
-
-def _by_outcome(in_d: Array) -> sp.csr_array:
-    """Give the matrix of shape (3 m, m) that sums outcomes of a cell with scores."""
-    m = len(in_d)
-    places = np.repeat(np.arange(m), 3), np.arange(3 * m + 1)
-    return sp.csr_array((in_d.ravel(), *places), shape=(3 * m, m))
 
 
 _CHUNK = 25  # resamples per random generator, whatever the number of threads
@@ -528,11 +392,3 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         groups = self._separation(level, kind).groups() or []
         return [self.items_[group] for group in groups]
-
-
-def check_level(level: float) -> None:
-    """Refuse a confidence that is not strictly between 0 and 1."""
-    if not isinstance(level, Real) or isinstance(level, bool) or not 0 < level < 1:
-        raise ValueError(
-            f"level must be a number between 0 and 1, such as 0.95; got {level!r}."
-        )

@@ -21,7 +21,8 @@ from sklearn.base import clone
 
 from tiebreak.data import Pairs
 from tiebreak.data.columns import plain_values
-from tiebreak.ratings.inputs import Results, check_row_column, check_row_periods
+from tiebreak.models.covariates import check_row_column
+from tiebreak.ratings.inputs import Results, check_row_periods
 
 Floats = NDArray[np.float64]
 

@@ -160,17 +160,6 @@ def goodness_of_fit(
     return GoodnessOfFit(statistic, df, p_value, small, table)
 
 
-def coefficient_table(
-    names: list[str], estimate: Floats, error: Floats
-) -> pl.DataFrame:
-    """Give estimates with standard errors and two-sided p-values of no effect."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = estimate / error
-    columns = {"estimate": estimate, "standard_error": error, "z": z}
-    columns |= {"p_value": 2.0 * norm.sf(np.abs(z))}
-    return pl.DataFrame({"coefficient": names} | columns)
-
-
 def votes_needed(
     points: ArrayLike,
     ties: float = 0.0,

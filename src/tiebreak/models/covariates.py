@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Covariates of comparisons: an advantage and a context, both in favor of left.
+
+The difference of utilities of a comparison with advantage h and context z is
+d = r(right) - r(left) - γ h - zᵀβ, and γ and β are learned without a penalty.
+
+*When effects exist.* The likelihood has no maximum if coefficients can grow along a
+direction (δθ, δβ, δt) that no comparison contradicts. With
+δd = δθ_right - δθ_left - zᵀδβ, a win of right asks for δd ≥ 2 δt, a win of left for
+-δd ≥ 2 δt, and a tie for \|δd\| ≤ 2 δt, δt ≥ 0; without ties δt = 0. Directions along
+which no probability changes count too: then any value of β fits as well. Linear
+programs on the counts decide exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import as_items, as_pairs, is_pairs
+from tiebreak.data.columns import as_column, plain_values, refuse_missing
+from tiebreak.data.comparison_graph import ComparisonCounts
+from tiebreak.data.items import describe_non_finite
+from tiebreak.data.messages import list_rows
+from tiebreak.losses import OutcomeLink
+from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores, to_outcomes
+from tiebreak.solvers.linear_program import LinearProgram
+
+Floats = NDArray[np.float64]
+
+
+def check_row_column(
+    values: Any, name: str, n_rows: int, rows: str = "rows", instead: str = ""
+) -> NDArray[Any]:
+    """Check a column of one value per row, none of them missing."""
+    column = as_column(values, name)
+    if len(column) != n_rows:
+        raise ValueError(
+            f"{name} has {len(column)} values but there are {n_rows} {rows}; they must "
+            f"be as many{instead}."
+        )
+    refuse_missing(column, name)
+    return column
+
+
+def check_row_numbers(values: Any, name: str, n_rows: int) -> Floats:
+    """Check a finite number per row, or one number for all rows."""
+    if isinstance(values, Real):
+        values = np.full(n_rows, float(values))
+    column = check_row_column(values, name, n_rows, instead=", or one number for all")
+    if column.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must hold numbers, got {column.dtype} values, for example "
+            f"{plain_values(column[:1])[0]!r} at row 0."
+        )
+    numbers = column.astype(np.float64)
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise ValueError(
+            f"{name} must be finite, got {describe_non_finite(numbers[wrong[0]])} at "
+            f"{list_rows(wrong)}."
+        )
+    return numbers
+
+
+def check_row_covariates(
+    advantage: ArrayLike | None, context: Any, n_rows: int
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Give advantage and context as columns, (n_rows, 0 to q + 1), and their names."""
+    columns, names = [], None
+    if advantage is not None:
+        columns.append(check_row_numbers(advantage, "advantage", n_rows)[:, None])
+    if context is not None:
+        if np.ndim(context) == 1:
+            columns.append(check_row_numbers(context, "context", n_rows)[:, None])
+        else:
+            table = as_items(context, name="context")
+            if table.n_items != n_rows:
+                raise ValueError(
+                    f"context has {table.n_items} rows but there are {n_rows} "
+                    "comparisons; they must be as many."
+                )
+            columns.append(table.dense())
+            names = table.feature_names
+    if not columns:
+        return np.empty((n_rows, 0)), None
+    return np.concatenate(columns, axis=1), names
+
+
+def effect_names(
+    has_advantage: bool, n_effects: int, context_names: Sequence[str] | None
+) -> list[str]:
+    """Name the effects of covariates, the advantage first."""
+    names = ["advantage"] if has_advantage else []
+    unnamed = range(n_effects - len(names))
+    return names + list(context_names or [f"context {j}" for j in unnamed])
+
+
+class CovariateMixin(UtilityMixin):
+    """Predictions of a comparer with an advantage and a context, given or not.
+
+    A subclass has ``_link`` and ``tie_``; its fit sets ``advantage_``,
+    ``context_coef_`` and ``context_names_`` where there are such.
+    """
+
+    advantage_: float
+    context_coef_: Floats
+    context_names_: tuple[str, ...]
+    tie_: float
+
+    __metadata_request__score: ClassVar = dict.fromkeys(
+        ("qid", "advantage", "context"), True
+    )
+
+    @property
+    def _link(self) -> OutcomeLink:
+        raise NotImplementedError
+
+    @property
+    def _tie(self) -> float:
+        """The tie parameter as the link has it."""
+        return self._link.from_parameter(self.tie_)
+
+    def _effects_learned(self, effects: Floats, has_advantage: bool) -> dict[str, Any]:
+        """Fitted attributes for the effects of covariates, the advantage first."""
+        found: dict[str, Any] = {}
+        if has_advantage:
+            found["advantage_"], effects = float(effects[0]), effects[1:]
+        return found | ({"context_coef_": effects} if len(effects) else {})
+
+    def _effect_names(self) -> list[str]:
+        has_advantage = hasattr(self, "advantage_")
+        n_effects = has_advantage + len(getattr(self, "context_coef_", ()))
+        given = getattr(self, "context_names_", None)
+        return effect_names(has_advantage, n_effects, given)
+
+    def difference(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> Floats:
+        """Difference of utilities, right minus left, minus what favors left.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons, without their outcomes.
+        advantage, context : array-like of shape (n,) and (n, q), optional
+            As in `fit`. None: neutral ground, 0.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        d = super().difference(X)
+        if advantage is None and context is None:
+            return d
+        return d - self._covariates(advantage, context, len(d)) @ self._effects_found()
+
+    def _covariates(self, advantage: Any, context: Any, n_rows: int) -> Floats:
+        """Covariates of rows as in `fit`, 0 where none are given; (n_rows, q)."""
+        parts = []
+        for name, fitted, given in (
+            ("advantage", "advantage_", (advantage, None)),
+            ("context", "context_coef_", (None, context)),
+        ):
+            columns, _ = check_row_covariates(*given, n_rows)
+            wanted = np.size(getattr(self, fitted, []))
+            if columns.shape[1] and not wanted:
+                raise ValueError(
+                    f"The model was fitted without {name}, so it does not know what "
+                    f"{name} does; fit with it, or leave it out here."
+                )
+            if columns.shape[1] not in (0, wanted):
+                raise ValueError(
+                    f"{name} has {columns.shape[1]} column(s), but the model was "
+                    f"fitted with {wanted}."
+                )
+            parts.append(columns if columns.shape[1] else np.zeros((n_rows, wanted)))
+        return np.concatenate(parts, axis=1)
+
+    def _effects_found(self) -> Floats:
+        advantage = np.atleast_1d(getattr(self, "advantage_", []))
+        return np.concatenate([advantage, getattr(self, "context_coef_", [])])
+
+    def decision_function(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> Floats:
+        """Scores of left, tie and right for comparisons, or utilities of items.
+
+        With d as in `difference` and τ = ``threshold_`` the columns are -d - τ,
+        ``τ - |d|`` and d - τ. The largest is that of `predict`.
+
+        Parameters
+        ----------
+        X, advantage, context
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3), or (n,) for items
+        """
+        if advantage is None and context is None:
+            return super().decision_function(X)
+        d = self.difference(as_pairs(X), advantage=advantage, context=context)
+        return outcome_scores(d, self.threshold_)
+
+    def predict_proba(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> Floats:
+        """Probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X, advantage, context
+            As in `difference`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right, as ``classes_``; rows sum to 1.
+        """
+        d = self.difference(X, advantage=advantage, context=context)
+        return self._link.probabilities(d, self._tie)
+
+    def predict_log_proba(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> Floats:
+        """Logarithms of the probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X, advantage, context
+            As in `difference`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right; -inf where the probability is 0.
+        """
+        d = self.difference(X, advantage=advantage, context=context)
+        return self._link.log_probabilities(d, self._tie)
+
+    def predict(
+        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> NDArray[Any]:
+        """Most probable outcomes of comparisons, or utilities of items.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features) or items
+            Dispatch is by type: Pairs and 3-D arrays are comparisons.
+        advantage, context : array-like of shape (n,) and (n, q), optional
+            As in `fit`, for comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if advantage is None and context is None:
+            return super().predict(X)
+        d = self.difference(as_pairs(X), advantage=advantage, context=context)
+        return to_outcomes(d, self.threshold_)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        advantage: ArrayLike | None = None,
+        context: Any = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Accuracy on comparisons; 1 - swapped-pair fraction on graded items.
+
+        Parameters
+        ----------
+        X, y
+            Comparisons and outcomes, Orders, or items and their grades.
+        advantage, context : array-like of shape (n,) and (n, q), optional
+            As in `fit`, for comparisons.
+        qid, sample_weight : array-like of shape (n,), optional
+            Groups of graded items, and weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        plain = advantage is None and context is None
+        if plain or y is None or not is_pairs(X):
+            return super().score(X, y, qid=qid, sample_weight=sample_weight)
+        found = self.predict(X, advantage=advantage, context=context)
+        return accuracy(y, found, sample_weight)
+
+    def _outcome_intervals(self, low: Floats, high: Floats) -> Floats:
+        """Intervals of the probabilities for intervals of differences, (n, 3, 2)."""
+        at = [self._link.probabilities(end, self._tie) for end in (low, high)]
+        found = np.stack([np.minimum(*at), np.maximum(*at)], axis=2)
+        # A tie is most probable between equals: the largest lies inside, not at an end.
+        equal = self._link.probabilities(np.zeros(1), self._tie)[0, 1]
+        found[(low < 0) & (high > 0), 1, 1] = equal
+        return found
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence that is not strictly between 0 and 1."""
+    if not isinstance(level, Real) or isinstance(level, bool) or not 0 < level < 1:
+        raise ValueError(
+            f"level must be a number between 0 and 1, such as 0.95; got {level!r}."
+        )
+
+
+def refuse_empty(counts: ComparisonCounts) -> None:
+    """Refuse covariates that are 0 everywhere."""
+    empty = np.flatnonzero(~counts.covariates.any(axis=0))
+    if len(empty):
+        raise ValueError(
+            f"Column(s) {empty.tolist()} of advantage and context are 0 in every row, "
+            "so their effect cannot be learned; leave them out."
+        )
+
+
+def refuse_endless(
+    counts: ComparisonCounts, n_items: int, penalized: bool, names: list[str], more: str
+) -> None:
+    """Refuse covariates whose effect would grow without end, or fits any value."""
+    if found := covariate_separation(counts, n_items, penalized=penalized):
+        sentences = " ".join(describe_covariate_separation(found, names))
+        raise ValueError(f"{sentences} Leave it out, {more}")
+
+
+_ROUNDING = 1e-6
+
+
+class EndlessEffect(NamedTuple):
+    """A covariate whose effect has no finite estimate."""
+
+    column: int  # of the covariates
+    sign: int  # towards which infinity it grows: +1, -1; 0: any value fits
+
+
+def covariate_separation(
+    counts: ComparisonCounts, n_items: int, *, penalized: bool = False
+) -> tuple[EndlessEffect, ...]:
+    """List the covariates without a finite effect; strengths are free, or penalized.
+
+    A penalty keeps strengths still: then only directions of β and t are looked for.
+    """
+    if _is_contradicted(counts, n_items, penalized):
+        return ()
+    rows, q = _constraints(counts, 0 if penalized else n_items)
+    free = rows.shape[1] - q - 1
+    size = np.r_[np.full(free, np.inf), np.ones(q), np.inf]
+    smallest = np.r_[-size[:-1], 0.0]
+    if not counts.counts[:, 1].any():
+        size[-1] = 0.0  # without ties there is no tie parameter
+    cost = np.zeros(len(size))
+    program = LinearProgram(cost, rows, 0.0, col_lower=smallest, col_upper=size)
+    found = []
+    for column in range(q):
+        grows = []
+        for sign in (1, -1):
+            program.change_costs([-sign], [free + column])
+            # A cone: the largest value is 0, or what the bounds of 1 allow.
+            grows.append(program.solve().objective < -_ROUNDING)
+        program.change_costs([0.0], [free + column])
+        if any(grows):
+            found.append(EndlessEffect(column, int(grows[0]) - int(grows[1])))
+    return tuple(found)
+
+
+def _is_contradicted(counts: ComparisonCounts, n_items: int, penalized: bool) -> bool:
+    """Say, at a glance, whether a single covariate has a finite effect; False: maybe.
+
+    Wins of both sides in a cell leave δd = 0: with strengths still, or in two cells of
+    the same items, that leaves δβ = 0.
+    """
+    if counts.covariates.shape[1] != 1:
+        return counts.covariates.shape[1] == 0
+    both = (counts.counts[:, 0] > 0) & (counts.counts[:, 2] > 0)
+    if penalized:
+        return bool((both & (counts.covariates[:, 0] != 0)).any())
+    pair = counts.left[both] * n_items + counts.right[both]
+    return len(np.unique(pair)) < len(pair)
+
+
+def _constraints(counts: ComparisonCounts, n_items: int) -> tuple[sp.csr_array, int]:
+    """Give the matrix of what outcomes ask of (δθ, δβ, δt), and the columns of β."""
+    m, q = counts.covariates.shape
+    scale = np.abs(counts.covariates).max(axis=0, initial=0.0)
+    scaled = counts.covariates / np.where(scale > 0, scale, 1.0)
+    cell, ones = np.arange(m), np.ones(m)
+    parts = [sp.csr_array(-scaled)]
+    if n_items:
+        places = np.tile(cell, 2), np.concatenate([counts.right, counts.left])
+        signs = np.concatenate([ones, -ones])
+        parts.insert(0, sp.csr_array((signs, places), shape=(m, n_items)))
+    d = sp.csr_array(sp.hstack(parts, format="csr"))
+    left, tie, right = (counts.counts > 0).T
+    blocks = []
+    for happened, side, twice in (
+        (right, 1.0, -2.0),
+        (left, -1.0, -2.0),
+        (tie, 1.0, 2.0),
+        (tie, -1.0, 2.0),
+    ):
+        some = np.flatnonzero(happened)
+        of_tie = sp.csr_array(np.full((len(some), 1), twice))
+        blocks.append(sp.hstack([side * d[some], of_tie], format="csr"))
+    return sp.csr_array(sp.vstack(blocks, format="csr")), q
+
+
+def describe_covariate_separation(
+    found: Sequence[EndlessEffect], names: Sequence[str]
+) -> list[str]:
+    """Say what was found, one sentence for each covariate."""
+    sentences = []
+    for column, sign in found:
+        if sign:
+            won, end = ("won", "grows") if sign > 0 else ("lost", "falls")
+            text = (
+                f"No comparison contradicts an ever larger effect of {names[column]}: "
+                f"the side that it favors {won} wherever strengths leave it open, so "
+                f"its effect {end} without end."
+            )
+        else:
+            text = (
+                f"The effect of {names[column]} cannot be told from strengths: any "
+                "value fits as well."
+            )
+        sentences.append(text)
+    return sentences
+
+
+def coefficient_table(
+    names: list[str], estimate: Floats, error: Floats
+) -> pl.DataFrame:
+    """Give estimates with standard errors and two-sided p-values of no effect."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = estimate / error
+    columns = {"estimate": estimate, "standard_error": error, "z": z}
+    columns |= {"p_value": 2.0 * norm.sf(np.abs(z))}
+    return pl.DataFrame({"coefficient": names} | columns)
