@@ -102,7 +102,7 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     best = sure["item"].to_list()
-    picture = HistoryDisplay(glicko.history_, best, top=5).plot()
+    picture = HistoryDisplay.from_estimator(glicko, best, top=5)
     picture.figure_.savefig(folder / "chess.png")
     print(f"\nPicture: {folder / 'chess.png'}")
 

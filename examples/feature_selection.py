@@ -59,7 +59,7 @@ def main(folder: Path) -> None:
     print(f"  RankSVM,    {N_FEATURES:2d} features  {dense:.3f}")
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture = L1PathDisplay.from_estimator(model, top=6).plot()
+    picture = L1PathDisplay.from_estimator(model, top=6)
     picture.figure_.savefig(folder / "feature_selection.png")
     print(f"\nPicture: {folder / 'feature_selection.png'}")
 

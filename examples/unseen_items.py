@@ -88,7 +88,7 @@ def main(folder: Path) -> None:
     print(f"\nBradleyTerry on new products: {reason}.")
 
     folder.mkdir(parents=True, exist_ok=True)
-    display.plot().figure_.savefig(folder / "unseen_items.png")
+    display.figure_.savefig(folder / "unseen_items.png")
     print(f"\nPicture: {folder / 'unseen_items.png'}")
 
 

@@ -23,7 +23,7 @@ def l1_ranker(quick: bool) -> Figure:
     y = np.digitize(X[:, :3] @ [2, 1, -1] + 0.8 * rng.normal(size=size), [-2, 0, 2])
     path = l1_path(X, y, n_alphas=8 if quick else 25, cv=3 if quick else 5)
     axes = panels(2, 3.0)
-    L1PathDisplay.from_path(path).plot(axes)
+    L1PathDisplay.from_path(path, ax=axes)
     axes[0].set_title("features that matter come first")
     axes[1].set_title("folds held out choose alpha")
     return axes[0].figure

@@ -9,8 +9,22 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs
+from tiebreak import (
+    BradleyTerry,
+    Elo,
+    L1RankerCV,
+    Leaderboard,
+    LogisticCompare,
+    OnItems,
+    Pairs,
+    RankSVM,
+    SVMCompare,
+    report,
+)
 from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.report import (
@@ -290,6 +304,86 @@ def test_tuning_without_a_choice_to_make_still_says_what_was_taken():
     assert display.settings == []
     assert display.choice() == "C = 1"
     assert display.plot().ax_.get_xlabel() == "C"
+
+
+GRADES = np.random.default_rng(0).normal(size=(30, 3))
+ITEMS = GRADES[:20].reshape(10, 2, 3)
+OUTCOMES = np.array([-1, 0, 1, 1, -1] * 2)
+PATH = L1RankerCV(alphas=[50.0, 5.0], cv=2)
+SEARCH = GridSearchCV(RankSVM(), {"C": [1.0, 2.0], "tol": [1e-3, 1e-4]}, cv=2)
+# What each display is made from. None: its docstring says why it has no such method.
+SOURCES = {
+    "LeaderboardDisplay": ((BradleyTerry(alpha=0.1), GAMES, Y), (), None),
+    "HistoryDisplay": ((Elo(), GAMES, Y), (), None),
+    "ResultsMatrixDisplay": ((BradleyTerry(alpha=0.1), GAMES, Y), (), None),
+    "ComparisonROCDisplay": (
+        (make_pipeline(OnItems(StandardScaler()), SVMCompare()), ITEMS, OUTCOMES),
+        (ITEMS, OUTCOMES),
+        (OUTCOMES, np.arange(10.0)),
+    ),
+    "CalibrationDisplay": (
+        (LogisticCompare(), ITEMS, OUTCOMES),
+        (ITEMS, OUTCOMES),
+        (OUTCOMES, np.full((10, 3), 1 / 3)),
+    ),
+    "TuningDisplay": ((SEARCH, GRADES, GRADES[:, 0]), (), None),
+    "WeightsDisplay": ((RankSVM(kernel="linear"), GRADES, GRADES[:, 0]), (), None),
+    "L1PathDisplay": ((PATH, GRADES, GRADES[:, 0].round()), (), None),
+}
+
+
+def test_every_display_is_listed():
+    assert set(SOURCES) == {name for name in report.__all__ if "Display" in name}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_displays_are_made_and_drawn_as_those_of_scikit_learn(name):
+    kind = getattr(report, name)
+    (model, *data), more, predictions = SOURCES[name]
+    ways = {"from_estimator": (model.fit(*data), *more)}
+    if predictions is None:
+        assert not hasattr(kind, "from_predictions")
+        assert "there is no ``from_predictions``" in " ".join(kind.__doc__.split())
+    else:
+        ways["from_predictions"] = predictions
+    for way, arguments in ways.items():
+        make = getattr(kind, way)
+        new = make(*arguments)
+        assert isinstance(new, kind)
+        assert new.ax_ in new.figure_.axes
+        assert new._repr_png_().startswith(b"\x89PNG")  # notebooks show it
+        figure = Figure()
+        ax = figure.subplots()
+        given = make(*arguments, ax=ax)
+        assert given.ax_ is ax
+        assert given.figure_ is figure
+        assert figure.axes[0] is ax and ax.has_data()
+        assert given._repr_png_() is None  # its figure belongs to who made it
+        assert new.plot(ax=ax) is new
+        assert new.ax_ is ax
+
+
+def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
+    search = SEARCH.fit(GRADES, GRADES[:, 0])
+    display = TuningDisplay.from_estimator(search)
+    assert display.result.best_params == search.best_params_
+    np.testing.assert_allclose(
+        display.result.table["score"], search.cv_results_["mean_test_score"]
+    )
+    with pytest.raises(TypeError, match="fitted search of a single score"):
+        TuningDisplay.from_estimator(GridSearchCV(RankSVM(), {}))
+
+
+def test_weights_have_the_names_of_the_features():
+    table = pl.DataFrame({"size": GRADES[:, 0], "price": GRADES[:, 1]})
+    model = RankSVM(kernel="linear").fit(table, GRADES[:, 0] - 0.1 * GRADES[:, 1])
+    weights = WeightsDisplay.from_estimator(model).weights
+    assert [name for name, _ in weights] == ["size", "price"]
+    assert weights[0][1] > 0 > weights[1][1]
+    with pytest.raises(TypeError, match=r"needs n_features_in_.*BradleyTerry has none"):
+        WeightsDisplay.from_estimator(BradleyTerry().fit(GAMES, Y))
+    with pytest.raises(TypeError, match="needs history_, which Elo, Glicko"):
+        HistoryDisplay.from_estimator(model)
 
 
 @pytest.mark.extended

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.contour import QuadContourSet
+from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 
 from tiebreak.data import Pairs
@@ -59,6 +60,16 @@ def test_ties_are_segments_and_arrows_point_to_the_better_item():
 def test_arrows_are_drawn_to_the_scale_of_the_axes():
     (arrows,) = artists(draw_level_curves({}, PAIRS, Y).axes[0], Quiver)
     assert (arrows.angles, arrows.scale_units, arrows.scale) == ("xy", "xy", 1)
+
+
+def test_given_axes_are_drawn_on():
+    figure = Figure()
+    axes = figure.subplots(1, 2)
+    assert draw_level_curves({"m": model(linear)}, PAIRS, Y, ax=axes) is figure
+    assert figure.axes == list(axes)
+    assert artists(axes[0], Quiver) and artists(axes[1], QuadContourSet)
+    with pytest.raises(ValueError, match=r"ax must hold 2 axes.*got 1"):
+        draw_level_curves({"m": model(linear)}, PAIRS, Y, ax=[axes[0]])
 
 
 @pytest.mark.parametrize("outcome", [-1, 0, 1])

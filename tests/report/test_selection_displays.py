@@ -81,8 +81,10 @@ def test_given_axes_are_drawn_on():
     display = L1PathDisplay([2, 1], [[0], [1]], [[0.1], [0.2]]).plot(axes)
     assert display.ax_ is axes[0] and display.score_ax_ is axes[1]
     assert display.figure_ is figure
-    with pytest.raises(ValueError, match="draws on 2 axes, got 1"):
-        display.plot([axes[0]])
+    alone = display.plot(axes[0])
+    assert alone.ax_ is axes[0] and alone.score_ax_ is None
+    with pytest.raises(ValueError, match="draws on 2 axes at most, got 3"):
+        display.plot(Figure().subplots(3))
 
 
 @pytest.mark.parametrize(

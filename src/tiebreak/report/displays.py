@@ -2,7 +2,9 @@
 """Pictures of ratings (board, history, matrix) and of predictions (ROC, calibration).
 
 A display takes plain numbers. ``plot`` draws on given axes, or on a new figure made
-without pyplot; ``ax_`` and ``figure_`` are what was drawn on. To show a new display in
+without pyplot; ``ax_`` and ``figure_`` are what was drawn on. Class methods compute the
+numbers of a model (``from_estimator``) or of what it predicted (``from_predictions``)
+and draw them, as in scikit-learn. To show a new display in
 the report, add a function to :mod:`tiebreak.report.charts` and call it in a section of
 :mod:`tiebreak.report.page`.
 """
@@ -19,14 +21,16 @@ from numpy.typing import ArrayLike, NDArray
 from tiebreak.data.markup import isolate, shorten
 from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.metrics.inputs import outcome_vector, positive_integer, row_weights
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.ratings.checks.report import count_text
-from tiebreak.ratings.leaderboard import ResultsMatrix
+from tiebreak.ratings.leaderboard import Leaderboard, ResultsMatrix
 from tiebreak.report.figures import (
     BLUE,
     GREY,
     INK,
     ORANGE,
     Display,
+    fitted_model,
     new_axes,
     tidy_axes,
 )
@@ -34,14 +38,14 @@ from tiebreak.report.figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tiebreak.ratings import Leaderboard
-
 
 _LONGEST_BOARD_NAME = 32
 
 
 class LeaderboardDisplay(Display):
     """Ratings of items, best on top, each with its interval.
+
+    It draws what a fit learned, so there is no ``from_predictions``.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ class LeaderboardDisplay(Display):
     >>> cup = load_worldcup2022()
     >>> model = BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y)
     >>> display = LeaderboardDisplay.from_leaderboard(Leaderboard(model), top=5)
-    >>> [label.get_text() for label in display.plot().ax_.get_yticklabels()][:2]
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()][:2]
     ['France', 'Argentina']
     """
 
@@ -85,13 +89,36 @@ class LeaderboardDisplay(Display):
         self.level = level
 
     @classmethod
-    def from_leaderboard(cls, board: Leaderboard, *, top: int = 30) -> Self:
-        """Take the best items of a leaderboard.
+    def from_estimator(
+        cls, estimator: Any, *, top: int = 30, ax: Axes | None = None
+    ) -> Self:
+        """Draw the leaderboard of a model of items by name.
 
         Parameters
         ----------
-        board, top : Leaderboard, int, default=30
-            Where from, and how many items.
+        estimator : BradleyTerry, PlackettLuce, Elo, Glicko or another with ``items_``
+            Fitted; for other scales and levels make a `Leaderboard`.
+        top, ax : int, default=30, and matplotlib Axes, optional
+            How many items, and where to draw.
+
+        Returns
+        -------
+        LeaderboardDisplay
+        """
+        return cls.from_leaderboard(Leaderboard(estimator), top=top, ax=ax)
+
+    @classmethod
+    def from_leaderboard(
+        cls, board: Leaderboard, *, top: int = 30, ax: Axes | None = None
+    ) -> Self:
+        """Draw the best items of a leaderboard.
+
+        Parameters
+        ----------
+        board : Leaderboard
+            Where from.
+        top, ax : int, default=30, and matplotlib Axes, optional
+            How many items, and where to draw.
 
         Returns
         -------
@@ -104,9 +131,9 @@ class LeaderboardDisplay(Display):
             ends = {name: best[name].cast(pl.Float64).to_numpy() for name in ends}
         names, rating = best["item"].to_list(), best["rating"].to_numpy()
         level = None if ends["lower"] is None else board.level
-        return cls(names, rating, **ends, level=level)
+        return cls(names, rating, **ends, level=level).plot(ax)
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    def _draw(self, ax: Any) -> Axes:
         n = len(self.item)
         axes = new_axes(ax, 6.4, 1.0 + 0.24 * n)
         place = np.arange(n)
@@ -138,6 +165,8 @@ _LINE_STYLES = [
 class HistoryDisplay(Display):
     """Ratings of items over time, one line each, named at its end.
 
+    It draws what a fit learned, so there is no ``from_predictions``.
+
     Parameters
     ----------
     history : polars.DataFrame
@@ -161,7 +190,8 @@ class HistoryDisplay(Display):
     >>> from tiebreak import Elo, Pairs
     >>> from tiebreak.report import HistoryDisplay
     >>> games = Pairs(None, ["Ada", "Bo", "Ada"], ["Bo", "Cy", "Cy"])
-    >>> HistoryDisplay(Elo().fit(games, [-1, -1, -1]).history_, top=2).items
+    >>> model = Elo().fit(games, [-1, -1, -1])
+    >>> HistoryDisplay.from_estimator(model, top=2).items
     ['Ada', 'Bo']
     """
 
@@ -186,7 +216,32 @@ class HistoryDisplay(Display):
             items = best["item"].to_list()
         self.items = list(items)[:top]
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        items: list[Any] | None = None,
+        *,
+        top: int = 8,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the history of a model of ratings over time.
+
+        Parameters
+        ----------
+        estimator : Elo, Glicko, Glicko2 or another with ``history_``
+            Fitted.
+        items, top, ax : list, int, default=8, and matplotlib Axes, optional
+            What to draw, at most how many, and where.
+
+        Returns
+        -------
+        HistoryDisplay
+        """
+        model = fitted_model(estimator, "history_", "Elo, Glicko and Glicko2")
+        return cls(model.history_, items, top=top).plot(ax)
+
+    def _draw(self, ax: Any) -> Axes:
         axes = new_axes(ax, 7.2, 4.2)
         time, is_date = _numbers(self.history["time"])
         frame = self.history.with_columns(pl.Series("time", time))
@@ -284,6 +339,7 @@ class ResultsMatrixDisplay(Display):
     A cell shows the share in percent, a tie counting half; the line at its foot is as
     long as the share of ties. Two who never met have no cell. Up to twelve items,
     cells also say how often row won, tied and lost, if the numbers are short enough.
+    It draws what happened, so there is no ``from_predictions``.
 
     Parameters
     ----------
@@ -299,12 +355,12 @@ class ResultsMatrixDisplay(Display):
 
     Examples
     --------
-    >>> from tiebreak import BradleyTerry, Leaderboard
+    >>> from tiebreak import BradleyTerry
     >>> from tiebreak.datasets import load_worldcup2022
     >>> from tiebreak.report import ResultsMatrixDisplay
     >>> cup = load_worldcup2022()
-    >>> board = Leaderboard(BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y))
-    >>> display = ResultsMatrixDisplay.from_leaderboard(board, top=8).plot()
+    >>> model = BradleyTerry(alpha=0.1).fit(cup.pairs, cup.y)
+    >>> display = ResultsMatrixDisplay.from_estimator(model, top=8)
     >>> display.hovers_["cell-0-1"]
     'France against Argentina: 0 won, 1 tied, 0 lost'
     """
@@ -313,12 +369,32 @@ class ResultsMatrixDisplay(Display):
         self.matrix = matrix
 
     @classmethod
-    def from_leaderboard(cls, board: Leaderboard, *, top: int = 30) -> Self:
-        """Take the results between the best items of a leaderboard.
+    def from_estimator(
+        cls, estimator: Any, *, top: int = 30, ax: Axes | None = None
+    ) -> Self:
+        """Draw the results between the strongest items of a model.
 
         Parameters
         ----------
-        board, top
+        estimator, top, ax
+            As in :meth:`LeaderboardDisplay.from_estimator`; the model counts
+            comparisons (BradleyTerry).
+
+        Returns
+        -------
+        ResultsMatrixDisplay
+        """
+        return cls.from_leaderboard(Leaderboard(estimator), top=top, ax=ax)
+
+    @classmethod
+    def from_leaderboard(
+        cls, board: Leaderboard, *, top: int = 30, ax: Axes | None = None
+    ) -> Self:
+        """Draw the results between the best items of a leaderboard.
+
+        Parameters
+        ----------
+        board, top, ax
             As in :meth:`LeaderboardDisplay.from_leaderboard`.
 
         Returns
@@ -326,9 +402,9 @@ class ResultsMatrixDisplay(Display):
         ResultsMatrixDisplay
         """
         positive_integer(top, "top")
-        return cls(board.matrix(top))
+        return cls(board.matrix(top)).plot(ax)
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    def _draw(self, ax: Any) -> Axes:
         n = len(self.matrix.items)
         side = max(4.0, min(10.0, 1.8 + (0.62 if n <= _WITH_COUNTS else 0.28) * n))
         axes = new_axes(ax, side, side)
@@ -414,6 +490,41 @@ class ComparisonROCDisplay(Display):
         self.name = name
 
     @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **columns: Any,
+    ) -> Self:
+        """Draw the curve of a comparer on comparisons with outcomes.
+
+        Parameters
+        ----------
+        estimator : model with ``difference``, or a search or Pipeline that ends with it
+            Fitted.
+        X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
+            Comparisons, best such that the model was not fitted on, and what happened.
+        sample_weight, name, ax : optional
+            Weights, what the curve is of (by default the class), and where to draw.
+        **columns
+            What else ``difference`` takes, such as ``advantage``.
+
+        Returns
+        -------
+        ComparisonROCDisplay
+        """
+        difference = difference_of(estimator, X, **columns)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(
+            y, difference, sample_weight=sample_weight, name=name, ax=ax
+        )
+
+    @classmethod
     def from_predictions(
         cls,
         y: ArrayLike,
@@ -421,8 +532,9 @@ class ComparisonROCDisplay(Display):
         *,
         sample_weight: ArrayLike | None = None,
         name: str | None = None,
+        ax: Axes | None = None,
     ) -> Self:
-        """Compute the curve of predicted differences.
+        """Draw the curve of predicted differences.
 
         Parameters
         ----------
@@ -430,8 +542,8 @@ class ComparisonROCDisplay(Display):
             What happened: -1 left, 0 tie, +1 right.
         difference : array-like of shape (n,)
             utility(right) - utility(left), or what grows with it and is 0 for equals.
-        sample_weight, name : optional
-            Weights, and what the curve is of.
+        sample_weight, name, ax : optional
+            Weights, what the curve is of, and where to draw.
 
         Returns
         -------
@@ -439,9 +551,9 @@ class ComparisonROCDisplay(Display):
         """
         fpr, tpr, _ = comparison_roc_curve(y, difference, sample_weight)
         auc = comparison_auc(y, difference, close=True, sample_weight=sample_weight)
-        return cls(fpr, tpr, auc=auc, name=name)
+        return cls(fpr, tpr, auc=auc, name=name).plot(ax)
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    def _draw(self, ax: Any) -> Axes:
         axes = new_axes(ax, 4.8, 4.6)
         parts = [] if self.name is None else [shorten(self.name, 32)]
         if self.auc is not None:
@@ -517,6 +629,40 @@ class CalibrationDisplay(Display):
         self.curves = list(curves)
 
     @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        n_bins: int = 10,
+        sample_weight: ArrayLike | None = None,
+        ax: Axes | None = None,
+        **columns: Any,
+    ) -> Self:
+        """Draw the curves of a comparer on comparisons with outcomes.
+
+        Parameters
+        ----------
+        estimator : model with ``predict_proba``
+            Fitted.
+        X, y : Pairs or array-like of shape (n, 2, n_features), array-like of shape (n,)
+            Comparisons, best such that the model was not fitted on, and what happened.
+        n_bins, sample_weight, ax
+            As in `from_predictions`.
+        **columns
+            What else ``predict_proba`` takes, such as ``advantage``.
+
+        Returns
+        -------
+        CalibrationDisplay
+        """
+        proba = estimator.predict_proba(X, **columns)
+        return cls.from_predictions(
+            y, proba, n_bins=n_bins, sample_weight=sample_weight, ax=ax
+        )
+
+    @classmethod
     def from_predictions(
         cls,
         y: ArrayLike,
@@ -524,8 +670,9 @@ class CalibrationDisplay(Display):
         *,
         n_bins: int = 10,
         sample_weight: ArrayLike | None = None,
+        ax: Axes | None = None,
     ) -> Self:
-        """Compute the curves of predicted probabilities.
+        """Draw the curves of predicted probabilities.
 
         Parameters
         ----------
@@ -533,6 +680,8 @@ class CalibrationDisplay(Display):
             What happened: -1 left, 0 tie, +1 right; and their probabilities.
         n_bins, sample_weight : int, default=10, and array-like of shape (n,), optional
             Bins between 0 and 1, and weights.
+        ax : matplotlib Axes, optional
+            Where to draw.
 
         Returns
         -------
@@ -554,15 +703,14 @@ class CalibrationDisplay(Display):
                 "between 0 and 1."
             )
         outcomes = (("left wins", -1), ("tie", 0), ("right wins", 1))
-        return cls(
-            [
-                _curve(name, table[:, column], truth == outcome, weight, n_bins)
-                for column, (name, outcome) in enumerate(outcomes)
-                if table[:, column].any() or (truth == outcome).any()
-            ]
-        )
+        curves = [
+            _curve(name, table[:, column], truth == outcome, weight, n_bins)
+            for column, (name, outcome) in enumerate(outcomes)
+            if table[:, column].any() or (truth == outcome).any()
+        ]
+        return cls(curves).plot(ax)
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    def _draw(self, ax: Any) -> Axes:
         axes = new_axes(ax, 4.8, 4.6)
         axes.plot([0, 1], [0, 1], color=GREY, linestyle=":", label="exactly right")
         for curve in self.curves:

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self
 from xml.etree import ElementTree
 
+from sklearn.utils.validation import check_is_fitted
+
 from tiebreak.data.markup import clean
 
 if TYPE_CHECKING:
@@ -82,18 +84,23 @@ def tidy_axes(
 
 
 class Display:
-    """A picture of a few numbers, which ``plot`` draws."""
+    """A picture of a few numbers, which ``plot`` draws.
+
+    The class methods ``from_estimator``, ``from_predictions`` and others compute the
+    numbers and draw them.
+    """
 
     ax_: Axes
     figure_: Figure
 
-    def plot(self, ax: Axes | None = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; by default on a new figure, made without pyplot.
+            Where; by default on a new figure, made without pyplot, which notebooks
+            show.
 
         Returns
         -------
@@ -101,11 +108,34 @@ class Display:
         """
         self.ax_ = self._draw(ax)
         self.figure_ = self.ax_.get_figure(root=True)  # type: ignore[assignment]
+        self._is_new = ax is None
         return self
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    def _draw(self, ax: Any) -> Axes:
         """Draw on axes, or on new ones, and return them."""
         raise NotImplementedError
+
+    def _repr_png_(self) -> bytes | None:
+        """Show a figure of our own in a notebook; others belong to who made them."""
+        if not getattr(self, "_is_new", False):
+            return None
+        file = io.BytesIO()
+        self.figure_.savefig(file, format="png")
+        return file.getvalue()
+
+
+def fitted_model(estimator: Any, attribute: str, kinds: str) -> Any:
+    """Give the model inside searches and pipelines, which must have an attribute."""
+    check_is_fitted(estimator)
+    while hasattr(estimator, "best_estimator_") or hasattr(estimator, "steps"):
+        found = getattr(estimator, "best_estimator_", None)
+        estimator = estimator.steps[-1][1] if found is None else found
+    if not hasattr(estimator, attribute):
+        raise TypeError(
+            f"This picture needs {attribute}, which {kinds} have; "
+            f"{type(estimator).__name__} has none."
+        )
+    return estimator
 
 
 def figure_svg(

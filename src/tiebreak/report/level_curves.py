@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ def draw_level_curves(
     resolution: int = 121,
     most_pairs: int | None = None,
     title: str = "training pairs",
+    ax: Sequence[Axes] | None = None,
 ) -> Figure:
     """Draw training pairs and the level curves that models learned from them.
 
@@ -86,11 +87,13 @@ def draw_level_curves(
         Draw at most so many of the pairs, always the same random ones.
     title : str, default="training pairs"
         What stands above the pairs.
+    ax : sequence of matplotlib Axes, optional
+        Where to draw: one for the pairs and one for each model.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Made without pyplot, so it needs no display and no closing.
+        That of `ax`, or a new one without pyplot, which needs no closing.
     """
     _check_count(levels, "levels", 1)
     _check_count(resolution, "resolution", 2)
@@ -103,7 +106,7 @@ def draw_level_curves(
     grid = _grid(items, resolution)
 
     labels = compared.feature_names or ("feature 1", "feature 2")
-    figure, axes = _panels(1 + len(models), grid, labels)
+    figure, axes = _panels(1 + len(models), grid, labels, ax)
     shown, outcomes, note = _sample(compared, outcomes, most_pairs)
     if utility is not None:
         drawn = _evaluate(utility, items, "the true utility")
@@ -118,7 +121,7 @@ def draw_level_curves(
         where, note = _levels(drawn, getattr(model, "threshold_", None), levels)
         _draw_curves(axis, grid, model.utility, who, where, _LINE, fill=True)
         _title(axis, name, note)
-    _legend(figure, filled=bool(models))
+    _legend(figure if ax is None else axes[0], filled=bool(models))
 
     if target is not None:
         with atomic_path(target) as temporary:
@@ -215,13 +218,25 @@ def _levels(
 
 
 def _panels(
-    count: int, grid: tuple[np.ndarray, np.ndarray], labels: tuple[str, ...]
+    count: int,
+    grid: tuple[np.ndarray, np.ndarray],
+    labels: tuple[str, ...],
+    given: Sequence[Axes] | None,
 ) -> tuple[Figure, list[Axes]]:
     columns = min(count, _PANELS_PER_ROW)
     rows = math.ceil(count / columns)
-    size = 2.8 * columns + 0.3, 3.5 * rows + 0.4
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    if given is not None:
+        axes = np.ravel(np.asarray(given, dtype=object)).tolist()
+        if len(axes) != count:
+            raise ValueError(
+                f"ax must hold {count} axes, one for the pairs and one for each model, "
+                f"got {len(axes)}."
+            )
+        figure = axes[0].get_figure(root=True)
+    else:
+        size = 2.8 * columns + 0.3, 3.5 * rows + 0.4
+        figure = Figure(figsize=size, dpi=150, layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[count:]:
         unused.remove()
     for i, axis in enumerate(axes[:count]):
@@ -283,7 +298,7 @@ def _draw_curves(
     )
 
 
-def _legend(figure: Figure, *, filled: bool) -> None:
+def _legend(owner: Figure | Axes, *, filled: bool) -> None:
     arrow: dict[str, Any] = {"marker": ">", "markersize": 5, "markevery": [1]}
     handles: list[Artist] = [
         Line2D([], [], color=_TIE, linewidth=1.3, label="tie"),
@@ -293,8 +308,10 @@ def _legend(figure: Figure, *, filled: bool) -> None:
         dark = Patch(facecolor=_FILL(1.0), edgecolor=_LINE)
         dark.set_label("darker: higher utility")
         handles.append(dark)
-    place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
-    figure.legend(handles=handles, **place, frameon=False, fontsize=8)
+    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15)}
+    if isinstance(owner, Figure):
+        place = {"loc": "outside lower center", "ncols": len(handles)}
+    owner.legend(handles=handles, **place, frameon=False, fontsize=8)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

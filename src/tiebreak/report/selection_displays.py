@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.markup import shorten
 from tiebreak.metrics import get_scorer, scorer_names
@@ -19,16 +18,21 @@ from tiebreak.report.figures import (
     INK,
     ORANGE,
     Display,
+    fitted_model,
     new_axes,
     tidy_axes,
 )
-from tiebreak.selection.results import draw_grid, grid_values, varying_parameters
+from tiebreak.selection.results import (
+    TuneResult,
+    draw_grid,
+    grid_values,
+    varying_parameters,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from tiebreak.selection import L1Path, TuneResult
+    from tiebreak.selection import L1Path
 
 
 _TUNING_WORDS = {
@@ -48,7 +52,8 @@ class TuningDisplay(Display):
     """Scores over two settings as a table of cells, or over one as a curve.
 
     With more than two settings the first two that vary are drawn, each cell with the
-    best score over the others. The choice is framed.
+    best score over the others. The choice is framed. It draws scores, so there is no
+    ``from_predictions``.
 
     Parameters
     ----------
@@ -87,6 +92,25 @@ class TuningDisplay(Display):
         self.less_is_better = _is_loss(scoring)
         self.hovers_: dict[str, str] = {}
 
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
+        """Draw what a search of scikit-learn, or `tune`, found.
+
+        Parameters
+        ----------
+        estimator : fitted GridSearchCV, RandomizedSearchCV, … or TuneResult
+            The search, of a single score.
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        TuningDisplay
+        """
+        if not isinstance(estimator, TuneResult):
+            estimator = _read_search(estimator)
+        return cls(estimator).plot(ax)
+
     def number(self, score: float) -> str:
         """Write a score as the number that people know it by.
 
@@ -122,7 +146,7 @@ class TuningDisplay(Display):
             if name in self._columns or not self._columns
         )
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    def _draw(self, ax: Any) -> Axes:
         size = 6.4, 3.2
         if len(self._columns) >= 2:
             across, down = (
@@ -169,6 +193,23 @@ class TuningDisplay(Display):
         axes.add_artist(Cells(cells, small=True))
 
 
+def _read_search(search: Any) -> TuneResult:
+    """Give what a search of scikit-learn found as if `tune` had found it."""
+    found = getattr(search, "cv_results_", None)
+    if found is None or "mean_test_score" not in found:
+        raise TypeError(
+            "This picture needs a TuneResult or a fitted search of a single score, "
+            f"such as GridSearchCV; got {search!r}."
+        )
+    splits = [f"split{k}_test_score" for k in range(search.n_splits_)]
+    scores = np.stack([found[name] for name in splits], axis=1)
+    scoring = search.scoring
+    name = getattr(scoring, "name", scoring if isinstance(scoring, str) else "score")
+    done = np.ones(scores.shape, dtype=bool)
+    parts = list(found["params"]), scores, done, int(search.best_index_)
+    return TuneResult.make(*parts, getattr(search, "best_estimator_", None), name)
+
+
 def _is_loss(scoring: str | None) -> bool:
     """Whether less is better of a known score."""
     if scoring not in scorer_names():
@@ -188,11 +229,12 @@ _DASHES = ("-", "--", ":")
 _PATH_WORDS = {"swapped_pairs": "pairs in the wrong order", "error": "wrong outcomes"}
 
 
-class L1PathDisplay:
+class L1PathDisplay(Display):
     """Weights of features against alpha, and below it the score of held-out folds.
 
     The strongest features are named; the others are thin grey lines. A vertical line
-    marks the alpha with the best score.
+    marks the alpha with the best score. It draws what a fit learned, so there is no
+    ``from_predictions``.
 
     Parameters
     ----------
@@ -211,7 +253,7 @@ class L1PathDisplay:
     features : list of int
         The named features, strongest first.
     ax_, score_ax_ : matplotlib Axes
-        Where the weights and the scores were drawn; None without scores.
+        Where the weights and the scores were drawn; None where they were not.
     figure_ : matplotlib Figure
         The figure they belong to.
 
@@ -260,13 +302,15 @@ class L1PathDisplay:
         self.features = [int(j) for j in ranked[:top] if largest[j] > 0]
 
     @classmethod
-    def from_path(cls, path: L1Path, *, top: int = 10) -> Self:
-        """Take the numbers of a path.
+    def from_path(cls, path: L1Path, *, top: int = 10, ax: Any = None) -> Self:
+        """Draw a path.
 
         Parameters
         ----------
         path, top : L1Path, int
             What :func:`~tiebreak.l1_path` returned; how many features to name.
+        ax : matplotlib Axes or a sequence of two, optional
+            Where, as in `plot`.
 
         Returns
         -------
@@ -275,71 +319,73 @@ class L1PathDisplay:
         kept = path.alphas > 0
         scores = None if path.scores is None else path.scores[kept]
         numbers = path.alphas[kept], path.coefs[kept], scores, path.feature_names
-        return cls(*numbers, scoring=path.scoring, top=top)
+        return cls(*numbers, scoring=path.scoring, top=top).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, top: int = 10) -> Self:
-        """Take the numbers of a fitted model.
+    def from_estimator(cls, estimator: Any, *, top: int = 10, ax: Any = None) -> Self:
+        """Draw the path of a fitted model.
 
         Parameters
         ----------
         estimator, top : L1RankerCV, int
             The model, and how many features to name.
+        ax : matplotlib Axes or a sequence of two, optional
+            Where, as in `plot`.
 
         Returns
         -------
         L1PathDisplay
         """
-        check_is_fitted(estimator)
-        kept = estimator.alphas_ > 0
-        names = getattr(estimator, "feature_names_in_", None)
-        alphas, coefs = estimator.alphas_[kept], estimator.coef_path_[kept]
-        numbers = alphas, coefs, estimator.scores_[kept], names
-        return cls(*numbers, scoring=estimator.scoring_, top=top)
+        model = fitted_model(estimator, "coef_path_", "fits of L1RankerCV")
+        kept = model.alphas_ > 0
+        names = getattr(model, "feature_names_in_", None)
+        numbers = model.alphas_[kept], model.coef_path_[kept], model.scores_[kept]
+        return cls(*numbers, names, scoring=model.scoring_, top=top).plot(ax)
 
-    def plot(self, axes: Sequence[Axes] | None = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
         ----------
-        axes : sequence of matplotlib Axes, optional
-            Where: for the weights and, if there are scores, for these. By default on a
-            new figure, made without pyplot.
+        ax : matplotlib Axes or a sequence of two, optional
+            Where: two are for the weights and the scores, one is for the weights alone.
+            By default on a new figure, made without pyplot, which notebooks show.
 
         Returns
         -------
         L1PathDisplay
         """
+        return super().plot(ax)
+
+    def _draw(self, ax: Any) -> Axes:
         from tiebreak.report.artists import write_plain_ticks
 
-        places = self._axes(axes)
-        self.ax_: Axes = places[0]
-        self.score_ax_: Axes | None = places[1] if self.scores is not None else None
-        self._plot_weights(self.ax_)
+        places = self._axes(ax)
+        self.score_ax_: Axes | None = places[1] if len(places) == 2 else None
+        self._plot_weights(places[0])
         if self.score_ax_ is not None:
-            self._plot_scores(self.score_ax_)
-        for ax in places:
-            ax.set_xscale("log")
-            write_plain_ticks(ax.xaxis)
-            tidy_axes(ax, "top", "right", grid="both")
+            self._plot_scores(*places)
+        for place in places:
+            place.set_xscale("log")
+            write_plain_ticks(place.xaxis)
+            tidy_axes(place, "top", "right", grid="both")
         places[-1].set_xlabel("alpha")
-        self.figure_: Figure = self.ax_.get_figure(root=True)  # type: ignore[assignment]
-        return self
+        return places[0]
 
-    def _axes(self, axes: Sequence[Axes] | None) -> list[Axes]:
+    def _axes(self, ax: Any) -> list[Axes]:
         n = 1 if self.scores is None else 2
-        if axes is None:
+        if ax is None:
             from matplotlib.figure import Figure
 
             figure = Figure(figsize=(7.2, 2.9 + 1.9 * (n - 1)), layout="constrained")
             ratios = [3.0, 1.6][:n]
             found = figure.subplots(n, sharex=True, squeeze=False, height_ratios=ratios)
             return list(found[:, 0])
-        given = list(np.atleast_1d(np.asarray(axes, dtype=object)))
-        if len(given) != n:
+        given = list(np.atleast_1d(np.asarray(ax, dtype=object)))
+        if not 1 <= len(given) <= n:
             raise ValueError(
-                f"this display draws on {n} axes, got {len(given)}; expected one for "
-                "the weights and, with scores, one for these."
+                f"this display draws on {n} axes at most, got {len(given)}; expected "
+                "one for the weights and, with scores, one for these."
             )
         return given
 
@@ -364,7 +410,7 @@ class L1PathDisplay:
             for text in legend.get_texts():
                 text.set_parse_math(False)
 
-    def _plot_scores(self, ax: Axes) -> None:
+    def _plot_scores(self, weights_ax: Axes, ax: Axes) -> None:
         assert self.scores is not None
         less = _is_loss(self.scoring)
         mean = self.scores.mean(axis=1)
@@ -376,7 +422,7 @@ class L1PathDisplay:
         ax.plot(self.alphas, middle, color=BLUE, linewidth=1.5)
         point = self.alphas[best], middle[best]
         ax.plot(*point, "o", ms=10, mfc="none", mec=ORANGE, mew=2.0)
-        for one in (self.ax_, ax):
+        for one in (weights_ax, ax):
             one.axvline(self.alphas[best], color=ORANGE, linewidth=1.0, linestyle=":")
         word = str(self.scoring or "score")
         ax.set_ylabel(_PATH_WORDS.get(word, word.replace("_", " ")))
@@ -387,6 +433,8 @@ _LONGEST_WEIGHT_NAME = 32
 
 class WeightsDisplay(Display):
     """Weights of features, the largest on top: right of zero they raise a utility.
+
+    It draws what a fit learned, so there is no ``from_predictions``.
 
     Parameters
     ----------
@@ -414,7 +462,32 @@ class WeightsDisplay(Display):
         largest = sorted(weights, key=lambda pair: -abs(pair[1]))
         self.weights = [(name, float(weight)) for name, weight in largest][:top]
 
-    def _draw(self, ax: Axes | None) -> Axes:
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, top: int = 20, ax: Axes | None = None
+    ) -> Self:
+        """Draw the weights of a linear model.
+
+        Parameters
+        ----------
+        estimator : model with ``coef_``, or a search or Pipeline that ends with it
+            Fitted on items with features, with a linear kernel.
+        top, ax : int, default=20, and matplotlib Axes, optional
+            How many features, and where to draw.
+
+        Returns
+        -------
+        WeightsDisplay
+        """
+        kinds = 'models of items with features and kernel="linear"'
+        model = fitted_model(estimator, "coef_", kinds)
+        model = fitted_model(model, "n_features_in_", kinds)
+        weight = np.ravel(model.coef_)
+        numbers = [f"feature {j}" for j in range(len(weight))]
+        names = getattr(model, "feature_names_in_", numbers)
+        return cls(list(zip(names, weight, strict=True)), top=top).plot(ax)
+
+    def _draw(self, ax: Any) -> Axes:
         n = len(self.weights)
         axes = new_axes(ax, 5.4, 0.8 + 0.26 * n)
         place, size = np.arange(n), np.array([weight for _, weight in self.weights])
