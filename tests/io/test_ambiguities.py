@@ -47,8 +47,10 @@ def test_the_only_other_column_is_what_was_scored(table):
 
 
 def test_one_and_two_are_sides(table):
-    with pytest.raises(NeedsAnswer, match="write left and right instead"):
-        table("player_1,player_2,winner\nAnn,Bob,1\nAnn,Bob,2\n")
+    text = "player_1,player_2,winner\nAnn,Bob,1\nAnn,Bob,2\n"
+    with pytest.raises(NeedsAnswer, match="say --outcome-words 'left=1,right=2'"):
+        table(text)
+    assert table(text, outcome_words="left=1,right=2").y.tolist() == [-1, 1]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,6 @@ def test_one_and_two_are_sides(table):
         ("5/3/2024", "12/31/2024", ["2024-05-03", "2024-12-31"]),
         ("5/3/2024", "12/6/2024", None),  # nobody knows
         ("13/3/2024", "3/13/2024", None),  # both cannot be
-        ("31.02.2024", "01.02.2024", None),  # there is no such day
     ],
 )
 def test_dates(table, first, second, expected):
@@ -72,3 +73,48 @@ def test_dates(table, first, second, expected):
     else:
         assert read.columns["period"].dtype == np.dtype("datetime64[D]")
         assert read.columns["period"].astype(str).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("2024-02-01", "2024-02-31"),  # there is no such day
+        ("01.02.2024", "31.02.2024"),
+        ("2024-02-01", "soon"),
+        ("7", "2024-02-01"),
+        ("2024-02-01", ""),
+    ],
+)
+def test_one_date_of_another_kind_is_refused_with_its_line(table, good, bad):
+    rows = "".join(f"a,b,left,{value}\n" for value in (good, good, bad, good))
+    text = f"left,right,outcome,date\n{rows}"
+    with pytest.raises(FileError, match=r"in date: line 4 .*--period none reads"):
+        table(text)
+    assert "period" not in table(text, period="none").columns
+    read = table(text, skip_bad_rows=True)
+    assert len(read.columns["period"]) == 3
+    assert read.skipped["place"].to_list() == ["line 4"]
+
+
+def test_one_bad_weight_is_refused_with_its_line(table):
+    text = "left,right,outcome,weight\na,b,left,2\na,b,left,x\nb,a,left,1\n"
+    with pytest.raises(FileError, match=r"at least 0 in weight: line 3 \('x'\)"):
+        table(text)
+    assert table(text, skip_bad_rows=True).columns["weight"].tolist() == [2, 1]
+    assert "weight" not in table(text, weight="none").columns
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [
+        ("1700000000", "seconds"),
+        ("1700000000.25", "seconds"),
+        ("1700000000000", "milliseconds"),
+        ("1700000000000000", "microseconds"),
+    ],
+)
+def test_seconds_since_1970_are_dates(table, value, unit):
+    read = table(f"left,right,outcome,tstamp\na,b,left,{value}\nb,a,tie,{value}\n")
+    [when] = set(read.columns["period"].astype("datetime64[s]").astype(str))
+    assert when == "2023-11-14T22:13:20"
+    assert f"in {unit} since 1970." in " ".join(read.sentences)

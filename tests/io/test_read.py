@@ -183,11 +183,12 @@ def test_options_name_columns(save):
 
 
 def test_columns_beside_are_left_unused_when_only_their_name_says_so(save):
-    path = save("left,right,outcome,date,rater\nAda,Bo,left,03/12/2020,x\nBo,Ada,tie,,")
+    rows = "Ada,Bo,left,03/12/2020,x\nBo,Ada,tie,,\nBo,Ada,tie,,\n"
+    path = save(f"left,right,outcome,date,rater\n{rows}")
     result = read_file(path)
     assert not result.columns
-    assert "date is not used as the period: no value in line 3." in said(result)
-    assert "rater is not used as the rater: no value in line 3." in said(result)
+    assert "date is not used as the period: no value in line 3, line 4." in said(result)
+    assert "rater is not used as the rater: no value in line 3, line 4" in said(result)
     with pytest.raises(FileError, match=r"no value in date: line 3"):
         read_file(path, ReadOptions(period="date"))
 

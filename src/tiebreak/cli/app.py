@@ -33,8 +33,8 @@ _path = partial(Option, readable=False)
 File = Annotated[
     Path,
     _place(
-        help="CSV, TSV, Parquet, Arrow, svmlight with qid, PrefLib or lists; gzip is "
-        "fine.",
+        help="CSV, TSV, JSON, JSON Lines, Parquet, Arrow, svmlight with qid, PrefLib "
+        "or lists, also packed (.gz, .bz2, .xz, .zst); - is standard input.",
         metavar="FILE",
         show_default=False,
     ),
@@ -61,14 +61,31 @@ def _choice(help: str, metavar: str | None = None) -> Any:
 _column = partial(_choice, metavar="COLUMN")
 _READING: dict[str, Any] = {
     "format": _choice(
-        "csv, tsv, parquet, arrow, svmlight, preflib or orders; guessed if not given."
+        "csv, tsv, json, jsonl, parquet, arrow, svmlight, preflib or orders; guessed "
+        "if not given."
     ),
+    "encoding": _choice("Of a text that is not UTF-8, such as cp1252."),
     "kind": _choice("comparisons, grades or orders; guessed from the columns."),
     "meaning": _choice(
         "What a number in the outcome column means: score (of the left side: 1, 0.5, "
         "0) or sign (-1 left is better, 0 tie, 1 right is better)."
     ),
+    "outcome_words": _choice(
+        "What other values of the outcome column mean; also both_bad=… and skip=….",
+        metavar="left=1,tie=0.5,right=0",
+    ),
+    "likert": _choice(
+        "The outcome is a scale from left to right; its middle is a tie.",
+        metavar="1..7",
+    ),
+    "strength": _choice(
+        "Let a strong preference (A>>B, an end of a scale) count so many times.",
+        metavar="NUMBER",
+    ),
     "both_bad": _choice("Votes that call both bad: tie or drop. [default: tie]"),
+    "skip_bad_rows": _choice(
+        "Go on without rows that cannot be read; rank writes them to skipped.csv."
+    ),
     "left": _column("The left item."),
     "right": _column("The right item."),
     "outcome": _column("Who is better: left, tie, right, a name, …"),
@@ -79,8 +96,8 @@ _READING: dict[str, Any] = {
     "advantage": _column("How much left is favored, 1, 0 or -1."),
     "neutral": _column("True where nobody is favored."),
     "rater": _column("Who judged; none takes votes as independent."),
-    "period": _column("When: a date or a number."),
-    "weight": _column("How much a row counts."),
+    "period": _column("When: a date or a number; none: not used."),
+    "weight": _column("How much a row counts; none: not used."),
     "item": _column("The graded item."),
     "grade": _column("Its grade, higher is better."),
     "query": _column("The group within which grades are compared."),
@@ -90,9 +107,11 @@ _READING: dict[str, Any] = {
     ),
     "item_column": _column("The names of the items in that table."),
 }
+_FLAGS = ("skip_bad_rows",)  # options without a value
 # The options of reading a file that has no outcomes.
 _UNLABELED = (
     "format",
+    "encoding",
     "left",
     "right",
     "advantage",
@@ -111,7 +130,10 @@ def with_reading(
 
     ``names`` are the fields of `ReadOptions` that become options.
     """
-    types = {name: Annotated[str | None, _READING[name]] for name in names}
+    types = {
+        name: Annotated[bool if name in _FLAGS else str | None, _READING[name]]
+        for name in names
+    }
     own = signature(command)
     # ReadOptions is imported only when a command runs, and replaced here anyway.
     hints = get_type_hints(command, localns={"ReadOptions": Any}, include_extras=True)
@@ -121,7 +143,12 @@ def with_reading(
         if name != "reading"
     ]
     added = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=False if name in _FLAGS else None,
+            annotation=kind,
+        )
         for name, kind in types.items()
     ]
 

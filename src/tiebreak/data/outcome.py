@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from numbers import Real
 from typing import Any, Literal, NoReturn
 
@@ -176,14 +177,18 @@ _RIGHT_WORDS = (
     "team_b", "away", "black", "0-1",
 )  # fmt: skip
 _TIE_WORDS = (
-    "tie", "tied", "draw", "drawn", "equal", "1/2-1/2", "½-½", "0.5-0.5",
+    "tie", "tied", "draw", "drawn", "equal", "same", "no preference", "both_good",
+    "both good", "both are good", "tie (bothgood)", "1/2-1/2", "½-½", "0.5-0.5",
 )  # fmt: skip
 
 # Words that say that neither item is any good; they count as ties, and are reported.
 BOTH_BAD_WORDS = frozenset((
-    "both_bad", "bothbad", "both bad", "tie (bothbad)", "tie (both bad)",
-    "tie (both_bad)",
+    "both_bad", "bothbad", "both bad", "both are bad", "tie (bothbad)",
+    "tie (both bad)", "tie (both_bad)",
 ))  # fmt: skip
+
+# Words of somebody who did not vote: no outcome, and no tie either.
+SKIP_WORDS = frozenset(("skip", "skipped", "abstain", "abstained", "no vote"))
 
 #: Every word that `Outcome.parse` knows, in lower case, with its outcome. "h" and "d"
 #: are left out on purpose: files with H, D and A mean home, draw and away, others mean
@@ -194,6 +199,36 @@ OUTCOME_WORDS: dict[str, Outcome] = {
     **dict.fromkeys(sorted(BOTH_BAD_WORDS), Outcome.TIE),
     **dict.fromkeys(_RIGHT_WORDS, Outcome.RIGHT),
 }
+
+
+_ENDINGS = re.compile(r" (?:wins?|won|is better)$")
+_SIGNS_BETWEEN = re.compile(r"(.+?) ?(>{1,3}|<{1,3}|={1,2}|~|≈) ?(.+)")
+_POINTS = re.compile(r"(\d{1,3}(?:\.5)?) ?[-:] ?(\d{1,3}(?:\.5)?)")
+
+
+def read_word(value: str) -> tuple[int, bool] | None:
+    """Return the outcome that a word is, and whether it is strong; None if unknown.
+
+    Besides `OUTCOME_WORDS`: ``A>B`` (``A>>B`` is strong), ``left wins``, ``2-1``.
+    """
+    word = normalize(value).strip("[] ")
+    if word in OUTCOME_WORDS:
+        return int(OUTCOME_WORDS[word]), False
+    if found := _POINTS.fullmatch(word):
+        left, right = float(found[1]), float(found[2])
+        return (right > left) - (right < left), False
+    if found := _SIGNS_BETWEEN.fullmatch(word):
+        first, second = (OUTCOME_WORDS.get(found[place]) for place in (1, 3))
+        if None in (first, second) or first == second or 0 in (first, second):
+            return None
+        sign, strong = found[2][0], len(found[2]) > 1
+        if sign not in "<>":
+            return 0, False
+        better = first if sign == ">" else second
+        assert better is not None
+        return int(better), strong
+    outcome = OUTCOME_WORDS.get(_ENDINGS.sub("", word))
+    return None if not outcome else (int(outcome), False)
 
 
 def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
@@ -304,7 +339,7 @@ class _OutcomeReader:
                 faults.setdefault(outcome, []).append(row)
             else:
                 result[row] = outcome
-        for kind in ("undeclared", "number", "self", "ambiguous", "unknown"):
+        for kind in ("undeclared", "number", "self", "ambiguous", "skipped", "unknown"):
             if kind in faults:
                 self._refuse(kind, faults[kind], values)
         return result
@@ -330,9 +365,9 @@ class _OutcomeReader:
         if not isinstance(value, str):
             return "unknown"
         word = normalize(value)
-        if word not in OUTCOME_WORDS:
-            return "unknown"
-        return "ambiguous" if word in self.item_words else int(OUTCOME_WORDS[word])
+        if (found := read_word(value)) is None:
+            return "skipped" if word in SKIP_WORDS else "unknown"
+        return "ambiguous" if word in self.item_words else found[0]
 
     def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
         where = list_rows(rows, [values[row] for row in rows[:5]])
@@ -353,6 +388,8 @@ class _OutcomeReader:
             "ambiguous": "are a word for an outcome and also the name of an item that "
             f"is not compared in that row: {where}. Rename the item, or write 'left', "
             "'tie' or 'right'.",
+            "skipped": f"say that nobody voted: {where}. That is no tie; remove these "
+            "comparisons.",
             "unknown": f"are unknown: {where}. {self._hint(rows, values)} Known words: "
             f"{', '.join(OUTCOME_WORDS)}.",
         }

@@ -33,7 +33,8 @@ class Sides(NamedTuple):
 _FAMILIES = {
     "left": "left right, left_name right_name, left_item right_item, "
     "left_id right_id, model_x model_y",
-    "model": "model_a model_b, model_1 model_2",
+    "model": "model_a model_b, model_1 model_2, model_left model_right",
+    "system": "system_a system_b, system_1 system_2",
     "item": "item_a item_b, item_1 item_2",
     "option": "option_a option_b, option_1 option_2",
     "player": "player_a player_b, player_1 player_2",
@@ -62,7 +63,7 @@ SIDES: tuple[Sides, ...] = tuple(
 #: table that has one row for each.
 COLUMN_WORDS: dict[str, tuple[str, ...]] = {
     "outcome": ("outcome", "winner", "result", "preference", "preferred", "vote",
-                "verdict", "choice"),
+                "verdict", "choice", "judgment", "judgement", "overall_preference"),
     "points": ("score", "white_score", "left_score", "home_points", "white_points",
                "points"),
     "left_score": ("home_score", "home_goals", "home_points", "left_score", "score_a",
@@ -133,6 +134,8 @@ _KINDS: dict[Shape, tuple[str, ...]] = {
     "long": ("comparisons", "orders", "grades"),
     "grades": ("grades",),
 }
+# Roles that no column need have: the option says none.
+_OPTIONAL = ("rater", "period", "weight", "advantage", "neutral")
 # An option for one of these columns rules out the readings that do not use it.
 _DEFINING = (
     "left", "right", "outcome", "winner", "loser", "left_score", "right_score",
@@ -153,6 +156,28 @@ class Reading:
         return " ".join(flag(role, column) for role, column in self.roles.items())
 
 
+def split_outcome(outcome: str, table: Table) -> list[str]:
+    """Split columns of 0 and 1 for left, right, tie and both bad; [] if it is one."""
+    return [] if outcome in table.columns or not outcome else outcome.split(",")
+
+
+def _find_one_hot(table: Table, sides: dict[str, str]) -> str | None:
+    """Find one column per outcome, such as winner_model_a, and write them as one."""
+    spelled = {spelling(c): c for c in reversed(table.columns)}
+    for before in ("winner", "win", "wins", "won", "preferred"):
+        left, right = (
+            spelled.get(before + spelling(sides[side])) for side in ("left", "right")
+        )
+        if left is None or right is None:
+            continue
+        found = [left, right]
+        for words in (("tie", "draw"), ("tiebothbad", "bothbad")):
+            names = [*(before + word for word in words), *words]
+            found += [spelled[name] for name in names if name in spelled][:1]
+        return ",".join(found)
+    return None
+
+
 class Roles:
     """Finds columns by the user's options first and by their usual names second."""
 
@@ -162,9 +187,16 @@ class Roles:
         self.left_out: set[str] = set()  # roles that no column is to have
         for role, name in options.columns().items():
             column = find_column(name, table.columns)
-            if column is None and (role, name) == ("rater", "none"):
+            if column is None and name == "none" and role in _OPTIONAL:
                 self.left_out.add(role)
                 continue
+            if column is None and role == "outcome" and 1 < name.count(",") + 1 < 5:
+                listed = [
+                    find_column(n.strip(), table.columns) for n in name.split(",")
+                ]
+                if None not in listed:
+                    self.given[role] = ",".join(map(str, listed))
+                    continue
             if column is None and find_column(name, table.skipped) is not None:
                 raise table.error(
                     f"{flag(role)} names {name!r}, but that column holds lists "
@@ -275,6 +307,8 @@ def _outcomes(roles: Roles, sides: dict[str, str]) -> list[dict[str, str]]:
     scores = roles.find("left_score", sides), roles.find("right_score", sides)
     if scores[0] is not None and scores[1] is not None:
         found.append({"left_score": scores[0], "right_score": scores[1]})
+    elif not found and (one_hot := _find_one_hot(roles.table, sides)) is not None:
+        found.append({"outcome": one_hot})
     elif not found and (points := roles.find("points", sides)) is not None:
         found.append({"outcome": points})
     return found

@@ -6,9 +6,12 @@ the row, a word of the table, in this order. Only names have to be looked at row
 One rule is stricter: a number is the name of an item only in a column that is said to
 hold the winner, because ``1`` is also a usual score.
 
-Metadata columns say who judged, when, and how much a row counts. A column that the user
-named must be whole. One that was only detected by its name is not used when it is not
-whole, and a sentence says so.
+Besides, the header of the winning column, a declared scale, declared words, and one
+column of 0 and 1 per outcome say who won.
+
+Metadata columns say who judged, when, and how much a row counts. Such a column must be
+whole. One that was only detected by its name, and in which most values say nothing, is
+not used, and a sentence says so.
 """
 
 from __future__ import annotations
@@ -32,14 +35,23 @@ from tiebreak.data.columns import (
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import (
     BOTH_BAD_WORDS,
-    OUTCOME_WORDS,
-    Meaning,
+    SKIP_WORDS,
     Outcome,
+    as_number,
     normalize,
+    read_word,
 )
 from tiebreak.data.pairs import Pairs, exchange_sides
-from tiebreak.io.columns import Reading, Roles, spelling
-from tiebreak.io.result import ReadOptions, ReadResult, flag, is_finite, plural, shorten
+from tiebreak.io.columns import SIDES, Reading, Roles, spelling, split_outcome
+from tiebreak.io.result import (
+    ReadOptions,
+    ReadResult,
+    first_of,
+    flag,
+    is_finite,
+    plural,
+    shorten,
+)
 from tiebreak.io.table import (
     SHOWN,
     Columns,
@@ -54,12 +66,15 @@ Rows = NDArray[np.int64]
 Outcomes = NDArray[np.int8]
 Flags = NDArray[np.bool_]
 
-_BY_NAME, _UNDECLARED, _OTHER_NUMBER, _UNKNOWN, _AMBIGUOUS = 10, 11, 12, 13, 14
+_BY_NAME, _UNDECLARED, _OTHER_NUMBER, _UNKNOWN, _AMBIGUOUS, _SKIPPED = range(10, 16)
 _FAULTS = {
-    _OTHER_NUMBER: "outcomes that are not among the numbers of --meaning {meaning}",
+    _OTHER_NUMBER: "outcomes that are not among the numbers of {declared}",
     _AMBIGUOUS: "outcomes that are a word and also the name of an item of other rows",
     _UNKNOWN: "unknown outcomes",
 }
+_CODES = {"left": -1, "tie": 0, "both_bad": 0, "right": 1, "skip": _SKIPPED}
+_TRUE = ("true", "t", "yes", "y", "1", "1.0")
+_FALSE = ("false", "f", "no", "n", "0", "0.0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,34 +87,161 @@ class Sided:
     outcome: Text
 
 
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What n rows say."""
+
+    y: Outcomes  # 0 in rows noted as faults
+    both_bad: Flags  # rows that call both bad
+    skipped: Flags  # rows of somebody who did not vote
+    strength: NDArray[np.float64] | None = None  # of the preference, from 0 to 1
+
+    @classmethod
+    def plain(cls, y: Outcomes) -> Judged:
+        """Make it of outcomes alone."""
+        none = np.zeros(len(y), dtype=bool)
+        return cls(y, none, none)
+
+
 def read_outcomes(
-    columns: Columns, sided: Sided, meaning: Meaning | None, names_winner: bool
-) -> tuple[Outcomes, Flags]:
-    """Return outcomes, 0 in rows noted as faults, and who calls both bad; (n,) each."""
+    columns: Columns, sided: Sided, options: ReadOptions, names_winner: bool
+) -> Judged:
+    """Return what a column of outcomes says; faults are noted."""
     outcome = sided.outcome
-    ids: dict[str, int] = {}
-    for name in (*sided.left.values, *sided.right.values):
-        ids.setdefault(name.strip(), len(ids))
-    words = {normalize(name) for name in ids}
-    codes = outcome.per_row(
-        lambda value: _judge(value, meaning, names_winner, ids, words), missing=0
-    )
+    judge = _Judge(sided, options, names_winner)
+    codes = outcome.per_row(judge.code, missing=0)
     named = np.flatnonzero(codes == _BY_NAME)
     if len(named):
-        codes[named] = _judge_names(sided, ids, named)
+        codes[named] = _judge_names(sided, judge.ids, named)
     _ask_meaning(columns.table, sided, np.flatnonzero(codes == _UNDECLARED))
     columns.note_missing("outcome", sided.names[2])
     for fault, text in _FAULTS.items():
         rows = _show_different(np.flatnonzero(codes == fault), outcome.codes)
-        columns.note(text.format(meaning=meaning), rows, outcome.in_rows(rows))
+        declared = text.format(declared=judge.declared)
+        columns.note(declared, rows, outcome.in_rows(rows))
         if fault == _UNKNOWN and len(rows):
             columns.advice = (
                 " An outcome is the name of one of the two, or a word such as left, "
-                "tie, right or draw; write one of these instead."
+                "tie, right or draw; what others mean can be said, such as "
+                "--outcome-words 'left=won,right=lost'."
             )
-    is_bad = outcome.per_row(lambda value: normalize(value) in BOTH_BAD_WORDS, False)
-    is_bad &= codes == 0
-    return np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8), is_bad
+    is_bad = outcome.per_row(judge.is_both_bad, False) & (codes == 0)
+    strength = outcome.per_row(judge.strength, 0.0)
+    return Judged(
+        np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8),
+        is_bad,
+        codes == _SKIPPED,
+        strength if strength.any() else None,
+    )
+
+
+class _Judge:
+    """Says what a value of the outcome column means wherever it stands."""
+
+    def __init__(self, sided: Sided, options: ReadOptions, names_winner: bool) -> None:
+        self.meaning, self.scale = options.meaning, options.scale()
+        self.words = options.declared_words()
+        self.numbers = {
+            number: outcome
+            for word, outcome in self.words.items()
+            if (number := as_number(word)) is not None
+        }
+        self.declared = (
+            f"--likert {options.likert}" if self.scale
+            else "--outcome-words" if self.numbers else f"--meaning {self.meaning}"
+        )  # fmt: skip
+        self.names_winner = names_winner
+        self.ids: dict[str, int] = {}
+        for name in (*sided.left.values, *sided.right.values):
+            self.ids.setdefault(name.strip(), len(self.ids))
+        self.taken = {normalize(name) for name in self.ids}
+        left, right = map(spelling, sided.names[:2])
+        self.headers = {left: -1, right: 1}
+        # Columns that were named the other way round turn their words too.
+        self.turned = any(
+            (right, left) == (spelling(sides.left), spelling(sides.right))
+            for sides in SIDES
+        )
+
+    def code(self, value: str) -> int:
+        """Return the outcome, or the kind of fault."""
+        if (outcome := self._declared(value)) is not None:
+            return _CODES[outcome]
+        number = as_number(value)
+        if number is not None and self.scale is not None:
+            return self._on_scale(number)
+        if number is not None and self.meaning is not None:
+            try:
+                return int(Outcome.parse([value], meaning=self.meaning)[0])
+            except ValueError:
+                return _OTHER_NUMBER
+        if value.strip() in self.ids and (self.names_winner or number is None):
+            return _BY_NAME
+        if number is not None:
+            return _OTHER_NUMBER if self.numbers else _UNDECLARED
+        word = normalize(value)
+        found: int | None = self.headers.get(spelling(value))
+        if found is None:
+            if word in SKIP_WORDS:
+                return _AMBIGUOUS if word in self.taken else _SKIPPED
+            if (read := read_word(value)) is None:
+                return _UNKNOWN
+            fixed = not self.turned or word in ("left", "right", "first", "second")
+            found = read[0] if fixed else -read[0]
+        return _AMBIGUOUS if word in self.taken else found
+
+    def _declared(self, value: str) -> str | None:
+        number = as_number(value)
+        found = None if number is None else self.numbers.get(number)
+        return found or self.words.get(normalize(value))
+
+    def _on_scale(self, number: float) -> int:
+        assert self.scale is not None
+        low, high = sorted(self.scale)
+        if number != int(number) or not low <= number <= high:
+            return _OTHER_NUMBER
+        side = np.sign(2 * number - low - high)
+        return int(side if self.scale[0] < self.scale[1] else -side)
+
+    def is_both_bad(self, value: str) -> bool:
+        """Say whether a value calls both items bad."""
+        declared = self._declared(value)
+        word = normalize(value).strip("[] ")
+        return (
+            declared or ("both_bad" if word in BOTH_BAD_WORDS else "")
+        ) == "both_bad"
+
+    def strength(self, value: str) -> float:
+        """Return 1 for the strongest preference and 0 for the mildest, or for none."""
+        number = as_number(value)
+        if self.scale is not None and number is not None:
+            distance = abs(2 * number - sum(self.scale))
+            widest = abs(self.scale[1] - self.scale[0])
+            mildest = 2 - widest % 2
+            span = max(widest - mildest, 1)
+            return float(min(max((distance - mildest) / span, 0), 1))
+        found = None if number is not None else read_word(value)
+        return float(found is not None and found[1])
+
+
+def _read_one_hot(columns: Columns, listed: list[str]) -> Judged:
+    """Return what columns of 0 and 1 say, for left, right, a tie and both bad."""
+    marks = []
+    for column in listed:
+        columns.note_missing("value", column)
+        text = columns.text[column]
+        mark = text.per_row(lambda value: value.strip().casefold() in _TRUE, False)
+        known = text.per_row(lambda value: value.strip().casefold() in _FALSE, True)
+        wrong = np.flatnonzero(~(known | mark))
+        what = f"values in {column} that are neither 0 nor 1"
+        columns.note(what, wrong, text.in_rows(wrong))
+        marks.append(mark)
+    table = np.stack(marks, axis=1)
+    broken = np.flatnonzero(table.sum(axis=1) != 1)
+    columns.note(f"not exactly one of {', '.join(listed)} is 1", broken)
+    y = table[:, 1].astype(np.int8) - table[:, 0]
+    both_bad = table[:, 3] if len(listed) > 3 else np.zeros(len(y), dtype=bool)
+    return Judged(y, both_bad, np.zeros(len(y), dtype=bool))
 
 
 def _show_different(rows: Rows, codes: Rows) -> Rows:
@@ -108,30 +250,6 @@ def _show_different(rows: Rows, codes: Rows) -> Rows:
     others = np.setdiff1d(np.arange(len(rows)), first)
     order = np.concatenate([np.sort(first), others])
     return rows[np.concatenate([np.sort(order[:SHOWN]), order[SHOWN:]])]
-
-
-def _judge(
-    value: str,
-    meaning: Meaning | None,
-    names_winner: bool,
-    ids: dict[str, int],
-    words: set[str],
-) -> int:
-    """Give the outcome that a value is wherever it stands, or the kind of fault."""
-    number = _is_number(value)
-    if number and meaning is not None:
-        try:
-            return int(Outcome.parse([value], meaning=meaning)[0])
-        except ValueError:
-            return _OTHER_NUMBER
-    if value.strip() in ids and (names_winner or not number):
-        return _BY_NAME
-    if number:
-        return _UNDECLARED
-    word = normalize(value)
-    if word not in OUTCOME_WORDS:
-        return _UNKNOWN
-    return _AMBIGUOUS if word in words else int(OUTCOME_WORDS[word])
 
 
 def _judge_names(sided: Sided, ids: dict[str, int], rows: Rows) -> NDArray[Any]:
@@ -144,7 +262,7 @@ def _judge_names(sided: Sided, ids: dict[str, int], rows: Rows) -> NDArray[Any]:
     # A winner that stands on both sides is a row of an item against itself, which is
     # reported and left out later.
     result = np.select([winner == left, winner == right], [-1, 1], _UNKNOWN)
-    is_word = sided.outcome.per_row(lambda v: normalize(v) in OUTCOME_WORDS, False)
+    is_word = sided.outcome.per_row(lambda v: read_word(v) is not None, False)
     result[(result == _UNKNOWN) & is_word[rows]] = _AMBIGUOUS
     return result
 
@@ -171,26 +289,19 @@ def _ask_meaning(table: Table, sided: Sided, rows: Rows) -> None:
         winner = f", or --winner {outcome} if it names the winner"
     numbers = {value.strip() for value in values}
     if "2" in numbers and numbers <= {"0", "1", "2"}:
+        words = "left=1,right=2" + ",tie=0" * ("0" in numbers)
         raise table.question(
             f"{outcome} holds the numbers {', '.join(sorted(numbers))} ({examples}). "
-            f"If 1 says that {left} won and 2 that {right} did, write left and right "
-            f"instead{winner}."
+            f"If 1 says that {left} won and 2 that {right} did, say --outcome-words "
+            f"'{words}'{winner}."
         )
     raise table.question(
         f"{outcome} holds numbers in {len(rows):,} rows, and files differ in what they "
         f"mean ({examples}). Say --meaning score if it is the points of {left} (1 won, "
         f"0.5 tie, 0 lost), or --meaning sign if -1 says that {left} is better, 0 a "
-        f"tie and +1 that {right} is better{winner}."
+        f"tie and +1 that {right} is better, or --likert '1..7' if it is a scale from "
+        f"{left} to {right}{winner}."
     )
-
-
-def _is_number(value: str) -> bool:
-    word = normalize(value)
-    return word in ("½", "1/2") or is_finite(word)
-
-
-_TRUE = ("true", "t", "yes", "y", "1", "1.0")
-_FALSE = ("false", "f", "no", "n", "0", "0.0")
 
 
 def read_advantage(
@@ -247,11 +358,13 @@ def _read_metadata(
         if values is not None:
             metadata[role] = values
             sentences.append(sentence)
-        elif role not in given:
+        elif role not in given and (not len(rows) or 2 * len(rows) > table.n_rows):
             where = f" in {table.list_places(rows)}" if len(rows) else ""
             sentences.append(f"{column} is not used as the {role}: {why}{where}.")
         elif len(rows):
             columns.note(f"{why} in {column}", rows, table.values(column, rows))
+            if role not in given:
+                columns.advice += f" --{role} none reads the file without {column}."
         else:
             raise table.error(f"{flag(role)} {column} cannot be used: {why}.")
     return metadata
@@ -287,17 +400,56 @@ def _period(columns: Columns, column: str) -> _Read:
     missing = np.flatnonzero(series.is_null().to_numpy())
     if len(missing):
         return missing, "no value", None, ""
-    periods = _in_pieces(series, column)
+    text = None
+    if (periods := _in_pieces(series, column)) is None:
+        text = number_text(series)
+        periods = _as_periods(text, column)
     if periods is None:
-        periods = _as_periods(number_text(series), column)
-    if periods is None:
+        assert text is not None
+        if len(wrong := _other_periods(text, column)):
+            return wrong, "neither a number nor a date as in the other rows", None, ""
         why = (
             "its values are neither numbers nor dates such as 2024-05-31, for example "
             f"{shorten(series[0])}, so their order in time is not known"
         )
         return _NO_ROWS, why, None, ""
-    first, last = readable_period(periods.min()), readable_period(periods.max())
-    return _NO_ROWS, "", periods, f"{column} is when, from {first} to {last}."
+    times, unit = _from_epoch(periods)
+    first, last = readable_period(times.min()), readable_period(times.max())
+    return _NO_ROWS, "", times, f"{column} is when, from {first} to {last}{unit}."
+
+
+# Numbers that are seconds since 1970 lie between these, which are 1980 and 2100.
+_EPOCH = 315_532_800, 4_102_444_800
+_UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6}
+
+
+def _from_epoch(periods: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    """Turn seconds or their fractions since 1970 into dates, and say so."""
+    if periods.dtype.kind not in "if":
+        return periods, ""
+    lowest, highest = periods.min(), periods.max()
+    for unit, times in _UNITS.items():
+        if _EPOCH[0] * times <= lowest and highest < _EPOCH[1] * times:
+            scaled = np.round(periods * (10**6 / times)).astype(np.int64)
+            return scaled.view("datetime64[us]"), f", in {unit} since 1970"
+    return periods, ""
+
+
+def _other_periods(text: Text, column: str) -> Rows:
+    """Find the rows that are not of the kind most rows are; none if no kind is."""
+    values = [value.strip() for value in text.values]
+    counts = np.bincount(text.codes, minlength=len(values))
+    for fits in (is_finite, _ISO.match, _YEAR_FIRST.fullmatch, _YEAR_LAST.fullmatch):
+        good = np.array([bool(fits(_UTC.sub("", value))) for value in values])
+        if 2 * counts[good].sum() < counts.sum():
+            continue
+        # Among those that look right there are dates that no calendar has. With a
+        # slash, one alone may not say whether the day or the month comes first.
+        for code in np.flatnonzero(good):
+            alone = Text(np.zeros(1, dtype=np.int64), [values[code]])
+            good[code] = "/" in values[code] or _as_periods(alone, column) is not None
+        return np.flatnonzero(~good[text.codes])
+    return _NO_ROWS
 
 
 def _in_pieces(series: pl.Series, column: str) -> NDArray[Any] | None:
@@ -387,33 +539,39 @@ def read_comparisons(
     for role in optional:
         if (column := found.find(role, roles)) is not None:
             roles[role] = column
-    likely = _likely_tags(table, roles)
+    one_hot = split_outcome(roles.get("outcome", ""), table)
+    likely = _likely_tags(table, [*roles.values(), *one_hot])
 
     def columns_of(*wanted: str) -> list[str]:
         return [roles[role] for role in wanted if role in roles]
 
     columns = table.read(
-        text=names + columns_of("outcome", "rater", "neutral"),
+        text=names
+        + (one_hot or columns_of("outcome"))
+        + columns_of("rater", "neutral"),
         numbers=columns_of("left_score", "right_score", "weight", "advantage") + likely,
         raw=columns_of("period"),
     )
-    sentences = [_describe_outcome(names, roles)]
+    sentences = [_describe_outcome(names, roles, one_hot, options)]
     left, right = read_sides(columns, names, sentences)
-    both_bad = np.zeros(len(left.codes), dtype=bool)
     if winner_first:
-        y = np.full(len(left.codes), -1, dtype=np.int8)
+        judged = Judged.plain(np.full(len(left.codes), -1, dtype=np.int8))
+    elif one_hot:
+        judged = _read_one_hot(columns, one_hot)
     elif "outcome" in roles:
         outcome = roles["outcome"]
         named = "winner" in spelling(outcome) or options.winner is not None
         sided = Sided((names[0], names[1], outcome), left, right, columns.text[outcome])
-        y, both_bad = read_outcomes(columns, sided, options.meaning, named)
+        judged = read_outcomes(columns, sided, options, named)
     else:
-        y = _read_scores(columns, roles)
+        judged = Judged.plain(_read_scores(columns, roles))
+    y = judged.y
     metadata = _read_metadata(columns, roles, found.given, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     columns.refuse_broken()
+    questions = _weigh(judged, options, metadata, sentences)
 
-    keep = _choose_rows(table, options, left, right, both_bad, names, sentences)
+    keep = _choose_rows(table, options, left, right, judged, names, sentences)
     if not keep.all():
         left, right, y = left.take(keep), right.take(keep), y[keep]
         metadata = {name: column[keep] for name, column in metadata.items()}
@@ -432,15 +590,15 @@ def read_comparisons(
     if tags:
         sentences.append(
             f"{plural(len(tags), 'column')} of 0 and 1 can be used as categories: "
-            f"{', '.join(tags)}."
+            f"{first_of([*tags])}."
         )
     counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
     sentences.append(count_outcomes(pairs.n_items, *counts))
-    drops = both_bad.any() and options.both_bad != "drop"
-    advice = "--both-bad drop leaves out the votes that call both bad."
+    if judged.both_bad.any() and options.both_bad != "drop":
+        questions.append("--both-bad drop leaves out the votes that call both bad.")
     data: dict[str, Any] = {"pairs": pairs, "y": y, "columns": metadata, "tags": tags}
-    asked = [advice] if drops else []
-    return ReadResult("comparisons", table.detected.format, sentences, asked, **data)
+    form = table.detected.format
+    return ReadResult("comparisons", form, sentences, questions, **data)
 
 
 def read_sides(columns: Columns, names: list[str], sentences: list[str]) -> list[Text]:
@@ -457,16 +615,52 @@ def _read_scores(columns: Columns, roles: dict[str, str]) -> Outcomes:
     return np.sign(difference).astype(np.int8)
 
 
-def _describe_outcome(names: list[str], roles: dict[str, str]) -> str:
+def _describe_outcome(
+    names: list[str], roles: dict[str, str], one_hot: list[str], options: ReadOptions
+) -> str:
     if "loser" in roles:
         return f"In every row {names[0]} is better than {names[1]}."
     start = f"{names[0]} and {names[1]} are compared; "
-    if "outcome" in roles:
-        return start + f"{roles['outcome']} says who won."
+    if one_hot:
+        return start + f"the one of {', '.join(one_hot)} that is 1 says who won."
+    if "outcome" not in roles:
+        return start + (
+            f"the higher of {roles['left_score']} and {roles['right_score']} wins, "
+            "equal ones are a tie."
+        )
+    outcome = roles["outcome"]
+    if (scale := options.scale()) is None:
+        words = [f"{word!r} is {o}" for word, o in options.declared_words().items()]
+        return start + f"{outcome} says who won{': ' * bool(words)}{', '.join(words)}."
+    middle = sum(scale)
+    tie = "no value is a tie" if middle % 2 else f"{middle // 2} is a tie"
     return start + (
-        f"the higher of {roles['left_score']} and {roles['right_score']} wins, equal "
-        "ones are a tie."
+        f"{outcome} is a scale from {scale[0]}, where {names[0]} is better, to "
+        f"{scale[1]}, where {names[1]} is, and {tie}."
     )
+
+
+def _weigh(
+    judged: Judged,
+    options: ReadOptions,
+    metadata: dict[str, NDArray[Any]],
+    sentences: list[str],
+) -> list[str]:
+    """Let strong preferences count more if that is asked for; else say how to ask."""
+    strength = judged.strength
+    if strength is None:
+        return []
+    strong = plural(int((strength == 1).sum()), "row")
+    if options.strength is None:
+        return [
+            f"Preferences count once however strong they are ({strong} of the strongest"
+            "); --strength 3 lets these count three times."
+        ]
+    times = float(options.strength)
+    weight = 1 + (times - 1) * strength
+    metadata["weight"] = metadata.get("weight", np.ones(len(weight))) * weight
+    sentences.append(f"The strongest preferences ({strong}) count {times:g} times.")
+    return []
 
 
 def _choose_rows(
@@ -474,7 +668,7 @@ def _choose_rows(
     options: ReadOptions,
     left: Text,
     right: Text,
-    both_bad: Flags,
+    judged: Judged,
     names: list[str],
     sentences: list[str],
 ) -> Flags:
@@ -489,6 +683,13 @@ def _choose_rows(
             f"{plural(len(rows), 'row')} with the same item in {names[0]} and "
             f"{names[1]} left out: {table.list_places(rows)}."
         )
+    if len(rows := np.flatnonzero(judged.skipped & keep)):
+        keep &= ~judged.skipped
+        sentences.append(
+            f"{plural(len(rows), 'row')} in which nobody voted left out: "
+            f"{table.list_places(rows)}."
+        )
+    both_bad = judged.both_bad
     if (count := int((both_bad & keep).sum())) and options.both_bad == "drop":
         keep &= ~both_bad
         sentences.append(f"{plural(count, 'row')} with both items called bad left out.")
@@ -500,7 +701,7 @@ def _choose_rows(
     return keep
 
 
-def _likely_tags(table: Table, roles: dict[str, str]) -> list[str]:
+def _likely_tags(table: Table, taken: list[str]) -> list[str]:
     """List the columns without a role that begin with zeros and ones."""
 
     def is_likely(column: pl.Series) -> bool:
@@ -508,7 +709,8 @@ def _likely_tags(table: Table, roles: dict[str, str]) -> list[str]:
             return column.null_count() == 0
         return set(map(str, column.unique())) <= {"0", "1"}
 
-    free = [c for c in table.columns if c not in set(roles.values())]
+    used = set(taken)
+    free = [c for c in table.columns if c not in used]
     return [c for c in free if is_likely(table.head[c])]
 
 

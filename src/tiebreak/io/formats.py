@@ -4,32 +4,51 @@
 `detect_format` looks at the whole file once, in pieces, before anything is believed of
 it: that it can be opened and unpacked, that it is text in UTF-8, and whether it holds
 quotes or blank lines, which decide how rows are counted. A new format is detected here.
+
+What is packed, in another encoding or standard input is written to a temporary file
+first, which lasts as long as the `FileFormat`. A small packed file may unpack to more
+than a disk holds, so there is a limit.
 """
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
+import json
+import lzma
+import os
 import re
+import sys
+import tempfile
+import weakref
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import polars as pl
 
 from tiebreak.io.result import FileError
 
 _PIECE = 1 << 20
+# A packed file may unpack to so many bytes, or to so many times its own size.
+_MOST_UNPACKED, _MOST_TIMES = 4 << 30, 100
+STANDARD_INPUT = Path("standard input")
 _SEPARATORS = (",", "\t", ";", "|")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _SVMLIGHT = re.compile(
     rf"(?:{_NUMBER}|[-+]?nan|[-+]?inf)(?=\s)(?:\s+qid:\S+)?(?:\s+\d+:\S+)*\s*(?:#.*)?$",
     re.IGNORECASE,
 )
-_ADVICE = "save the file again as CSV in UTF-8 and try that."
+_ADVICE = (
+    "save the file again as CSV in UTF-8, or name its encoding, such as --encoding "
+    "cp1252 for what Windows calls ANSI."
+)
 _BLANK = re.compile(r"\n[ \t]*\r?\n")
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
 _TYPED = (("parquet", b"PAR1", "a Parquet"), ("arrow", b"ARROW1", "an Arrow"))
@@ -47,84 +66,233 @@ class FileFormat:
 
     format: str
     separator: str = ","  # between the fields of a row, for CSV and TSV
-    gzipped: bool = False
+    written: tuple[str, ...] = ()  # how it is packed, and its encoding if not UTF-8
+    copy: Copy | None = None  # the unpacked file
     quoted: bool = False  # whether there are quotation marks
     blank: bool = False  # whether there are blank lines
 
     @property
     def is_table(self) -> bool:
         """Whether the file has named columns."""
-        return self.format in ("csv", "tsv", "parquet", "arrow")
+        return self.format not in ("svmlight", "preflib", "orders")
 
 
-def detect_format(path: Path, wanted: str | None = None) -> FileFormat:
+class Copy:
+    """A temporary file, removed when nobody needs this object any more."""
+
+    def __init__(self, path: Path, pieces: Iterator[bytes], most: float) -> None:
+        # ``path`` is for messages; ``most`` bytes are written.
+        number, name = tempfile.mkstemp(prefix="tiebreak-")
+        self.place = Path(name)
+        weakref.finalize(self, _remove, name)
+        size = 0
+        try:
+            with open(number, "wb") as file:
+                for piece in pieces:
+                    size += len(piece)
+                    if size > most:
+                        raise _too_large(path, most)
+                    file.write(piece)
+        except OSError as error:
+            raise FileError(
+                path, f"no room for a temporary copy: {_reason(error)}."
+            ) from None
+
+
+def _remove(name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name)
+
+
+def _too_large(path: Path, most: float) -> FileError:
+    return FileError(
+        path,
+        f"it unpacks to more than {most / (1 << 30):,.0f} GB and {_MOST_TIMES} times "
+        "its own size, so it was not read; if that is meant, unpack it first.",
+    )
+
+
+def detect_format(
+    path: Path, wanted: str | None = None, encoding: str | None = None
+) -> FileFormat:
     """Look at a file and detect its format, unless the user named it in `wanted`."""
     error = partial(FileError, path)
-    start = _first_bytes(path)
+    copy, written = _copy(path, encoding)
+    start = _first_bytes(path, copy)
     for name, magic, what in _TYPED:
         if start.startswith(magic):
-            return FileFormat(name)
+            return FileFormat(name, written=written, copy=copy)
         if wanted == name:
             begin = magic.decode()
             raise error(f"this is not {what} file: it must begin with {begin}.")
     for magic, what in _UNREADABLE:
         if start.startswith(magic):
             raise error(f"this {what}; export the table as CSV and try that.")
-    gzipped = start.startswith(b"\x1f\x8b")
-    quoted, blank = _check_text(path, gzipped)
-    with open_bytes(path, gzipped) as stream:
+    quoted, blank = _check_text(path, copy)
+    with open_bytes(path, copy) as stream:
         lines = [
             line.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n")
             for line in islice(stream, 50)
         ]
     if not any(line.strip() for line in lines):
         raise error("the file has only blank lines.")
-    guess = wanted or _guess_text(lines)
+    guess = wanted or _guess_text(lines, error)
     if guess not in ("csv", "tsv"):
-        return FileFormat(guess, gzipped=gzipped)
+        return FileFormat(guess, written=written, copy=copy)
     separator = "\t" if wanted == "tsv" else _separator(lines[0])
     guess = wanted or ("tsv" if separator == "\t" else "csv")
-    return FileFormat(guess, separator, gzipped, quoted, blank)
+    return FileFormat(guess, separator, written, copy, quoted, blank)
+
+
+def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...]]:
+    """Write a plain copy in UTF-8 if the file is not so; say how it was written."""
+    copy = None
+    if path == STANDARD_INPUT:
+        pieces = iter(partial(sys.stdin.buffer.read, _PIECE), b"")
+        copy = Copy(path, pieces, float("inf"))
+    start = _first_bytes(path, copy)
+    written = []
+    for name, magic, unpack in _PACKED:
+        if start.startswith(magic):
+            packed = path if copy is None else copy.place
+            most = max(_MOST_UNPACKED, _MOST_TIMES * packed.stat().st_size)
+            if name == "zstd" and _size_of_zstd(packed) > most:
+                raise _too_large(path, most)
+            copy = Copy(path, _unpack(path, packed, name, unpack), most)
+            written.append(name)
+            if not (start := _start_of(copy.place)):
+                raise FileError(path, "the packed file is empty.")
+    if encoding is None and start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+        written.append("UTF-16")
+    elif encoding is not None:
+        written.append(encoding)
+    if encoding is not None:
+        place = path if copy is None else copy.place
+        copy = Copy(path, _recode(path, place, encoding), float("inf"))
+    return copy, tuple(written)
+
+
+def _start_of(place: Path) -> bytes:
+    with open(place, "rb") as stream:
+        return stream.read(64)
+
+
+def _unpack(
+    path: Path, packed: Path, name: str, unpack: Callable[[Path], Iterator[bytes]]
+) -> Iterator[bytes]:
+    try:
+        yield from unpack(packed)
+    except EOFError:
+        what = f"the {name} file is cut short; get it again, whole."
+        raise FileError(path, what) from None
+    except (OSError, zlib.error, lzma.LZMAError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        if isinstance(error, pl.exceptions.NoDataError):
+            return
+        if name == "zstd":
+            reason += "; or no text in UTF-8: unpack it to see which"
+        raise FileError(path, f"the {name} file is damaged ({reason}).") from None
+
+
+def _stream(module: Any, packed: Path) -> Iterator[bytes]:
+    with module.open(packed, "rb") as stream:
+        yield from iter(partial(stream.read, _PIECE), b"")
+
+
+def _unpack_zstd(packed: Path) -> Iterator[bytes]:
+    """Give the lines of a text, which polars unpacks in memory."""
+    lines = pl.read_csv(
+        packed, has_header=False, separator="\x01", quote_char=None,
+        infer_schema=False, new_columns=["line"],
+    )  # fmt: skip
+    for piece in lines["line"].fill_null("").to_frame().iter_slices(1 << 16):
+        yield "\n".join([*piece["line"], ""]).encode()
+
+
+def _size_of_zstd(packed: Path) -> int:
+    """Bound the size that a zstd file unpacks to by its blocks, without unpacking."""
+    # RFC 8878: a frame is a header and blocks, of at most 128 KB of content each.
+    total = 0
+    with open(packed, "rb") as stream:
+        while len(magic := stream.read(4)) == 4:
+            if magic[1:] == b"\x2a\x4d\x18":  # a frame to be skipped
+                stream.seek(int.from_bytes(stream.read(4), "little"), os.SEEK_CUR)
+                continue
+            if magic != b"\x28\xb5\x2f\xfd" or not (flags := stream.read(1)):
+                break
+            single, size = flags[0] >> 5 & 1, flags[0] >> 6
+            content = (single, 2, 4, 8)[size]
+            skipped = 1 - single + (0, 1, 2, 4)[flags[0] & 3] + content
+            stream.seek(skipped, os.SEEK_CUR)
+            last = 0
+            while not last and len(header := stream.read(3)) == 3:
+                value = int.from_bytes(header, "little")
+                last, kind, length = value & 1, value >> 1 & 3, value >> 3
+                # Kind 1 repeats one byte; kind 2 is packed, the others are not.
+                total += 1 << 17 if kind == 2 else length
+                stream.seek(1 if kind == 1 else length, os.SEEK_CUR)
+            stream.seek(4 * (flags[0] >> 2 & 1), os.SEEK_CUR)
+    return total
+
+
+_PACKED: tuple[tuple[str, bytes, Callable[[Path], Iterator[bytes]]], ...] = (
+    ("gzip", b"\x1f\x8b", partial(_stream, gzip)),
+    ("bzip2", b"BZh", partial(_stream, bz2)),
+    ("xz", b"\xfd7zXZ\x00", partial(_stream, lzma)),
+    ("zstd", b"\x28\xb5\x2f\xfd", _unpack_zstd),
+)
+
+
+def _recode(path: Path, place: Path, encoding: str) -> Iterator[bytes]:
+    """Give the text of a file in UTF-8."""
+    n_lines = 0
+    try:
+        with open(place, encoding=encoding, newline="") as stream:
+            for line in stream:
+                n_lines += 1
+                yield line.encode()
+    except LookupError:
+        raise FileError(
+            path, f"--encoding {encoding} is unknown; try utf-16, cp1252 or latin-1."
+        ) from None
+    except UnicodeError as error:
+        reason = getattr(error, "reason", str(error))
+        raise FileError(
+            path, f"below line {n_lines} this is not {encoding} text ({reason})."
+        ) from None
 
 
 @contextmanager
-def open_bytes(path: Path, gzipped: bool) -> Iterator[BinaryIO]:
-    """Open a file for reading, unpacked; its errors are raised as `FileError`."""
+def open_bytes(path: Path, copy: Copy | None = None) -> Iterator[BinaryIO]:
+    """Open a file, or its copy, for reading; its errors are raised as `FileError`."""
     try:
-        with open(path, "rb") as raw:
-            if gzipped:
-                with gzip.open(raw, "rb") as stream:
-                    yield stream  # type: ignore[misc]
-            else:
-                yield raw
-    except EOFError:
-        raise FileError(
-            path, "the gzip file is cut short; get it again, whole."
-        ) from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(path, f"the gzip file is damaged ({error}).") from None
+        with open(path if copy is None else copy.place, "rb") as raw:
+            yield raw
     except OSError as error:
         raise FileError(path, f"cannot be read: {_reason(error)}.") from None
 
 
-def text_lines(path: Path, gzipped: bool) -> Iterator[tuple[int, str]]:
+def text_lines(path: Path, copy: Copy | None) -> Iterator[tuple[int, str]]:
     """Give line numbers from 1, and the stripped lines of a text file."""
-    with open_bytes(path, gzipped) as stream:
+    with open_bytes(path, copy) as stream:
         for number, line in enumerate(stream, start=1):
             yield number, line.decode("utf-8").lstrip("\ufeff").strip()
 
 
-def _first_bytes(path: Path) -> bytes:
+def _first_bytes(path: Path, copy: Copy | None) -> bytes:
     try:
-        if path.is_dir():
+        if copy is not None:
+            pass
+        elif path.is_dir():
             raise FileError(path, "this is a directory; name a file in it.")
-        if not path.exists():
+        elif not path.exists():
             raise FileError(path, "there is no such file.")
-        if not path.is_file():
+        elif not path.is_file():
             raise FileError(path, "this is not a regular file; save it as one first.")
     except OSError as error:
         raise FileError(path, f"cannot be read: {_reason(error)}.") from None
-    with open_bytes(path, gzipped=False) as stream:
+    with open_bytes(path, copy) as stream:
         start = stream.read(64)
     if not start:
         raise FileError(path, "the file is empty.")
@@ -137,18 +305,16 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def _check_text(path: Path, gzipped: bool) -> tuple[bool, bool]:
+def _check_text(path: Path, copy: Copy | None) -> tuple[bool, bool]:
     """Check that a file is UTF-8 text; return whether it has quotes, blank lines."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     n_bytes = n_lines = 0
     quoted = blank = False
     tail = ""
     returns = False
-    with open_bytes(path, gzipped) as stream:
+    with open_bytes(path, copy) as stream:
         while True:
             piece = stream.read(_PIECE)
-            if n_bytes == 0 and piece[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                raise FileError(path, f"line 1: this is UTF-16 text; {_ADVICE}")
             pending = len(decoder.getstate()[0])
             try:
                 text = decoder.decode(piece, final=not piece)
@@ -163,8 +329,6 @@ def _check_text(path: Path, gzipped: bool) -> tuple[bool, bool]:
             blank = blank or _BLANK.search(text) is not None
             blank = blank or _BLANK.search(tail + text[:64]) is not None
             tail = text[-64:]
-    if n_bytes == 0:
-        raise FileError(path, "the packed file is empty.")
     if not n_lines and returns:
         raise FileError(
             path,
@@ -185,7 +349,16 @@ def _encoding_error(
     )
 
 
-def _guess_text(lines: list[str]) -> str:
+def _guess_text(lines: list[str], error: Callable[[str], FileError]) -> str:
+    first = next(line.strip() for line in lines if line.strip())
+    if first.startswith("[Event "):
+        raise error(
+            "this is a PGN file of chess games; expected a table, with the columns "
+            "white, black and result."
+        )
+    if first[0] in "[{":
+        n_lines = sum(bool(line.strip()) for line in lines)
+        return "jsonl" if _is_record(first, alone=n_lines == 1) else "json"
     if re.match(r"#\s*FILE NAME", lines[0], re.IGNORECASE):
         return "preflib"
     if _are_orders(lines):
@@ -194,6 +367,21 @@ def _guess_text(lines: list[str]) -> str:
     if data and _SVMLIGHT.match(data[0].strip()) and _HAS_PAIR.search(data[0]):
         return "svmlight"
     return "csv"
+
+
+def _is_record(line: str, alone: bool) -> bool:
+    """Say whether a line is a record of its own, as in JSON Lines."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(record, dict):
+        return False
+    # One object alone may also be a table: of columns, of rows, or around its rows.
+    values = record.values()
+    nested = all(isinstance(value, list | dict) for value in values)
+    rows = any(isinstance(v, list) and v and isinstance(v[0], dict) for v in values)
+    return not (alone and (nested or rows))
 
 
 def _are_orders(lines: list[str]) -> bool:

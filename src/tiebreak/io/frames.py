@@ -1,19 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables that are in memory: pandas, polars, Arrow, Hugging Face, columns and records.
+"""Tables that are in memory, and JSON: all become a polars frame.
 
-They are known by what they can do, and not by their types, so that none of the packages
-has to be there. All become a polars frame.
+Tables of pandas, polars, Arrow and Hugging Face are known by what they can do, and not
+by their types, so that none of the packages has to be there.
+
+In JSON a table is an array of objects, one object per line (JSON Lines), an object that
+holds one such array, or what pandas writes: an object of columns, of rows, or of
+columns, index and data. What an object holds in an object becomes a column with a dot
+in its name.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+
+from tiebreak.io.formats import FileFormat, open_bytes, text_lines
+from tiebreak.io.result import FileError, first_of, shorten
 
 _NESTED = (list, tuple, dict, set, frozenset, bytes, np.ndarray)
 
@@ -21,6 +32,13 @@ _NESTED = (list, tuple, dict, set, frozenset, bytes, np.ndarray)
 def is_path(source: Any) -> bool:
     """Say whether a source is the name of a file."""
     return isinstance(source, str | os.PathLike)
+
+
+def is_path_list(source: Any) -> bool:
+    """Say whether a source is a list of names of files."""
+    return (
+        isinstance(source, list | tuple) and bool(source) and all(map(is_path, source))
+    )
 
 
 def as_frame(source: Any) -> pl.DataFrame:
@@ -103,13 +121,15 @@ def find_repeated(names: Sequence[str]) -> list[str]:
     return sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
 
 
-def of_records(records: Sequence[Mapping[Any, Any]]) -> pl.DataFrame:
+def of_records(records: Iterable[Mapping[Any, Any]]) -> pl.DataFrame:
     """Return records as a table with dots in the names of what they hold in records."""
     columns: dict[str, list[Any]] = {}
-    for row, record in enumerate(records):
-        _add_record(columns, row, record, "")
+    n_rows = 0
+    for record in records:
+        _add_record(columns, n_rows, record, "")
+        n_rows += 1
     for values in columns.values():
-        values.extend([None] * (len(records) - len(values)))
+        values.extend([None] * (n_rows - len(values)))
     return _side_by_side(columns.items())
 
 
@@ -162,3 +182,132 @@ def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def read_json_lines(path: Path, detected: FileFormat) -> tuple[pl.DataFrame, list[int]]:
+    """Return the table of a file of one object per line, and the lines of its rows."""
+    lines: list[int] = []
+
+    def records() -> Iterator[Mapping[str, Any]]:
+        for number, line in text_lines(path, detected.copy):
+            if not line:
+                continue
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError as error:
+                at = f"line {number}, column {error.colno}"
+                raise _json_error(path, at, error) from None
+            except RecursionError:
+                raise FileError(path, f"line {number}: {_DEEP}") from None
+            if not isinstance(record, dict):
+                raise FileError(
+                    path, f"line {number} holds {_kind(record)}; expected an object."
+                )
+            lines.append(number)
+            yield record
+
+    return of_records(records()), lines
+
+
+def read_json(path: Path, detected: FileFormat) -> pl.DataFrame:
+    """Return the table of a JSON file."""
+    with open_bytes(path, detected.copy) as stream:
+        text = stream.read().decode("utf-8").lstrip("\ufeff")
+    try:
+        if text.lstrip()[:1] == "[":
+            return of_records(_array(path, text))
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        at = f"line {error.lineno}, column {error.colno}"
+        raise _json_error(path, at, error) from None
+    except RecursionError:
+        raise FileError(path, _DEEP) from None
+    if not isinstance(found, dict):
+        raise FileError(path, f"this is {_kind(found)}; {_EXPECTED}")
+    return _of_object(path, found)
+
+
+_EXPECTED = "expected an array of objects, one for each row."
+_DEEP = "the JSON is nested too deeply to be read."
+_BLANKS = re.compile(r"[ \t\r\n]*")
+
+
+def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
+    reason = error.msg[:1].lower() + error.msg[1:]
+    if error.pos >= len(error.doc.rstrip()):
+        reason = "the file ends in the middle; get it again, whole"
+    return FileError(path, f"{at}: this is not valid JSON ({reason}).")
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "true or false"}
+    return "null" if value is None else kinds.get(type(value), "a number")
+
+
+def _array(path: Path, text: str) -> Iterator[Mapping[str, Any]]:
+    """Give the objects of an array one by one, so that not all are kept."""
+    decoder = json.JSONDecoder()
+
+    def skip(place: int) -> int:
+        found = _BLANKS.match(text, place)
+        assert found is not None
+        return found.end()
+
+    place, row = skip(skip(0) + 1), 0
+    closed = text[place : place + 1] == "]"
+    while not closed:
+        record, end = decoder.raw_decode(text, place)
+        row += 1
+        if not isinstance(record, dict):
+            line = text.count("\n", 0, place) + 1
+            raise FileError(
+                path, f"row {row} (line {line}) is {_kind(record)}; {_EXPECTED}"
+            )
+        yield record
+        place = skip(end)
+        if text[place : place + 1] not in (",", "]"):
+            raise json.JSONDecodeError("expecting ',' delimiter", text, place)
+        closed = text[place] == "]"
+        place = skip(place + 1)
+    if closed and skip(place + (not row)) < len(text):
+        raise json.JSONDecodeError("extra data", text, place)
+
+
+def _of_object(path: Path, found: dict[str, Any]) -> pl.DataFrame:
+    """Return the table that one object holds."""
+    names, rows = found.get("columns"), found.get("data")
+    if isinstance(names, list) and isinstance(rows, list):
+        header = [str(name) for name in names]
+        if repeated := find_repeated(header):
+            raise FileError(path, f"columns that occur twice: {first_of(repeated)}.")
+        for number, row in enumerate(rows, 1):
+            if not isinstance(row, list) or len(row) != len(header):
+                raise FileError(
+                    path, f"row {number} of data is not a list of {len(header)} values."
+                )
+        return of_records(dict(zip(header, row, strict=True)) for row in rows)
+    tables = [name for name, value in found.items() if _is_records(value)]
+    if len(tables) == 1:
+        return of_records(found[tables[0]])
+    if len(tables) > 1:
+        raise FileError(
+            path, f"this holds {len(tables)} tables ({first_of(tables)}); keep one."
+        )
+    values = list(found.values())
+    if values and all(isinstance(value, list) for value in values):
+        if len({len(value) for value in values}) > 1:
+            raise FileError(path, "its columns are not equally long.")
+        return _side_by_side(found.items())
+    if values and all(isinstance(value, dict) for value in values):
+        inner = list(values[0])
+        if all(list(value) == inner for value in values) and all(
+            map(str.isdigit, inner)
+        ):
+            return _side_by_side((n, list(v.values())) for n, v in found.items())
+        return of_records(values)
+    kept = first_of([shorten(name) for name in found], 5)
+    raise FileError(path, f"this is an object with {kept}; {_EXPECTED}")
+
+
+def _is_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)

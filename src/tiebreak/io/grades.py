@@ -29,7 +29,7 @@ from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, spelling
-from tiebreak.io.formats import FileFormat, open_bytes
+from tiebreak.io.formats import Copy, FileFormat, open_bytes
 from tiebreak.io.items import (
     FeatureColumns,
     Wanted,
@@ -53,11 +53,13 @@ _PLACES = (
     "standing",
 )  # fmt: skip
 _FEWEST_NAMES = 3
+_MOST_SIDES = 40  # so many columns of words are looked at, since every two of them are
 
 
 def _refuse_two_sides(table: Table, numeric: list[str]) -> None:
     """Refuse to guess where two columns hold the same names, as two sides do."""
-    words = [column for column in table.columns if column not in numeric]
+    known = set(numeric)
+    words = [column for column in table.columns if column not in known][:_MOST_SIDES]
     for first, second in combinations(words, 2):
         left, right = (table.head[c].cast(pl.String) for c in (first, second))
         sides = [set(side.drop_nulls().unique()) for side in (left, right)]
@@ -344,12 +346,12 @@ _NAMED_FEATURES = 100_000
 class _Lines:
     """What the lines of a file say, checked before the reader sees them."""
 
-    def __init__(self, path: Path, gzipped: bool) -> None:
+    def __init__(self, path: Path, copy: Copy | None) -> None:
         self.error = partial(FileError, path)
         self.n_rows = 0
         self.without_qid: list[int] = []
         self.from_zero = False
-        with open_bytes(path, gzipped) as stream:
+        with open_bytes(path, copy) as stream:
             for number, line in enumerate(stream, start=1):
                 fields = line.partition(b"#")[0].split()
                 if fields:
@@ -402,7 +404,7 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     from sklearn.datasets import load_svmlight_file
 
     error = partial(FileError, path)
-    lines = _Lines(path, detected.gzipped)
+    lines = _Lines(path, detected.copy)
     has_qid = len(lines.without_qid) < lines.n_rows
     if has_qid and lines.without_qid:
         shown = [f"line {number}" for number in lines.without_qid]
@@ -411,7 +413,7 @@ def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
             f"{first_of(shown, 5)}. Give every line a qid, or none."
         )
     reason = ""
-    with open_bytes(path, detected.gzipped) as stream:
+    with open_bytes(path, detected.copy) as stream:
         try:
             kinds = {"query_id": has_qid, "zero_based": lines.from_zero}
             loaded = load_svmlight_file(stream, **kinds)
@@ -457,7 +459,7 @@ def _as_result(
 
 def _refuse_svmlight(path: Path, detected: FileFormat, reason: str) -> None:
     """Raise an error that names the line which the reader could not read."""
-    with open_bytes(path, detected.gzipped) as stream:
+    with open_bytes(path, detected.copy) as stream:
         for number, line in enumerate(stream, start=1):
             fault = _fault(line.partition(b"#")[0].decode().split())
             if fault:

@@ -39,7 +39,7 @@ def read_preflib(path: Path, detected: FileFormat) -> ReadResult:
     names: dict[int, str] = {}
     header: dict[str, str] = {}
     lists: list[tuple[int, int, list[list[int]]]] = []
-    for number, line in text_lines(path, detected.gzipped):
+    for number, line in text_lines(path, detected.copy):
         if found := _NAME.match(line):
             if int(found[1]) in names:
                 raise error(
@@ -149,7 +149,7 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
     error = partial(FileError, path)
     n_items = 0
     sequences: list[list[int]] = []
-    for number, line in text_lines(path, detected.gzipped):
+    for number, line in text_lines(path, detected.copy):
         fields = line.split()
         if not fields:
             continue

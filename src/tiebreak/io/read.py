@@ -9,15 +9,18 @@ item with itself, so that there is one answer for each.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tiebreak.data.pairs import Pairs
 from tiebreak.io.columns import Roles, Sides, find_columns, find_reading
 from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
-from tiebreak.io.formats import FileFormat, detect_format
-from tiebreak.io.frames import is_path
+from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
+from tiebreak.io.frames import is_path, is_path_list
 from tiebreak.io.grades import read_graded, read_long, read_svmlight, read_unnamed
 from tiebreak.io.items import (
     FeatureColumns,
@@ -29,8 +32,16 @@ from tiebreak.io.items import (
     join_items,
 )
 from tiebreak.io.rankings import read_order_lines, read_preflib
-from tiebreak.io.result import FileError, ReadOptions, ReadResult, plural, printable
-from tiebreak.io.table import Table
+from tiebreak.io.result import (
+    BrokenRows,
+    FileError,
+    ReadOptions,
+    ReadResult,
+    first_of,
+    plural,
+    printable,
+)
+from tiebreak.io.table import JoinedTables, Table
 
 # The formats that are no tables: what they hold, and how they are read.
 _OTHERS = {
@@ -53,8 +64,9 @@ def read_file(
 
     Parameters
     ----------
-    source : str, path or table
-        The file, or a table in memory: a data frame of pandas or polars, an Arrow
+    source : str, path, list of paths or table
+        The file (``"-"`` is standard input), several tables of the same columns, or a
+        table in memory: a data frame of pandas or polars, an Arrow
         table, a Hugging Face dataset, a dict of columns or a list of dicts.
     options : ReadOptions, optional
         What the user says about it; everything else is detected.
@@ -73,15 +85,34 @@ def read_file(
         If the file has more than one meaning.
     """
     options = ReadOptions() if options is None else options
+    if is_path_list(source):
+        result = _read_table(_join(source, options), options, wanted)
+        return _finish(result, options, wanted)
     if not is_path(source):
         return _finish(_read_table(Table.of(source), options, wanted), options, wanted)
-    path = Path(source)
-    detected = detect_format(path, options.format)
+    path = STANDARD_INPUT if str(source) == "-" else Path(source)
+    detected = detect_format(path, options.format, options.encoding)
     if detected.is_table:
         result = _read_table(Table(path, detected), options, wanted)
     else:
         result = _read_other(path, detected, options, wanted)
     return _finish(result, options, wanted)
+
+
+def _join(sources: Sequence[Any], options: ReadOptions) -> Table:
+    """Open several files as one table."""
+    paths = [Path(source) for source in sources]
+    tables = []
+    for path in paths:
+        detected = detect_format(path, options.format, options.encoding)
+        if not detected.is_table and len(paths) > 1:
+            raise FileError(
+                path,
+                f"this is a file in the format {detected.format}, which is read alone; "
+                "only tables can be read together.",
+            )
+        tables.append(Table(path, detected))
+    return tables[0] if len(tables) == 1 else JoinedTables(tables)
 
 
 def _finish(
@@ -120,19 +151,47 @@ def _read_other(
 def _read_table(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
-    reading = find_reading(table, options)
-    if reading is None:
-        result = read_unnamed(table, options, wanted)
-    elif reading.shape == "comparisons":
-        result = read_comparisons(table, options, reading)
-    elif reading.shape == "long":
-        result = read_long(table, options, reading.roles)
-    else:
-        result = read_graded(table, reading.roles, options, wanted)
-    result.sentences[:0] = table.describe()
+    table.can_skip = True
+    described = table.describe()
+    skipped: list[pl.DataFrame] = []
+    while True:
+        try:
+            result = _read_shape(table, options, wanted)
+            break
+        except BrokenRows as error:
+            if not options.skip_bad_rows:
+                raise
+            skipped.append(table.drop(error.faults))
+    if skipped:
+        left_out = pl.concat(skipped)
+        described.append(_say_skipped(left_out))
+        result = replace(result, skipped=left_out)
+    result.sentences[:0] = described
     for said in (result.sentences, result.questions):
         said[:] = map(table.worded, said)
     return result
+
+
+def _read_shape(
+    table: Table, options: ReadOptions, wanted: Wanted | None
+) -> ReadResult:
+    reading = find_reading(table, options)
+    if reading is None:
+        return read_unnamed(table, options, wanted)
+    if reading.shape == "comparisons":
+        return read_comparisons(table, options, reading)
+    if reading.shape == "long":
+        return read_long(table, options, reading.roles)
+    return read_graded(table, reading.roles, options, wanted)
+
+
+def _say_skipped(skipped: pl.DataFrame) -> str:
+    kinds: dict[str, list[str]] = {}
+    for place, reason in skipped.select("place", "reason").rows():
+        kinds.setdefault(reason, []).append(place)
+    said = "; ".join(f"{why}: {first_of(where, 5)}" for why, where in kinds.items())
+    count = plural(skipped.height, "row")
+    return f"{count} skipped, because they cannot be read. {said}."
 
 
 _OUTCOMES = ("outcome", "left_score", "right_score", "points")
@@ -170,8 +229,8 @@ def read_unlabeled(
     options = ReadOptions() if options is None else options
     if not is_path(source):
         return _read_asked(Table.of(source), options, wanted)
-    path = Path(source)
-    detected = detect_format(path, options.format)
+    path = STANDARD_INPUT if str(source) == "-" else Path(source)
+    detected = detect_format(path, options.format, options.encoding)
     if detected.format == "svmlight" and wanted is not None and options.items is None:
         result = _read_other(path, detected, replace(options, kind=None), wanted)
         result.sentences.append("The grades are not looked at.")

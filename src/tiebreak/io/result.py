@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data.items import ItemTable
@@ -25,15 +26,30 @@ from tiebreak.data.pairs import Pairs
 
 Error = Callable[[str], "FileError"]  # makes the error of a file from its reason
 Kind = Literal["comparisons", "grades", "orders"]
+OUTCOMES = ("left", "tie", "right", "both_bad", "skip")
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "format": ("csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders"),
+    "format": (
+        "csv",
+        "tsv",
+        "json",
+        "jsonl",
+        "parquet",
+        "arrow",
+        "svmlight",
+        "preflib",
+        "orders",
+    ),
     "kind": ("comparisons", "grades", "orders"),
     "meaning": ("sign", "score"),
     "both_bad": ("tie", "drop"),
 }
 # The options that name no column of the file.
-_OTHERS = (*_CHOICES, "items", "item_column")
+_OTHERS = (
+    *_CHOICES, "encoding", "outcome_words", "likert", "strength", "skip_bad_rows",
+    "items", "item_column",
+)  # fmt: skip
+_FLAGS = ("skip_bad_rows",)
 
 
 @dataclass(frozen=True)
@@ -42,8 +58,11 @@ class ReadOptions:
 
     Attributes
     ----------
-    format : {"csv", "tsv", "parquet", "arrow", "svmlight", "preflib", "orders"}
+    format : {"csv", "tsv", "json", "jsonl", "parquet", "arrow", "svmlight", "preflib",\
+            "orders"}
         How the file is written.
+    encoding : str
+        The encoding of a text that is neither UTF-8 nor UTF-16, such as ``"cp1252"``.
     kind : {"comparisons", "grades", "orders"}
         Which kind of data to make of it.
     left, right, outcome : str
@@ -62,11 +81,23 @@ class ReadOptions:
         What a number in the outcome column means, see `tiebreak.Outcome.parse`.
     both_bad : {"tie", "drop"}
         What to do with votes that call both items bad; ties by default.
+    outcome_words : str
+        What values of the outcome column mean, such as ``"left=1,tie=0.5,right=0"``;
+        ``both_bad`` and ``skip`` can be named too.
+    likert : str
+        The two ends of the scale in the outcome column, such as ``"1..7"``. The first
+        one says that left is better, and the middle, if it is a value, is a tie.
+    strength : float
+        So many times a strong preference (``A>>B``, an end of a scale) counts as often
+        as a mild one; those between are in proportion. By default all count once.
+    skip_bad_rows : bool
+        Leave out rows that cannot be read, instead of refusing the file.
     items, item_column : str or path, str
         Another file, with the features of the items, and its column of their names.
     """
 
     format: str | None = None
+    encoding: str | None = None
     kind: str | None = None
     left: str | None = None
     right: str | None = None
@@ -86,6 +117,10 @@ class ReadOptions:
     person: str | None = None
     meaning: Literal["sign", "score"] | None = None
     both_bad: Literal["tie", "drop"] | None = None
+    outcome_words: str | None = None
+    likert: str | None = None
+    strength: float | str | None = None
+    skip_bad_rows: bool = False
     items: str | os.PathLike[str] | None = None
     item_column: str | None = None
 
@@ -102,6 +137,65 @@ class ReadOptions:
                 raise ValueError(
                     f"{flag(name)} must be one of {', '.join(allowed)}, got {value!r}."
                 )
+        declared = [
+            name
+            for name in ("meaning", "outcome_words", "likert")
+            if getattr(self, name) is not None
+        ]
+        if len(declared) > 1:
+            raise ValueError(
+                f"{' and '.join(map(flag, declared))} both say what the values of the "
+                "outcome column mean; leave one out."
+            )
+        self.declared_words()
+        self.scale()
+        if self.strength is not None:
+            times = float(self.strength) if is_finite(str(self.strength)) else 0
+            if times < 1:
+                raise ValueError(
+                    "--strength is how many times a strong preference counts, a number "
+                    f"of at least 1, got {self.strength!r}."
+                )
+
+    def declared_words(self) -> dict[str, str]:
+        """Return the outcome of each value in `outcome_words`, such as "left".
+
+        Returns
+        -------
+        dict of str to str
+        """
+        declared: dict[str, str] = {}
+        for part in (self.outcome_words or "").split(",") if self.outcome_words else ():
+            outcome, sign, value = part.partition("=")
+            outcome, value = outcome.strip(), value.strip().casefold()
+            if not sign or outcome not in OUTCOMES or not value:
+                raise ValueError(
+                    f"--outcome-words must be like left=1,tie=0.5,right=0, with "
+                    f"{', '.join(OUTCOMES)} before the equals signs, got {part!r}."
+                )
+            if declared.setdefault(value, outcome) != outcome:
+                raise ValueError(
+                    f"--outcome-words says that {value!r} is {declared[value]} and "
+                    f"{outcome}; leave one out."
+                )
+        return declared
+
+    def scale(self) -> tuple[int, int] | None:
+        """Return the ends of the scale that `likert` names, that of left first.
+
+        Returns
+        -------
+        tuple of int, or None
+        """
+        if self.likert is None:
+            return None
+        found = re.fullmatch(r" *(-?\d+) *\.\. *(-?\d+) *", self.likert)
+        if found is None or found[1] == found[2]:
+            raise ValueError(
+                "--likert must be the two ends of a scale, such as 1..7, the one that "
+                f"says that left is better first, got {self.likert!r}."
+            )
+        return int(found[1]), int(found[2])
 
     def columns(self) -> dict[str, str]:
         """Return the columns that the user named, by their roles.
@@ -141,6 +235,8 @@ class ReadResult:
         Groups and names of the graded rows.
     orders : Orders
         Lists, best first, with features if there is a table of items.
+    skipped : polars.DataFrame or None
+        Rows that could not be read and were left out, with their place and the reason.
     """
 
     kind: Kind
@@ -157,6 +253,7 @@ class ReadResult:
     query: NDArray[Any] | None = None
     names: NDArray[Any] | None = None
     orders: Orders | None = None
+    skipped: pl.DataFrame | None = None
 
 
 def flag(role: str, value: str | None = None) -> str:
@@ -173,6 +270,8 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
 
     def argument(found: re.Match[str]) -> str:
         name, value = found[1].replace("-", "_"), found[2]
+        if name in _FLAGS:
+            return f"{name}=True" + (f" {value}" if value else "")
         if value is None:
             return f"{name}="
         if value in columns or value in _CHOICES.get(name, ()):
@@ -200,6 +299,12 @@ class FileError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.reason)
+
+
+class BrokenRows(FileError):  # noqa: N818 - as NeedsAnswer
+    """Rows of a table that cannot be read: the faults, and the rows of each."""
+
+    faults: Sequence[tuple[str, NDArray[Any]]] = ()
 
 
 class NeedsAnswer(FileError):  # noqa: N818 - it is a question more than an error

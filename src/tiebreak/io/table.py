@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, number_keys
 from tiebreak.io.formats import FileFormat, open_bytes
-from tiebreak.io.frames import as_frame
+from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
 from tiebreak.io.result import (
+    BrokenRows,
     FileError,
     NeedsAnswer,
     WriteError,
@@ -50,7 +51,8 @@ _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _UNREADABLE_TYPES = (pl.Binary, pl.Object)
 MEMORY = "memory"  # the format of a table that is no file
 _NAMES = {
-    "csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "arrow": "Arrow", MEMORY: "Table",
+    "csv": "CSV", "tsv": "TSV", "json": "JSON", "jsonl": "JSON Lines",
+    "parquet": "Parquet", "arrow": "Arrow", MEMORY: "Table",
 }  # fmt: skip
 
 
@@ -123,16 +125,16 @@ class Columns:
         self.bad: dict[str, NDArray[np.int64]] = {}
         self.raw: dict[str, pl.Series] = {}  # text of which most values may differ
         self.advice = ""
-        self._broken: list[NDArray[np.int64]] = []
-        self._faults: list[str] = []
+        self._faults: list[tuple[str, NDArray[np.int64]]] = []
+        self._said: list[str] = []
 
     def note(
         self, fault: str, rows: NDArray[Any], values: Sequence[Any] | None = None
     ) -> None:
         """Note rows that share one fault, with the values found in the first ones."""
         if len(rows):
-            self._broken.append(np.asarray(rows, dtype=np.int64))
-            self._faults.append(f"{fault}: {self.table.list_places(rows, values)}")
+            self._faults.append((fault, np.asarray(rows, dtype=np.int64)))
+            self._said.append(f"{fault}: {self.table.list_places(rows, values)}")
 
     def note_missing(self, what: str, *columns: str) -> None:
         """Note the rows where columns of text hold nothing."""
@@ -152,18 +154,33 @@ class Columns:
 
     def refuse_broken(self) -> None:
         """Raise a `FileError` that counts all noted rows and shows the first ones."""
-        if self._faults:
-            count = len(np.unique(np.concatenate(self._broken)))
-            raise self.table.error(
-                f"{plural(count, 'row')} cannot be read, so nothing was "
-                f"read. {'; '.join(self._faults)}.{self.advice}"
-            )
+        if not self._faults:
+            return
+        table = self.table
+        count = len(np.unique(np.concatenate([rows for _, rows in self._faults])))
+        advice = self.advice
+        if table.can_skip:
+            goes = "it" if count == 1 else "them"
+            advice += f" --skip-bad-rows goes on without {goes}."
+        error = BrokenRows(
+            table.path,
+            table.worded(
+                f"{plural(count, 'row')} cannot be read, so nothing was read. "
+                f"{'; '.join(self._said)}.{advice}"
+            ),
+        )
+        error.faults = self._faults
+        raise error
 
     def restore_names(self, sentences: list[str], *columns: str) -> list[Text]:
         """Undo apostrophes before formulas, and blanks by which alone names differ."""
         texts = [self.text[column] for column in columns]
-        if self.table.is_typed:
-            return texts
+        if not self.table.is_typed:
+            texts = self._undo(sentences, texts)
+        sentences += _say_similar([name for text in texts for name in text.values])
+        return texts
+
+    def _undo(self, sentences: list[str], texts: list[Text]) -> list[Text]:
         names = dict.fromkeys(name for text in texts for name in text.values)
         new = {name: name[1:] if _GUARDED.match(name) else name for name in names}
         if guarded := sum(old != name for old, name in new.items()):
@@ -181,6 +198,22 @@ class Columns:
         return [text.rename(new) for text in texts]
 
 
+def _say_similar(names: list[str]) -> list[str]:
+    """Point out names that differ only in case or blanks."""
+    groups: dict[str, dict[str, None]] = {}
+    for name in names:
+        groups.setdefault("".join(name.casefold().split()), {})[name] = None
+    similar = [
+        " and ".join(map(shorten, group)) for group in groups.values() if len(group) > 1
+    ]
+    if not similar:
+        return []
+    return [
+        "Names that differ only in case or blanks are taken for different items: "
+        f"{first_of(similar, SHOWN)}."
+    ]
+
+
 class Table:
     """Named columns of a file, or of a frame in memory, checked and not yet read."""
 
@@ -190,8 +223,11 @@ class Table:
         self.path = path
         self.detected = detected
         self.is_typed = detected.format not in ("csv", "tsv")
+        self.can_skip = False  # whether rows that cannot be read may be left out
+        self._dropped = np.empty(0, dtype=np.int64)  # records that were left out
         # Columns of lists or bytes; they are not among `columns`.
         self.skipped: list[str] = []
+        self._lines: list[int] = []  # of the rows of JSON Lines
         if not self.is_typed:
             self._frame = self._scan_csv()
         else:
@@ -205,11 +241,35 @@ class Table:
                 f"expected {expected}."
             )
         self._check_form()
+        self._look_at_head()
+        if self.n_rows == 0:
+            raise self.error(f"the {self._noun} has a header and no rows.")
+
+    def _look_at_head(self) -> None:
         head = self._collect([self._col(c) for c in self.columns], _HEAD)
         self.head = self._without_blank(head)
         self.head.columns = self.columns
-        if self.n_rows == 0:
-            raise self.error(f"the {self._noun} has a header and no rows.")
+
+    def drop(self, faults: Sequence[tuple[str, NDArray[Any]]]) -> pl.DataFrame:
+        """Leave out rows with faults; return them, with their places and faults."""
+        reasons: dict[int, list[str]] = {}
+        for fault, rows in faults:
+            for row in rows.tolist():
+                reasons.setdefault(row, []).append(fault)
+        rows = np.array(sorted(reasons), dtype=np.int64)
+        frame = self._without_blank(self._collect([self._col(c) for c in self.columns]))
+        frame.columns = self.columns
+        said = ["; ".join(reasons[row]) for row in rows.tolist()]
+        placed = [pl.Series("place", self.places(rows)), pl.Series("reason", said)]
+        free = [c for c in self.columns if c not in ("place", "reason")]
+        skipped = pl.DataFrame(placed).hstack(frame[rows].select(free))
+        if len(rows) == self.n_rows:
+            raise self.error(
+                f"no row can be read: {first_of([*dict.fromkeys(said)], SHOWN)}."
+            )
+        self._dropped = np.union1d(self._dropped, self._numbers(rows))
+        self._look_at_head()
+        return skipped
 
     @classmethod
     def of(cls, source: Any) -> Table:
@@ -217,8 +277,13 @@ class Table:
         frame = as_frame(source)
         return cls(Path(type(source).__name__), FileFormat(MEMORY), frame)
 
-    def _scan(self) -> pl.LazyFrame:
-        path = self.path.absolute()
+    def _scan(self) -> pl.LazyFrame | pl.DataFrame:
+        if self.detected.format == "json":
+            return read_json(self.path, self.detected)
+        if self.detected.format == "jsonl":
+            found, self._lines = read_json_lines(self.path, self.detected)
+            return found
+        path = self._place
         try:
             if self.detected.format == "parquet":
                 frame = pl.scan_parquet(path, glob=False)
@@ -270,7 +335,7 @@ class Table:
         self.columns = self._header()
         self._types = dict.fromkeys(self.columns, pl.String())
         return pl.scan_csv(
-            self.path.absolute(),
+            self._place,
             separator=self.detected.separator,
             infer_schema=False,
             new_columns=list(self._inner(self.columns).values()),
@@ -300,11 +365,10 @@ class Table:
             )
         # A first column without a name is what data frames write for row numbers.
         names = [name or f"column {place}" for place, name in enumerate(names, 1)]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
+        if repeated := [*map(shorten, find_repeated(names))]:
             raise self.error(
                 f"line 1 names {plural(len(repeated), 'column')} twice: "
-                f"{', '.join(map(shorten, repeated))}; the first line must name the "
+                f"{first_of(repeated)}; the first line must name the "
                 "columns, and each otherwise."
             )
         return names
@@ -364,6 +428,12 @@ class Table:
         return in_python(text, getattr(self, "columns", ())) if in_memory else text
 
     @property
+    def _place(self) -> Path:
+        """Where the file, or its plain copy, is."""
+        copy = self.detected.copy
+        return self.path.absolute() if copy is None else copy.place
+
+    @property
     def _noun(self) -> str:
         return "table" if self.detected.format == MEMORY else "file"
 
@@ -375,7 +445,7 @@ class Table:
     @property
     def n_rows(self) -> int:
         """Number of rows, without blank lines."""
-        return self._n_records - len(self._blank)
+        return self._n_records - len(self._absent)
 
     @cached_property
     def _blank(self) -> NDArray[np.int64]:
@@ -386,14 +456,26 @@ class Table:
         rows = [row for row, (_, record) in records if not record.strip()]
         return np.asarray(rows, dtype=np.int64)
 
+    @property
+    def _absent(self) -> NDArray[np.int64]:
+        """The records that are no rows: blank lines, and what was left out."""
+        return np.union1d(self._blank, self._dropped)
+
+    def _numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of the records of rows."""
+        if not len(absent := self._absent):
+            return rows
+        kept = np.setdiff1d(np.arange(self._n_records, dtype=np.int64), absent)
+        return kept[rows]
+
     def places(self, rows: NDArray[np.int64]) -> list[str]:
         """Name rows: the first is "line 2", or "row 1" in Parquet, 0 in memory."""
+        records = self._numbers(rows)
         if self.is_typed:
+            if self._lines:
+                return [f"line {self._lines[row]}" for row in records.tolist()]
             first = 0 if self.detected.format == MEMORY else 1
-            return [f"row {row + first}" for row in rows.tolist()]
-        records = rows + np.zeros(len(rows), dtype=np.int64)
-        for blank in self._blank:
-            records[records >= blank] += 1
+            return [f"row {row + first}" for row in records.tolist()]
         if not self.detected.quoted:
             return [f"line {record + 2}" for record in records.tolist()]
         wanted, found = set(records.tolist()), {}
@@ -417,20 +499,21 @@ class Table:
 
     def describe(self) -> list[str]:
         """Say how the table is written, how long it is, and what is not read of it."""
-        packed = " (gzip)" if self.detected.gzipped else ""
-        start = f"{self.format_name}{packed} with {plural(self.n_rows, 'row')}."
+        written = self.detected.written
+        how = f" ({', '.join(written)})" if written else ""
+        start = f"{self.format_name}{how} with {plural(self.n_rows, 'row')}."
         return [start, *self.describe_skipped()]
 
     def describe_skipped(self) -> list[str]:
         """Say which columns are not read, if any."""
         if not self.skipped:
             return []
-        listed = ", ".join(map(shorten, self.skipped))
+        listed = first_of([*map(shorten, self.skipped)])
         return [f"Left out, because of lists or bytes in them: {listed}."]
 
     def list_columns(self) -> str:
         """Say which columns there are."""
-        return f"The columns are: {', '.join(map(shorten, self.columns))}."
+        return f"The columns are: {first_of([*map(shorten, self.columns)], 20)}."
 
     def values(self, column: str, rows: NDArray[np.int64]) -> list[Any]:
         """Return the values of the first few rows, as they stand in the file."""
@@ -491,7 +574,7 @@ class Table:
 
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Give the first line (from 1) and the bytes of every record, header first."""
-        with open_bytes(self.path, self.detected.gzipped) as stream:
+        with open_bytes(self.path, self.detected.copy) as stream:
             start, inside = 1, False
             parts: list[bytes] = []
             for number, line in enumerate(stream, start=1):
@@ -504,10 +587,10 @@ class Table:
                 yield start, b"".join(parts)
 
     def _without_blank(self, frame: pl.DataFrame) -> pl.DataFrame:
-        if not len(self._blank):
+        if not len(absent := self._absent):
             return frame
         kept = np.ones(frame.height, dtype=bool)
-        kept[self._blank[self._blank < frame.height]] = False
+        kept[absent[absent < frame.height]] = False
         return frame.filter(pl.Series(kept))
 
     def _collect(self, wanted: list[pl.Expr], first: int | None = None) -> pl.DataFrame:
@@ -520,6 +603,92 @@ class Table:
             self._check_records()
         what = f"{self.format_name} file" if self.is_typed else "table"
         raise self.error(f"the {what} is damaged ({reason}).")
+
+
+class JoinedTables(Table):
+    """Tables of several files, one below the other; rows are named with their file."""
+
+    def __init__(self, tables: list[Table]) -> None:
+        first = tables[0]
+        for table in tables[1:]:
+            _refuse_other_table(table, first)
+        self._tables = tables
+        names = [table.path.name for table in tables]
+        self.path = Path(f"{names[0]} and {plural(len(names) - 1, 'other file')}")
+        self.detected, self.is_typed = first.detected, first.is_typed
+        self.can_skip, self._dropped = False, np.empty(0, dtype=np.int64)
+        self.columns = first.columns
+        self.skipped = list(dict.fromkeys(c for t in tables for c in t.skipped))
+        self._types = dict(first._types)
+        for column in self.columns:
+            if len({table._types[column] for table in tables}) > 1:
+                self._types[column] = pl.String()
+        self._inner(self.columns)
+        self._frame = pl.concat([self._aligned(table) for table in tables])
+        self._n_records = sum(table.n_rows for table in tables)
+        self._look_at_head()
+
+    def _aligned(self, table: Table) -> pl.LazyFrame:
+        """Return the rows of a table in the common columns and types."""
+        frame = table._frame
+        if len(blank := table._blank):
+            kept = ~pl.int_range(pl.len()).is_in(blank.tolist())
+            frame = frame.filter(kept)
+        wanted = []
+        for column in self.columns:
+            differs = self._types[column] != table._types[column]
+            value = table._as_text(column) if differs else table._col(column)
+            wanted.append(value.alias(self._inner_names[column]))
+        return frame.select(wanted)
+
+    @cached_property
+    def _blank(self) -> NDArray[np.int64]:
+        return np.empty(0, dtype=np.int64)
+
+    def places(self, rows: NDArray[np.int64]) -> list[str]:
+        """Name rows by their file and their place in it."""
+        records = self._numbers(rows)
+        ends = np.cumsum([table.n_rows for table in self._tables])
+        places: list[str] = []
+        for record in records.tolist():
+            number = int(np.searchsorted(ends, record, side="right"))
+            table = self._tables[number]
+            within = record - int(ends[number]) + table.n_rows
+            [place] = table.places(np.array([within], dtype=np.int64))
+            places.append(f"{table.path.name} {place}")
+        return places
+
+    def _check_records(self) -> None:
+        for table in self._tables:
+            table._check_records()
+
+    def describe(self) -> list[str]:
+        """Say how many files there are, of what format, and how long they are."""
+        files = plural(len(self._tables), f"{self.format_name} file")
+        start = f"{files} with {plural(self.n_rows, 'row')} in all."
+        return [start, *self.describe_skipped()]
+
+
+def _refuse_other_table(table: Table, first: Table) -> None:
+    """Refuse a table that cannot stand below another one."""
+    missing = [shorten(c) for c in first.columns if c not in set(table.columns)]
+    more = [shorten(c) for c in table.columns if c not in set(first.columns)]
+    if missing or more:
+        said = [f"it has no {first_of(missing)}"] if missing else []
+        said += [f"it has {first_of(more)} besides"] if more else []
+        raise table.error(
+            f"other columns than in {first.path}: {', and '.join(said)}. Files that "
+            "are read together must have the same columns."
+        )
+    ways = [(t.detected.format, t.detected.separator) for t in (table, first)]
+    if ways[0] != ways[1]:
+        kinds = table.format_name, first.format_name
+        how = f"{kinds[0]}, and {first.path} is {kinds[1]}"
+        if kinds[0] == kinds[1]:
+            how = f"separated by another character than {first.path}"
+        raise table.error(
+            f"it is {how}. Files that are read together must be written in one way."
+        )
 
 
 def _is_stray(record: bytes, separator: bytes) -> bool:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data import ItemTable, Orders, Pairs, check_grades
@@ -34,6 +34,7 @@ class ComparisonData:
     query: NDArray[Any] | None = None  # of the N items, if graded
     partitioned: PartitionedRows | None = None  # if those of many files were added up
     sided: bool = True  # False if made of grades, scores or lists
+    skipped: pl.DataFrame | None = None  # rows that could not be read
 
     @property
     def items(self) -> ItemTable | None:
@@ -77,11 +78,11 @@ class PartitionedRows:
 
 
 def read_comparisons(
-    file: Path, reading: ReadOptions
+    source: Any, reading: ReadOptions
 ) -> tuple[ComparisonData, list[str]]:
-    """Return the comparisons of a file, and what was detected, in words."""
-    read = read_file(file, reading)
-    data = as_comparisons(read)
+    """Return the comparisons of a source of `read_file`, and what was detected."""
+    read = read_file(source, reading)
+    data = replace(as_comparisons(read), skipped=read.skipped)
     return data, [*read.sentences, *read.questions, *data.notes]
 
 

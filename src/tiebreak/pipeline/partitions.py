@@ -179,7 +179,7 @@ def _read_head(path: Path) -> _Head:
     """Return the columns and the length of a file, without its rows."""
     if path.is_dir():
         raise FileError(path, "this is a directory; expected a file.")
-    with open_bytes(path, gzipped=False) as stream:
+    with open_bytes(path) as stream:
         kind = _KINDS.get(stream.read(4))
     if kind is None:
         raise FileError(path, "this is not a Parquet or Arrow file, whatever its name.")
