@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tiebreak.data import OnItems, Orders, Outcome, Pairs
     from tiebreak.kernels import NystroemMap
     from tiebreak.models import (
+        BoostedUtility,
         CoRankingPursuit,
         ExpectedRankRegression,
         HedgeOrder,
@@ -55,7 +56,7 @@ _HOMES = {
     "data": "OnItems Orders Outcome Pairs",
     "kernels": "NystroemMap",
     "models": (
-        "CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
+        "BoostedUtility CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
         "LogisticCompare MajorityCompare MatchingPursuit MaxMarginCompare "
         "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
         "SVMCompare SwapSVM ThresholdCompare"

@@ -29,6 +29,7 @@ from tests.laws.comparisons import (
 )
 from tests.laws.same import Data
 from tiebreak import (
+    BoostedUtility,
     BradleyTerry,
     Elo,
     Glicko,
@@ -280,6 +281,18 @@ MODELS = [
         lambda: RankBoost(20, feedback="majority"),
         (DENSE, SPARSE),
         without=RANKER,
+    ),
+    Model(
+        "BoostedUtility",
+        lambda: BoostedUtility(10, min_child_weight=1.0, early_stopping=False),
+        OF_FEATURES,
+        without=COMPARER,
+    ),
+    Model(
+        "BoostedUtility(stopped)",
+        lambda: BoostedUtility(10, min_child_weight=1.0, n_folds=2),
+        (DENSE,),
+        without=COMPARER,
     ),
     Model(
         "L1Ranker",

@@ -36,6 +36,7 @@ from tests.laws.graded import (
 )
 from tests.laws.graded_same import GradedData
 from tiebreak import (
+    BoostedUtility,
     CoRankingPursuit,
     ExpectedRankRegression,
     L1Ranker,
@@ -391,6 +392,20 @@ MODELS = [
         lambda: RankBoost(20, weak="stump", feedback="majority"),
         (DENSE, SPARSE, ORDERS),
         without=BOOSTED | MAJORITY,
+    ),
+    GradedModel(
+        "BoostedUtility",
+        lambda: BoostedUtility(10, min_child_weight=1.0, early_stopping=False),
+        ALL,
+        without=BOOSTED | MEAN,
+    ),
+    GradedModel(
+        "BoostedUtility(sum)",
+        lambda: BoostedUtility(
+            10, per_group="sum", min_child_weight=1.0, early_stopping=False
+        ),
+        (DENSE, ORDERS),
+        without=BOOSTED,
     ),
     GradedModel(
         "ExpectedRankRegression",

@@ -141,6 +141,7 @@ SINGLE_IMPORTERS = {
     },
     "tiebreak.cli.errors": "exit codes, which docs/errors.md describes",
     "tiebreak.io.grades": "one file per kind of data that files hold",
+    "tiebreak.models.boosted_trees": "the only file that knows boosting libraries",
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
     "tiebreak.models.least_squares.leave_one_out": _LARGE,

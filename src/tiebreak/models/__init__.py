@@ -2,6 +2,7 @@
 """Models with scikit-learn's interface: one file each, families as folders."""
 
 from tiebreak.models.base import ThresholdWarning
+from tiebreak.models.boosted_utility import BoostedUtility
 from tiebreak.models.boosting import RankBoost
 from tiebreak.models.expected_rank import ExpectedRankRegression
 from tiebreak.models.hedge import HedgeOrder
@@ -21,9 +22,9 @@ from tiebreak.models.svm.swap_svm import SwapSVM
 from tiebreak.models.threshold_compare import ThresholdCompare
 
 __all__ = [
-    "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder", "L1Ranker",
-    "LogisticCompare", "MajorityCompare", "MatchingPursuit", "MaxMarginCompare",
-    "OrderSVM", "OrdinalSVM", "PathFit", "RankBoost", "RankRLS", "RankSVM",
-    "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare", "ThresholdWarning",
-    "fit_path",
+    "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
+    "L1Ranker", "LogisticCompare", "MajorityCompare", "MatchingPursuit",
+    "MaxMarginCompare", "OrderSVM", "OrdinalSVM", "PathFit", "RankBoost", "RankRLS",
+    "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare",
+    "ThresholdWarning", "fit_path",
 ]  # fmt: skip

@@ -44,10 +44,11 @@ _SCALARS = (
 
 # Written out, so that a name which is not here is not trusted.
 _OURS = (
-    "BradleyTerry CoRankingPursuit Elo ExpectedRankRegression Glicko Glicko2 "
-    "HedgeOrder L1Ranker L1RankerCV LogisticCompare MajorityCompare MatchingPursuit "
-    "MaxMarginCompare NystroemMap OnItems OrderSVM OrdinalSVM PlackettLuce RankBoost "
-    "RankRLS RankSVM RankingPursuit SVMCompare SwapSVM ThresholdCompare"
+    "BoostedUtility BradleyTerry CoRankingPursuit Elo ExpectedRankRegression Glicko "
+    "Glicko2 HedgeOrder L1Ranker L1RankerCV LogisticCompare MajorityCompare "
+    "MatchingPursuit MaxMarginCompare NystroemMap OnItems OrderSVM OrdinalSVM "
+    "PlackettLuce RankBoost RankRLS RankSVM RankingPursuit SVMCompare SwapSVM "
+    "ThresholdCompare"
 )
 _PREPROCESSING = (
     "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "

@@ -1,0 +1,637 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A utility that is a sum of trees, grown by LightGBM, XGBoost or CatBoost.
+
+Every round computes the loss of all comparisons or pairs as a function of the utilities
+of the distinct items, and hands its gradient and the diagonal of its Hessian to the
+library, which grows one tree. Boundary convention: a difference of exactly
+``threshold_`` is a tie, and so are equal utilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.metaestimators import available_if
+
+from tiebreak.data import Grades, ItemTable, is_pairs
+from tiebreak.data.comparison_graph import count_comparisons
+from tiebreak.data.messages import warn_user
+from tiebreak.losses import (
+    LINKS,
+    GradeSquaredHinge,
+    GradeTree,
+    ItemDesign,
+    OutcomeLink,
+)
+from tiebreak.models.base import (
+    OUTCOMES,
+    UtilityMixin,
+    check_positive,
+    read_comparisons,
+    refuse_only_ties,
+)
+from tiebreak.models.boosted_trees import (
+    BOOSTERS,
+    NODE,
+    OWN,
+    Grow,
+    Nodes,
+    TreeSettings,
+    check_trees,
+    sum_trees,
+)
+from tiebreak.models.graded_problem import plant_tree, read_grades
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+# An item's curvature counts as at least this, relative to the mean.
+FLOOR = 1e-6
+
+
+class Objective(Protocol):
+    """A loss of the utilities u of all distinct items."""
+
+    def value(self, u: Floats) -> float:
+        """Give the loss, a sum."""
+
+    def expand(self, u: Floats) -> tuple[Floats, Floats]:
+        """Give the gradient and the diagonal of the Hessian, shape (n_items,) each."""
+
+    def units(self, n_folds: int) -> Codes:
+        """Number what must stay together in a fold: the unit of every item."""
+
+    def part(self, items: Flags) -> Self | None:
+        """Give what is compared among some items only; None if that is nothing."""
+
+
+@dataclass(eq=False)
+class ComparisonLoss:
+    """-ln P of comparisons, counted; t, the tie parameter, follows the utilities."""
+
+    design: ItemDesign
+    counts: Floats
+    link: OutcomeLink
+    tie: float
+
+    def value(self, u: Floats) -> float:
+        """Give the loss with the tie parameter as it is."""
+        return self.link.value(self.design.apply(u), self.tie, self.counts)
+
+    def expand(self, u: Floats) -> tuple[Floats, Floats]:
+        """Improve the tie parameter; give gradient and curvature of every item."""
+        d = self.design.apply(u)
+        self.tie = best_tie(self.link, d, self.counts, self.tie, tol=1e-3)
+        local = self.link.expand(d, self.tie, self.counts)
+        return self.design.back(local.gradient), self.design.diagonal(local.curvature)
+
+    def units(self, n_folds: int) -> Codes:
+        """Keep items together that meet, or items alone where most of them meet."""
+        left, right, n = self.design.left, self.design.right, self.design.n_coef
+        met = coo_array((np.ones(len(left)), (left, right)), shape=(n, n))
+        _, component = connected_components(met, directed=False)
+        share = np.bincount(component[left], self.counts.sum(axis=1))
+        small = share.max() <= share.sum() / n_folds
+        return component.astype(np.int64) if small else np.arange(n)
+
+    def part(self, items: Flags) -> ComparisonLoss | None:
+        """Give the comparisons of two of these items; None if all of them are ties."""
+        left, right = self.design.left, self.design.right
+        kept = items[left] & items[right]
+        counts = self.counts[kept]
+        if not counts[:, [0, 2]].any():
+            return None
+        design = ItemDesign(left[kept], right[kept], self.design.n_coef)
+        return ComparisonLoss(design, counts, self.link, start_tie(self.link, counts))
+
+
+def start_tie(link: OutcomeLink, counts: Floats) -> float:
+    """Give the tie parameter of equal items."""
+    totals = counts.sum(axis=0)
+    return link.start(float(totals[1] / totals.sum()))
+
+
+def best_tie(
+    link: OutcomeLink, d: Floats, counts: Floats, t: float, tol: float
+) -> float:
+    """Minimize the convex loss in the tie parameter t by Newton steps, damped."""
+    if not counts[:, 1].any():
+        return link.start(0.0)
+    for _ in range(100):
+        local = link.expand(d, t, counts)
+        step = -local.tie_gradient / max(local.tie_curvature, 1e-300)
+        # At most one, and for the cumulative link half the way to the end at zero.
+        low = -0.5 * t if link.name == "cumulative" else -1.0
+        t += min(max(step, low), 1.0)
+        if abs(step) <= tol:
+            break
+    return t
+
+
+@dataclass(eq=False)
+class GradedLoss:
+    """Squared hinge over pairs of different grades within groups."""
+
+    grades: Grades
+    weight: Floats
+    item: Codes  # distinct item of each row
+    n_items: int
+    per_group: str
+    tree: GradeTree
+
+    def __post_init__(self) -> None:
+        self._hinge = GradeSquaredHinge(self.tree)
+
+    def value(self, u: Floats) -> float:
+        """Give the loss."""
+        return self._hinge.value(u[self.item])
+
+    def expand(self, u: Floats) -> tuple[Floats, Floats]:
+        """Give the gradient and the curvature of every item, summed over its rows."""
+        _, gradient = self._hinge.expand(u[self.item])
+        diagonal = self._hinge.hessian_diagonal()
+        return self._sum(gradient), self._sum(diagonal)
+
+    def _sum(self, x: Floats) -> Floats:
+        return np.asarray(np.bincount(self.item, x, self.n_items), dtype=np.float64)
+
+    def units(self, n_folds: int) -> Codes:
+        """Keep the items of a group together, if a group has items of its own."""
+        n_groups = self.grades.n_groups
+        if self.grades.orders is not None or n_groups < 2 * n_folds:
+            return np.arange(self.n_items)
+        unit = np.zeros(self.n_items, dtype=np.int64)
+        unit[self.item[::-1]] = self.grades.group[::-1]
+        return unit
+
+    def part(self, items: Flags) -> GradedLoss | None:
+        """Give the pairs of two of these items; None if there are none."""
+        weight = np.where(items[self.item], self.weight, 0.0)
+        tree = make_tree(self.grades, self.weight, weight, self.per_group)
+        return None if tree.n_pairs == 0 else replace(self, weight=weight, tree=tree)
+
+
+def make_tree(
+    grades: Grades, whole: Floats, weight: Floats, per_group: str
+) -> GradeTree:
+    """Find the pairs of rows of positive weight; a list weighs what it did whole."""
+    group_weight = None
+    if grades.orders is not None:
+        group_weight = whole[grades.orders.indptr[:-1]] ** 2
+    return GradeTree(grades.y, grades.group, weight, per_group, group_weight)
+
+
+class Growth:
+    """A utility of the training items that grows tree by tree."""
+
+    def __init__(
+        self, objective: Objective, values: Any, grow: Grow, learning_rate: float
+    ) -> None:
+        self.objective, self._values, self._grow = objective, values, grow
+        self._learning_rate = learning_rate
+        self.utility = np.zeros(values.shape[0])
+        self.trees: list[Nodes] = []
+        self.losses: list[float] = []
+
+    def add(self) -> bool:
+        """Add a tree; say whether it has a split."""
+        gradient, curvature = self.objective.expand(self.utility)
+        # In units of the mean curvature of items, so that the weight of a leaf and the
+        # penalty mean the same for every loss, size and weight of the data.
+        unit = curvature[curvature > 0].mean() if curvature.any() else 1.0
+        curvature = np.maximum(curvature / unit, FLOOR)
+        nodes = self._grow(gradient / unit, curvature)
+        if len(nodes) < 2:
+            return False
+        nodes["value"] *= self._learning_rate
+        self.trees.append(nodes)
+        self.utility += sum_trees(self._values, nodes, np.zeros(1, dtype=np.int64))
+        self.losses.append(self.objective.value(self.utility))
+        return True
+
+    def joined(self) -> tuple[Nodes, Codes]:
+        """Give all nodes in one array, and the roots of the trees."""
+        ends = np.cumsum([0, *map(len, self.trees)], dtype=np.int64)
+        shifted = []
+        for nodes, begin in zip(self.trees, ends[:-1], strict=True):
+            moved = nodes.copy()
+            inner = moved["feature"] >= 0
+            moved["left"][inner] += np.int32(begin)
+            moved["right"][inner] += np.int32(begin)
+            shifted.append(moved)
+        return np.concatenate([np.zeros(0, NODE), *shifted]), ends[:-1]
+
+
+class HeldOut:
+    """Folds of items: each grows on the others, and its own loss says when to stop."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        folds: Iterator[Flags],
+        make: Callable[[Objective], Growth],
+    ) -> None:
+        self._folds = []
+        for held_out in folds:
+            learned, tested = objective.part(~held_out), objective.part(held_out)
+            if learned is not None and tested is not None:
+                self._folds.append((make(learned), tested))
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds with something to learn from and to test."""
+        return len(self._folds)
+
+    def value(self) -> float:
+        """Give the loss of all folds together."""
+        total = 0.0
+        for growth, tested in self._folds:
+            if isinstance(tested, ComparisonLoss):
+                tested.tie = guarded_tie(growth.objective, tested)
+            total += tested.value(growth.utility)
+        return total
+
+    def add(self) -> bool:
+        """Add a tree to every fold; say whether any has a split."""
+        return any([growth.add() for growth, _ in self._folds])
+
+
+def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
+    """Give the learned tie parameter, or a rare tie where none was seen but is met."""
+    if learned.counts[:, 1].any() or not tested.counts[:, 1].any():
+        return float(learned.tie)
+    return tested.link.start(1.0 / (2.0 + learned.counts.sum()))
+
+
+def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
+    """Divide items into folds of whole units, at random."""
+    n_units = int(unit.max()) + 1
+    order = check_random_state(seed).permutation(n_units)
+    fold = np.empty(n_units, dtype=np.int64)
+    fold[order] = np.arange(n_units) % n_folds
+    for number in range(n_folds):
+        yield fold[unit] == number
+
+
+def in_order(table: ItemTable, code: Codes) -> tuple[ItemTable, Codes]:
+    """Sort distinct items by what they are, so that the order of rows has no say."""
+    direction = np.random.default_rng(0).normal(size=table.n_features)
+    order = np.argsort(table.values @ direction, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return table.take(order), place[code]
+
+
+def _knows_ties(model: Any) -> bool:
+    if not hasattr(model, "tie_"):
+        raise AttributeError(
+            "BoostedUtility has probabilities after a fit to comparisons; graded items "
+            "and orders do not say how likely a tie is."
+        )
+    return True
+
+
+class BoostedUtility(UtilityMixin, BaseEstimator):
+    r"""A sum of trees as utility, grown by LightGBM, XGBoost or CatBoost.
+
+    The utility r(x) = η Σ_t f_t(x) is a sum of trees f_t times the learning rate η.
+    Each tree is a Newton step on a loss of this library, of which the booster gets the
+    gradient g_i and the diagonal of the Hessian h_i of every distinct item i: a leaf
+    with the items I has the value -Σ_I g_i / (Σ_I h_i + l2).
+
+    - Comparisons: -Σ s ln P(y), a **sum** over comparisons with weights s, ties
+      included. P is that of :class:`LogisticCompare`, and the tie parameter is fitted
+      with the trees, at the end to convergence.
+    - Graded items and orders: Σ w_i w_j (1 - (r_i - r_j))₊² over all pairs of
+      different grades in a group, the loss of :class:`RankSVM`. Pairs are never
+      written down: a round costs O(n log n) for n rows, and the tree.
+
+    Parameters
+    ----------
+    n_rounds : int, default=300
+        Trees at most.
+    learning_rate : float, default=0.05
+        Factor η of every tree.
+    max_leaves : int, default=7
+        Leaves of a tree. CatBoost's trees are symmetric, of depth log₂ ``max_leaves``,
+        rounded.
+    min_child_weight : float, default=5.0
+        Least Σ h_i of a leaf, in units of the mean h_i: about a number of items.
+        CatBoost does without.
+    l2 : float, default=1.0
+        Penalty of a leaf's value, in the same units.
+    link : {"davidson", "cumulative"}, default="davidson"
+        How differences become probabilities, as in :class:`LogisticCompare`. For
+        comparisons only.
+    per_group : {"mean", "sum"}, default="mean"
+        For graded items and orders: "mean" divides the pairs of a group by their
+        weight, so that every group counts the same; "sum" counts every pair the same.
+    early_stopping : bool, default=True
+        Choose the number of trees by the loss of items that were held out: items are
+        divided in ``n_folds`` parts, trees grow on what is compared without a part, and
+        the loss is that of what is compared inside it. Then the trees grow again, on
+        all data, up to the number with the least loss of all folds.
+    n_folds : int, default=5
+        Parts, at least 2.
+    n_iter_no_change : int, default=20
+        Stop when the loss of held-out items has not fallen for so many rounds.
+    booster : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
+        Library that grows the trees: ``pip install "tiebreak[boost]"``.
+    booster_params : dict or None, default=None
+        More parameters of its trees, in its own words, such as
+        ``{"feature_fraction": 0.5}``.
+    random_state : int, RandomState or None, default=0
+        Draws the folds, and what ``booster_params`` may draw.
+
+    Attributes
+    ----------
+    n_iter_, n_pairs_ : int
+        Number of trees, and of comparisons or pairs of grades learned from.
+    loss_curve_ : ndarray of shape (n_iter_,)
+        Loss of the training data after every tree, a sum.
+    validation_curve_ : ndarray
+        With early stopping: sum of the losses of the folds without a tree, and after
+        every one.
+    nodes_, roots_ : ndarray
+        All trees: records with the fields ``feature`` (-1 in a leaf), ``cut``,
+        ``left``, ``right`` (the nodes that follow for values up to the cut, and above
+        it) and ``value``; and the node at which each tree begins.
+    tie_, threshold_, classes_
+        Fitted to comparisons: as in :class:`LogisticCompare`.
+    n_features_in_, feature_names_in_
+        Number of features, and their names when the items came with names.
+
+    See Also
+    --------
+    RankBoost : Boosting of single features, without another library.
+    LogisticCompare : The same probabilities with a linear or kernel utility.
+
+    Notes
+    -----
+    Items are held out together: all items that meet, in several steps or one, if there
+    are many such sets; otherwise single items, and comparisons between the parts are
+    used in neither. Graded items are held out by group if there are at least two groups
+    for each fold. Lists share items, so that entries of lists are held out by item.
+
+    Predictions need no booster: the trees are kept as arrays, which
+    :func:`tiebreak.save` can store. Features must be finite, as everywhere here.
+    XGBoost and CatBoost compare in single precision and get a dense table; LightGBM
+    takes sparse ones as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import BoostedUtility, Pairs
+    >>> rng = np.random.default_rng(0)
+    >>> items = rng.uniform(-1, 1, size=(200, 3))
+    >>> value = items[:, 0] * items[:, 1]  # an interaction, which no sum can say
+    >>> left, right = rng.integers(200, size=(2, 1500))
+    >>> gap = value[right] - value[left]
+    >>> y = np.where(np.abs(gap) < 0.1, 0, np.sign(gap))
+    >>> model = BoostedUtility().fit(Pairs(items, left, right), y)
+    >>> new = rng.uniform(-1, 1, size=(100, 3))
+    >>> best = model.order(new)[0]
+    >>> bool(new[best, 0] * new[best, 1] > 0.5)
+    True
+    >>> model.predict_proba([[[0.9, -0.9, 0.0], [0.9, 0.9, 0.0]]]).argmax(axis=1)
+    array([2])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+    __metadata_request__fit: ClassVar = {"qid": True}
+    _fits_items: ClassVar[bool] = True
+
+    nodes_: Nodes
+    roots_: Codes
+    tie_: float
+
+    def __init__(
+        self,
+        n_rounds: int = 300,
+        *,
+        learning_rate: float = 0.05,
+        max_leaves: int = 7,
+        min_child_weight: float = 5.0,
+        l2: float = 1.0,
+        link: Literal["davidson", "cumulative"] = "davidson",
+        per_group: Literal["mean", "sum"] = "mean",
+        early_stopping: bool = True,
+        n_folds: int = 5,
+        n_iter_no_change: int = 20,
+        booster: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm",
+        booster_params: dict[str, Any] | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.n_rounds, self.learning_rate = n_rounds, learning_rate
+        self.max_leaves, self.min_child_weight = max_leaves, min_child_weight
+        self.l2, self.link, self.per_group = l2, link, per_group
+        self.early_stopping, self.n_folds = early_stopping, n_folds
+        self.n_iter_no_change, self.booster = n_iter_no_change, booster
+        self.booster_params, self.random_state = booster_params, random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from comparisons, graded items or orders.
+
+        Parameters
+        ----------
+        X : Pairs, array-like of shape (n, 2, n_features), items or Orders
+            Comparisons with outcomes y, items with grades y, or lists without y.
+        y : array-like of shape (n,), optional
+            Outcomes -1, 0, +1 of comparisons, or grades of items.
+        qid : array-like of shape (n,), optional
+            Groups of graded items; items of different groups are not compared.
+        sample_weight : array-like of shape (n,), optional
+            Weights of comparisons, items or lists; a pair of items weighs w_i w_j.
+
+        Returns
+        -------
+        Self
+        """
+        self._check_parameters()
+        objective, table = self._read(X, y, qid, sample_weight)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        start = BOOSTERS[self.booster](table.values, self._settings(seed))
+        growth, curve = self._grow(objective, table, start, seed)
+        self._unpack(objective, growth, curve)
+        return self
+
+    def _read(
+        self, X: Any, y: Any, qid: Any, sample_weight: Any
+    ) -> tuple[Objective, ItemTable]:
+        """Merge equal items, and say how their utilities are judged."""
+        if not is_pairs(X):
+            grades, weight = read_grades(self, X, y, qid, sample_weight)
+            tree = plant_tree(self, grades, weight, self.per_group)
+            self.n_pairs_ = tree.n_pairs
+            # Rows without a pair have no say, also not in where a feature may be cut.
+            paired, places = np.sort(tree.rows), np.zeros(tree.n_rows, dtype=np.int64)
+            table, places[paired] = in_order(*grades.items.take(paired).unique())
+            of_items = places, table.n_items, self.per_group
+            return GradedLoss(grades, weight, *of_items, tree), table
+        self._refuse_groups(qid)
+        pairs, outcome, weight, _ = read_comparisons(X, y, sample_weight)
+        if not pairs.has_features:
+            raise TypeError(
+                "BoostedUtility needs features of the items; these Pairs have none "
+                "(items=None). Try BradleyTerry, which knows items by name."
+            )
+        if not outcome.any():
+            refuse_only_ties(self, len(outcome))
+        pairs = pairs.compact()
+        self._start_pairs(pairs)
+        self.n_pairs_ = len(pairs)
+        table, code = in_order(*pairs.unique_items())
+        sides = code[pairs.left], code[pairs.right]
+        cells = count_comparisons(*sides, outcome, weight, table.n_items)
+        design = ItemDesign(cells.left, cells.right, table.n_items)
+        tie = start_tie(self._link, cells.counts)
+        return ComparisonLoss(design, cells.counts, self._link, tie), table
+
+    def _settings(self, seed: int) -> TreeSettings:
+        return TreeSettings(
+            int(self.max_leaves),
+            float(self.min_child_weight),
+            float(self.l2),
+            seed,
+            dict(self.booster_params or {}),
+        )
+
+    def _grow(
+        self,
+        objective: Objective,
+        table: ItemTable,
+        start: Callable[[], Grow],
+        seed: int,
+    ) -> tuple[Growth, Floats | None]:
+        """Grow trees on all data, as many as held-out items are best served by."""
+
+        def make(part: Objective) -> Growth:
+            return Growth(part, table.values, start(), self.learning_rate)
+
+        n_rounds, curve = int(self.n_rounds), None
+        if self.early_stopping:
+            folds = deal_units(objective.units(self.n_folds), self.n_folds, seed)
+            held_out = HeldOut(objective, folds, make)
+            if held_out.n_folds:
+                curve = self._validate(held_out)
+                n_rounds = int(np.argmin(curve))
+            else:
+                warn_user(
+                    f"Early stopping found no fold of {self.n_folds} with comparisons "
+                    "between held-out items and between the others, so that all "
+                    f"{n_rounds} rounds are grown. Try a smaller n_folds, or "
+                    "early_stopping=False and a number of rounds of your choice."
+                )
+        growth = make(objective)
+        for _ in range(n_rounds):
+            if not growth.add():
+                break
+        return growth, curve
+
+    def _validate(self, held_out: HeldOut) -> Floats:
+        curve = [held_out.value()]
+        for _ in range(int(self.n_rounds)):
+            if not held_out.add():
+                break
+            curve.append(held_out.value())
+            if len(curve) - 1 - int(np.argmin(curve)) >= self.n_iter_no_change:
+                break
+        return np.array(curve)
+
+    def _unpack(
+        self, objective: Objective, growth: Growth, curve: Floats | None
+    ) -> None:
+        self.nodes_, self.roots_ = growth.joined()
+        self.n_iter_ = len(growth.trees)
+        self.loss_curve_ = np.array(growth.losses)
+        if curve is not None:
+            self.validation_curve_ = curve
+        if isinstance(objective, ComparisonLoss):
+            d = objective.design.apply(growth.utility)
+            t = best_tie(self._link, d, objective.counts, objective.tie, tol=1e-12)
+            self.tie_ = float(self._link.to_parameter(t))
+            self.threshold_ = float(self._link.threshold(t))
+            self.classes_ = OUTCOMES.copy()
+        if self.n_iter_ == 0:
+            warn_user(
+                "BoostedUtility gives all items the same utility: no tree predicts "
+                "held-out items better than none, or none can be grown. With little "
+                "data try early_stopping=False, a smaller min_child_weight or a model "
+                "with fewer choices, such as LogisticCompare or RankSVM."
+            )
+
+    @property
+    def _link(self) -> OutcomeLink:
+        return LINKS[self.link]
+
+    @available_if(_knows_ties)
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of left, tie and right, after a fit to comparisons.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, 2, n_features)
+            Comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right, as ``classes_``; rows sum to 1.
+        """
+        t = self._link.from_parameter(self.tie_)
+        return self._link.probabilities(self.difference(X), t)
+
+    def _utility(self, table: ItemTable) -> Floats:
+        check_trees(self.nodes_, self.roots_, self.n_features_in_)
+        return sum_trees(table.values, self.nodes_, self.roots_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # What a fit learns of the features comes before what can fail in it.
+        return hasattr(self, "nodes_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self, "classes_"):  # scorers of probabilities ask for a classifier
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags()
+        return tags
+
+    def _check_parameters(self) -> None:
+        self._check_choices(
+            booster=tuple(BOOSTERS), link=tuple(LINKS), per_group=("mean", "sum")
+        )
+        self._check_flags("early_stopping")
+        self._check_whole("n_rounds", "n_iter_no_change")
+        for name in ("max_leaves", "n_folds"):
+            self._check_whole(name)
+            if getattr(self, name) < 2:
+                self._refuse(name, getattr(self, name), "a whole number of at least 2")
+        check_positive(self, "learning_rate", "min_child_weight")
+        if self.l2 != 0:
+            check_positive(self, "l2")
+        if self.booster_params is None:
+            return
+        if not isinstance(self.booster_params, dict):
+            self._refuse("booster_params", self.booster_params, "a dict or None")
+        if own := OWN.intersection(self.booster_params):
+            raise ValueError(
+                f"BoostedUtility got booster_params with {', '.join(sorted(own))}; the "
+                "loss, the number of trees and leaves and the learning rate are its "
+                "own. Use n_rounds, max_leaves, learning_rate, link and per_group."
+            )

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Boosted trees as a utility: losses, trees, folds of unseen items, and files."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import cross_val_score
+
+from tests.extended import extended
+from tests.models.inputs import refused
+from tests.oracles import boosted_plain as plain
+from tiebreak import BoostedUtility, Orders, Pairs, load, save
+from tiebreak.losses import LINKS
+from tiebreak.models import boosted_utility as rooms
+from tiebreak.models.boosted_trees import (
+    BOOSTERS,
+    NODE,
+    TreeSettings,
+    last_double,
+    sum_trees,
+)
+
+pytest.importorskip("lightgbm")
+LIBRARIES = ["lightgbm", extended("xgboost"), extended("catboost")]
+every_library = pytest.mark.parametrize("booster", LIBRARIES)
+both_links = pytest.mark.parametrize("link", ["davidson", "cumulative"])
+TREES = {"max_leaves": 4, "min_child_weight": 2.0, "l2": 0.7}
+
+
+def draw_pairs(rng, n_items=24, n_rows=150, noise=0.3):
+    """Compare items by an interaction of two features; about a third are ties."""
+    X = rng.uniform(-1, 1, size=(n_items, 3))
+    left = rng.integers(n_items, size=n_rows)
+    right = (left + rng.integers(1, n_items, size=n_rows)) % n_items
+    value = 2 * X[:, 0] * X[:, 1]
+    gap = value[right] - value[left] + noise * rng.normal(size=n_rows)
+    return Pairs(X, left, right), np.where(np.abs(gap) < 0.25, 0, np.sign(gap))
+
+
+def draw_grades(rng, n=30, n_groups=3):
+    X = rng.uniform(-1, 1, size=(n, 3))
+    y = 2 * X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n)
+    return X, np.round(2 * y), np.arange(n) % n_groups
+
+
+# Losses
+
+
+@both_links
+def test_derivatives_of_comparisons_are_those_of_their_loss(link, rng):
+    pairs, y = draw_pairs(rng, 8, 60)
+    weight = rng.uniform(0.5, 2, len(y))
+    model = BoostedUtility(link=link)
+    loss, table = model._read(pairs, y, None, weight)
+    place = {tuple(row): i for i, row in enumerate(table.values)}
+    code = np.array([place[tuple(row)] for row in pairs.values])
+    left, right, known = code[pairs.left], code[pairs.right], LINKS[link]
+    of_ties, best = plain.loss_of_comparisons(known, left, right, y.astype(int), weight)
+    u = rng.normal(size=table.n_items)
+    g, h = loss.expand(u)
+    # The tie parameter has been moved close to the best one.
+    assert loss.tie == pytest.approx(best(u), abs=1e-2)
+    slow = plain.differences(lambda v: of_ties(v, loss.tie), u)
+    assert_allclose(g, slow[0], atol=1e-5)
+    assert_allclose(h, slow[1], atol=1e-4)
+    assert loss.value(u) == pytest.approx(of_ties(u, loss.tie))
+    assert (h > 0).all()
+
+
+@pytest.mark.parametrize("per_group", ["mean", "sum"])
+def test_derivatives_of_grades_are_those_of_all_pairs(per_group, rng):
+    X, y, group = draw_grades(rng, 14)
+    weight = rng.choice([0.5, 1.0, 2.0], len(y))
+    loss, table = BoostedUtility(per_group=per_group)._read(X, y, group, weight)
+    u = rng.normal(size=table.n_items)
+    place = {tuple(row): i for i, row in enumerate(table.values)}
+    code = np.array([place.get(tuple(row), -1) for row in X])
+    slow = plain.loss_of_grades(y, group, weight, per_group)
+    g, h = plain.differences(lambda v: slow(v[code]), u, step=1e-5)
+    assert_allclose(loss.expand(u)[0], g, atol=1e-4)
+    # Pairs exactly at the margin have no second derivative; there are none here.
+    assert_allclose(loss.expand(u)[1], h, atol=1e-2)
+    assert loss.value(u) == pytest.approx(slow(u[code]))
+
+
+@both_links
+@pytest.mark.parametrize("start", [0.02, 0.5, 6.0])
+def test_the_tie_parameter_is_the_best_one(link, start, rng):
+    d, outcome = rng.normal(size=80), rng.integers(-1, 2, 80)
+    counts = np.eye(3)[outcome + 1]
+    t = rooms.best_tie(LINKS[link], d, counts, start, tol=1e-12)
+    assert LINKS[link].gradient(d, t, counts)[1] == pytest.approx(0, abs=1e-8)
+
+
+# Rounds
+
+
+@both_links
+def test_rounds_of_comparisons_are_those_of_the_plain_twin(link, rng):
+    pairs, y = draw_pairs(rng)
+    weight = rng.choice([0.5, 1.0, 2.0], len(y))
+    given = pairs.left, pairs.right, y.astype(int), weight
+    slow = plain.derivatives_of_comparisons(LINKS[link], *given)
+    stages = plain.boost(pairs.values, slow, 4, 0.5, **TREES)
+    for n_rounds in (1, 4):
+        model = BoostedUtility(
+            n_rounds, learning_rate=0.5, link=link, early_stopping=False, **TREES
+        ).fit(pairs, y, sample_weight=weight)
+        assert model.n_iter_ == n_rounds
+        # LightGBM's sums are of gradients in single precision.
+        assert_allclose(model.utility(pairs.values), stages[n_rounds - 1], atol=2e-3)
+
+
+def test_rounds_of_grades_are_those_of_the_plain_twin(rng):
+    X, y, group = draw_grades(rng)
+    slow = plain.loss_of_grades(y, group, np.ones(len(y)), "mean")
+    stages = plain.boost(X, lambda u: plain.differences(slow, u, 1e-5), 3, 0.3, **TREES)
+    model = BoostedUtility(3, learning_rate=0.3, early_stopping=False, **TREES)
+    model.fit(X, y, qid=group)
+    assert_allclose(model.utility(X), stages[-1], atol=1e-3)
+    assert model.loss_curve_[-1] == pytest.approx(slow(model.utility(X)))
+
+
+def test_the_training_loss_falls_with_every_tree(rng):
+    pairs, y = draw_pairs(rng)
+    model = BoostedUtility(30, early_stopping=False).fit(pairs, y)
+    assert (np.diff(model.loss_curve_) < 0).all()
+
+
+# Trees of the libraries
+
+
+@every_library
+def test_trees_are_read_as_the_library_means_them(booster, rng):
+    library = pytest.importorskip(booster)
+    # Values that are different only in double precision, and many that are equal.
+    X = np.round(rng.normal(size=(200, 4)), 1)
+    X[:, 1] = 1.0 + 1e-9 * rng.integers(0, 4, 200)
+    g, h = rng.normal(size=200), rng.uniform(0.5, 1.5, 200)
+    start = BOOSTERS[booster](X, TreeSettings(8, 1.0, 1.0, 0, {}))
+    nodes = start()(g, h)
+    assert (nodes["feature"] >= 0).sum() >= 7
+    ours = sum_trees(X, nodes, np.zeros(1, dtype=np.int64))
+    if booster == "lightgbm":
+        same = {"num_leaves": 8, "min_data_in_leaf": 0, "min_data_in_bin": 1}
+        params = {"objective": "none", "learning_rate": 1.0, "lambda_l2": 1.0, **same}
+        params |= {"min_sum_hessian_in_leaf": 1.0, "verbosity": -1}
+        data = library.Dataset(X, label=g, params=params)
+        theirs = library.Booster(params, data)
+        theirs.update(fobj=lambda *_: (g, h))
+        expected = theirs.predict(X)
+    elif booster == "xgboost":
+        params = {"max_leaves": 8, "max_depth": 0, "grow_policy": "lossguide"}
+        params |= {"eta": 1.0, "base_score": 0.0, "tree_method": "hist"}
+        data = library.DMatrix(X)
+        theirs = library.Booster(params, [data])
+        theirs.boost(data, iteration=0, grad=g, hess=h)
+        expected = theirs.predict(data, output_margin=True)
+    else:
+        params = {"iterations": 1, "depth": 3, "learning_rate": 1.0, "l2_leaf_reg": 1.0}
+        params |= {"boost_from_average": False, "bootstrap_type": "No"}
+        params |= {"random_strength": 0, "logging_level": "Silent", "random_seed": 0}
+        theirs = library.CatBoostRegressor(**params, allow_writing_files=False)
+        expected = theirs.fit(X, -g / h, sample_weight=h).predict(X)
+    assert_allclose(ours, expected, atol=1e-6)
+    assert_allclose(sum_trees(sp.csr_array(X), nodes, np.zeros(1, np.int64)), ours)
+
+
+def test_cuts_of_single_precision_become_doubles_that_cut_the_same(rng):
+    low = rng.normal(size=500).astype(np.float32)
+    high = np.nextafter(low, np.float32(np.inf))
+    cut = last_double(low, high)
+    assert_array_equal(cut.astype(np.float32), low)
+    assert_array_equal(np.nextafter(cut, np.inf).astype(np.float32), high)
+
+
+@every_library
+def test_every_library_learns_an_interaction(booster, rng):
+    pytest.importorskip(booster)
+    pairs, y = draw_pairs(rng, 150, 900, noise=0.1)
+    new, truth = draw_pairs(rng, 150, 900, noise=0.0)
+    model = BoostedUtility(60, learning_rate=0.2, early_stopping=False, booster=booster)
+    first = model.fit(pairs, y).utility(new.values)
+    assert model.score(new, truth) > 0.75
+    assert_array_equal(model.fit(pairs, y).utility(new.values), first)
+    assert_allclose(model.predict_proba(new).sum(axis=1), 1)
+    sparse = Pairs(sp.csr_array(pairs.values), pairs.left, pairs.right)
+    assert_allclose(model.fit(sparse, y).utility(new.values), first, atol=1e-9)
+
+
+# Early stopping
+
+
+@pytest.mark.filterwarnings("ignore:BoostedUtility gives all items")
+@pytest.mark.parametrize("shape", ["pairs", "components", "queries", "one", "lists"])
+def test_held_out_items_are_unseen_in_their_fold(shape, rng, monkeypatch):
+    seen = []
+
+    class Watched(rooms.HeldOut):
+        def __init__(self, *given):
+            super().__init__(*given)
+            seen.extend((growth.objective, tested) for growth, tested in self._folds)
+
+    monkeypatch.setattr(rooms, "HeldOut", Watched)
+    model = BoostedUtility(3, n_folds=3, min_child_weight=1.0)
+    X, y, qid = draw_grades(rng, 40, 10)
+    n = 40
+    if shape == "pairs":
+        model.fit(*draw_pairs(rng, n, 200))
+    elif shape == "components":
+        pairs = Pairs(X, np.arange(0, n, 2), np.arange(1, n, 2))
+        model.fit(pairs, rng.choice([-1, 0, 1], n // 2))
+    elif shape == "lists":
+        model.fit(Orders(X, [rng.permutation(n)[:8].tolist() for _ in range(20)]))
+    else:
+        model.fit(X, y, qid=qid if shape == "queries" else None)
+    assert len(seen) == 3
+    for learned, tested in seen:
+        touched = [np.flatnonzero(p.expand(np.zeros(n))[1]) for p in (learned, tested)]
+        assert len(touched[0]) and len(touched[1])
+        assert not set(touched[0]) & set(touched[1])
+        if shape == "queries":
+            groups = [set(qid[part.tree.rows]) for part in (learned, tested)]
+            assert not groups[0] & groups[1]
+    if shape == "components":  # nothing is lost between folds
+        assert sum(tested.counts.sum() for _, tested in seen) == n // 2
+
+
+def test_rounds_are_those_with_the_least_held_out_loss(rng):
+    pairs, y = draw_pairs(rng, 60, 500)
+    model = BoostedUtility(200, learning_rate=0.3, n_iter_no_change=5).fit(pairs, y)
+    curve = model.validation_curve_
+    assert model.n_iter_ == np.argmin(curve) == len(curve) - 1 - 5
+    fixed = BoostedUtility(model.n_iter_, learning_rate=0.3, early_stopping=False)
+    fixed.fit(pairs, y)
+    assert_array_equal(fixed.utility(pairs.values), model.utility(pairs.values))
+
+
+def test_noise_grows_no_tree_and_says_so(rng):
+    pairs, _ = draw_pairs(rng, 60, 200)
+    with pytest.warns(UserWarning, match="no tree predicts held-out items"):
+        model = BoostedUtility().fit(pairs, rng.choice([-1, 0, 1], 200))
+    assert model.n_iter_ == 0
+    assert_array_equal(model.predict(pairs), 0)
+
+
+def test_two_items_cannot_be_held_out():
+    pairs = Pairs([[0.0], [1.0]], [0] * 9, [1] * 9)
+    with pytest.warns(UserWarning, match="no fold of 5"):
+        model = BoostedUtility(5, min_child_weight=1.0).fit(pairs, [1] * 8 + [-1])
+    assert model.n_iter_ == 5
+    assert_array_equal(model.predict(pairs), 1)
+
+
+def test_folds_without_a_training_tie_still_have_a_loss(rng):
+    pairs, y = draw_pairs(rng, 40, 200, noise=0.0)
+    y[y == 0] = 1
+    y[3] = 0
+    curve = BoostedUtility(20).fit(pairs, y).validation_curve_
+    assert np.isfinite(curve).all()
+
+
+# Interface
+
+
+def test_grades_have_no_probabilities(rng):
+    X, y, qid = draw_grades(rng, 60, 12)
+    model = BoostedUtility(10, early_stopping=False).fit(X, y, qid=qid)
+    assert not hasattr(model, "predict_proba") and not hasattr(model, "classes_")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(Pairs(X, [0], [1]))
+
+
+def test_probabilities_are_scored_by_scikit_learn(rng):
+    pairs, y = draw_pairs(rng, 60, 400)
+    model = BoostedUtility(30, early_stopping=False)
+    losses = -cross_val_score(model, pairs, y, scoring="neg_log_loss", cv=3)
+    assert (losses < np.log(3)).all()
+
+
+def test_a_file_that_was_tampered_with_reads_nothing_outside(rng, tmp_path):
+    pairs, y = draw_pairs(rng)
+    model = BoostedUtility(5, early_stopping=False).fit(pairs, y)
+    again = load(save(model, tmp_path / "model"))
+    assert again.nodes_.dtype == NODE
+    assert_array_equal(again.utility(pairs.values), model.utility(pairs.values))
+    for field, value in (("feature", 3), ("left", 0), ("right", 10**6)):
+        broken = load(tmp_path / "model")
+        broken.nodes_[field][0] = value
+        refused(ValueError, ["damaged", "nodes_"], broken.utility, pairs.values)
+    broken.nodes_ = np.zeros((3, 2))
+    refused(ValueError, ["damaged"], broken.utility, pairs.values)
+    again.roots_ = again.roots_ + 10**6
+    refused(ValueError, ["damaged"], again.utility, pairs.values)
+
+
+def test_a_missing_library_names_the_extra(monkeypatch, rng):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    words = ["needs lightgbm", r'pip install "tiebreak\[boost\]"']
+    refused(ImportError, words, BoostedUtility().fit, *draw_pairs(rng))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"booster": "forest"}, ["booster='forest'", "'lightgbm'"]),
+        ({"link": "probit"}, ["link='probit'", "'davidson'"]),
+        ({"per_group": "all"}, ["per_group='all'", "'mean'"]),
+        ({"n_rounds": 0}, ["n_rounds=0", "whole number"]),
+        ({"max_leaves": 1}, ["max_leaves=1", "at least 2"]),
+        ({"n_folds": 1}, ["n_folds=1", "at least 2"]),
+        ({"learning_rate": 0}, ["learning_rate=0", "positive"]),
+        ({"min_child_weight": -1}, ["min_child_weight=-1", "positive"]),
+        ({"l2": -1.0}, ["l2=-1.0", "positive"]),
+        ({"early_stopping": 1}, ["early_stopping=1", "True or False"]),
+        ({"booster_params": [1]}, ["booster_params", "dict"]),
+        ({"booster_params": {"objective": "l2"}}, ["objective", "n_rounds"]),
+    ],
+)
+def test_bad_parameters(parameters, words, rng):
+    model = BoostedUtility(**parameters)
+    refused(ValueError, ["BoostedUtility", *words], model.fit, *draw_pairs(rng))
+
+
+def test_features_beyond_single_precision(rng):
+    pytest.importorskip("xgboost")
+    pairs, y = draw_pairs(rng)
+    large = pairs.with_items(pairs.values * 1e300)
+    model = BoostedUtility(3, booster="xgboost", early_stopping=False)
+    refused(ValueError, ["single precision", "lightgbm"], model.fit, large, y)
+    BoostedUtility(3, early_stopping=False).fit(large, y)
