@@ -145,7 +145,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
     "tiebreak.models.least_squares.leave_one_out": _LARGE,
-    "tiebreak.models.logistic.stream": "compiled steps of partial_fit, a theory apart",
+    "tiebreak.models.logistic.problem": _LARGE,
     "tiebreak.outofcore.fits": "imports models, which its importer must not load",
     "tiebreak.persistence.checks": "what makes model files safe, to be read alone",
     "tiebreak.pipeline.report": "imports the report, only when one is written",

@@ -34,6 +34,7 @@ from tiebreak.losses.comparisons import (
 
 Array = NDArray[np.float64]
 
+LARGEST_COVARIANCE = 10_000  # coefficients; the matrix then takes 800 MB
 _LARGEST_EIGEN = 1000
 _SPARSE = 0.1
 _BLOCK = 256

@@ -115,6 +115,10 @@ class UtilityMixin:
         return self._utility(distinct)[code]
 
     def _utility_of_names(self, names: Any) -> NDArray[np.float64]:
+        return self.coef_[self._places_of_names(names)]
+
+    def _places_of_names(self, names: Any) -> NDArray[np.intp]:
+        """Places of names among ``items_``; an unseen one is an error."""
         place = {name: i for i, name in enumerate(self.items_.tolist())}
         asked = np.asarray(names)
         if asked.ndim != 1:
@@ -130,7 +134,7 @@ class UtilityMixin:
                 f"{shown}. A model without features knows only the items in items_; "
                 "give items features to predict unseen ones."
             )
-        return self.coef_[[place[name] for name in asked.tolist()]]
+        return np.array([place[name] for name in asked.tolist()], dtype=np.intp)
 
     def difference(self, X: Any) -> NDArray[np.float64]:
         """Difference of utilities, r(right) - r(left).

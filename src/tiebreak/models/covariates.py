@@ -162,16 +162,16 @@ class CovariateMixin(UtilityMixin):
         d = super().difference(X)
         if advantage is None and context is None:
             return d
-        return d - self._covariates(advantage, context, len(d)) @ self._effects_found()
+        return d - self._covariates(advantage, context, len(d)) @ self._effect_values()
 
     def _covariates(self, advantage: Any, context: Any, n_rows: int) -> Floats:
         """Covariates of rows as in `fit`, 0 where none are given; (n_rows, q)."""
         parts = []
-        for name, fitted, given in (
-            ("advantage", "advantage_", (advantage, None)),
-            ("context", "context_coef_", (None, context)),
+        for name, fitted, one, two in (
+            ("advantage", "advantage_", advantage, None),
+            ("context", "context_coef_", None, context),
         ):
-            columns, _ = check_row_covariates(*given, n_rows)
+            columns, _ = check_row_covariates(one, two, n_rows)
             wanted = np.size(getattr(self, fitted, []))
             if columns.shape[1] and not wanted:
                 raise ValueError(
@@ -186,7 +186,7 @@ class CovariateMixin(UtilityMixin):
             parts.append(columns if columns.shape[1] else np.zeros((n_rows, wanted)))
         return np.concatenate(parts, axis=1)
 
-    def _effects_found(self) -> Floats:
+    def _effect_values(self) -> Floats:
         advantage = np.atleast_1d(getattr(self, "advantage_", []))
         return np.concatenate([advantage, getattr(self, "context_coef_", [])])
 

@@ -247,7 +247,6 @@ def _fit_logistic(
         warn_of_comparisons(summary)
         solution, coef, t = _solve_likelihood(model, parts, summary)
     model._warn(bool(summary.totals[1] == summary.totals.sum()), solution)
-    model.__dict__.pop("_stream", None)
     return {
         **summary.features,
         **model._tie_attributes(t),

@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.inputs import check_results, find_item
@@ -36,7 +37,6 @@ from tiebreak.ratings.strengths.distribution import Separation, StrengthDistribu
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
-    LARGEST_COVARIANCE,
 )
 from tiebreak.ratings.strengths.testing import count_votes
 

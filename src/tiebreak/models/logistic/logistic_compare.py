@@ -9,77 +9,95 @@ a duplicated row by construction. Boundary convention: a difference of exactly
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import polars as pl
+import scipy.linalg as la
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Pairs, check_comparisons, check_outcomes
+from tiebreak.data import (
+    ItemTable,
+    Pairs,
+    as_items,
+    as_pairs,
+    check_comparisons,
+    check_outcomes,
+    is_pairs,
+)
 from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import (
     LINKS,
-    ComparisonObjective,
-    Design,
-    FeatureDesign,
-    ItemDesign,
-    JointDesign,
     OutcomeLink,
+)
+from tiebreak.losses.comparison_covariance import (
+    LARGEST_COVARIANCE,
+    posterior_covariance,
 )
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.base import (
     OUTCOMES,
-    UtilityMixin,
     check_positive,
     read_comparisons,
     some_pairs,
 )
-from tiebreak.models.kernel_utility import expand_kernel, factor_kernel, fitted_kernel
+from tiebreak.models.covariates import (
+    CovariateMixin,
+    check_level,
+    check_row_covariates,
+    coefficient_table,
+    effect_names,
+)
+from tiebreak.models.kernel_utility import expand_kernel, fitted_kernel
+from tiebreak.models.logistic.problem import LogisticProblem
 from tiebreak.models.logistic.stream import (
     AVERAGE,
-    CURVATURE,
-    VALUE,
-    WEIGHT,
     add_coefficients,
     difference_rows,
     follow,
     new_tie,
-    tie_scale,
 )
-from tiebreak.models.training_items import TrainingItems
-from tiebreak.solvers import NewtonSolution, minimize_newton
+from tiebreak.solvers import NewtonSolution
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+# Most coefficients whose covariance a model file keeps.
+LARGEST_SAVED = 500
+_CHUNK = 256  # comparisons between whose items kernels are computed at a time
 # What a batch knows about its minimum, and a stream does not.
 _OF_BATCHES = ("objective_", "gap_", "n_iter_", "converged_")
 
 
-class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
+class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     r"""Probabilities of left, tie and right from a smooth model of utilities.
 
-    With r(x) = w·Φ(x) and d = r(right) - r(left), a comparison has probabilities
+    With r(x) = w·Φ(x) and d = r(right) - r(left) - γ h - zᵀβ, for a comparison with
+    advantage h and context z (both in favor of left), the outcome has probabilities
 
     * ``link="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν : exp(d/2);
     * ``link="cumulative"``: P(right) = σ(d - τ), P(left) = σ(-d - τ) and a tie the
       rest, with σ(z) = 1 / (1 + exp(-z)): thresholds ±τ on a logistic variable,
       which is the model of Rao and Kupper with θ = exp(τ).
 
-    Without ties both are P(right) = σ(d). The weights and the tie parameter minimize ::
+    Without ties both are P(right) = σ(d). The weights w, the effects γ and β of what
+    belongs to the comparison and not to an item, and the tie parameter minimize ::
 
         -Σᵢ sᵢ ln P(yᵢ) + α ‖w‖²,
 
     convex, and a **sum** over comparisons with weights s: α corresponds to the
-    C = 1 / (2 α) of :class:`SVMCompare`. Comparisons of the same two items are counted
-    first; Newton's method then takes about six steps.
+    C = 1 / (2 α) of :class:`SVMCompare`. γ and β have no penalty, as in
+    :class:`BradleyTerry`. Comparisons of the same two items are counted first; Newton's
+    method then takes about six steps.
 
     Parameters
     ----------
@@ -114,6 +132,8 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Other kernels: r(x) = Σ dual_coef_[j] k(item support_[j], x), with rows of the
         item table (row 2 i + 1 of a 3-D array is the right item of comparison i), and
         features of these items, unless the kernel is precomputed.
+    advantage_, context_coef_, context_names_ : float, ndarray and tuple of shape (q,)
+        γ, β and the names of the columns, only if fitted with them.
     tie_ : float
         ν, or θ = exp(τ). Training comparisons without ties give 0, or 1: P(tie) = 0.
     threshold_ : float
@@ -138,6 +158,12 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     kernel between the distinct items, to 1e-10 of its largest entry. With nothing but
     ties the utility is zero and a tie is certain.
 
+    The penalty is a normal prior on w with standard deviation 1/√(2α), and standard
+    errors are those of the posterior at its maximum: H⁻¹, H the Hessian of the
+    objective, and on top of it what the squared scores of the comparisons have in
+    excess of the model's information, as in :class:`BradleyTerry`. They hold for the
+    given α: one that was chosen on the same data is taken as known.
+
     References
     ----------
     Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
@@ -157,6 +183,8 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     """
 
     __module__ = "tiebreak"  # where users find it
+
+    __metadata_request__fit: ClassVar = dict.fromkeys(("advantage", "context"), True)
 
     gamma_: float
     coef_: NDArray[np.float64]
@@ -190,6 +218,8 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         X: Any,
         y: ArrayLike | None = None,
         *,
+        advantage: ArrayLike | None = None,
+        context: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from comparisons.
@@ -201,6 +231,9 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             sample_weight are names of columns.
         y, sample_weight
             As in ``SVMCompare.fit``.
+        advantage, context : array-like of shape (n,) and (n, q), optional
+            Covariates in favor of left, not for partitions: an advantage is 1 at home
+            or first, 0 on neutral ground, -1 if right has it. What they do is learned.
 
         Returns
         -------
@@ -208,9 +241,15 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         if (partitions := as_partitioned(X)) is not None:
             self._check_parameters()
+            if advantage is not None or context is not None:
+                raise ValueError(
+                    "LogisticCompare learns from advantage and context only with all "
+                    "comparisons in memory, and these are in partitions. Take a sample "
+                    "of the rows, or BradleyTerry for items without features."
+                )
             columns = {"y": y, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))
-        problem = self._read(X, y, sample_weight)
+        problem = self._read(X, y, advantage, context, sample_weight)
         solution, coef, t = problem.solve(self.tol, int(self.max_iter))
         self._warn(problem.only_ties, solution)
         self._unpack(problem, solution, coef, t)
@@ -236,8 +275,8 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons. Names that are new, of items without features or with
-            ``identity``, enter with 0.
+            Comparisons, without advantage and context. Names that are new, of items
+            without features or with ``identity``, enter with 0.
         y, sample_weight
             As in ``fit``.
 
@@ -265,7 +304,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             outcome,
             weight,
             learning_rate=float(self.learning_rate),
-            cumulative=self.link == "cumulative",
+            link=self._link,
         )
         coef = state[AVERAGE, :-1].copy()
         if table is None:
@@ -279,7 +318,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
                 self.effect_names_, self.item_effect_ = as_names(names), coef[p:]
         self.__dict__.update(self._tie_attributes(float(state[AVERAGE, -1])))
         self._stream = state
-        for name in _OF_BATCHES:
+        for name in (*_OF_BATCHES, "_minimum", "_covariance"):
             self.__dict__.pop(name, None)
         return self
 
@@ -313,49 +352,129 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             )
         return utility + self._effects(asked)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
+    def coefficients(self) -> pl.DataFrame:
+        """Weights of features, effects and the tie parameter, with standard errors.
 
         Returns
         -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right, as ``classes_``; rows sum to 1.
+        polars.DataFrame
+            ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value`` (of
+            no effect): for the linear kernel the weights of the features, or utilities
+            of items without features; the effects of advantage and context; and the
+            tie parameter, ln ν, or ln θ. Weights are shrunk by the penalty.
         """
-        difference = self.difference(X)
-        t = self._link.from_parameter(self.tie_)
-        return self._link.probabilities(difference, t)
+        found, p = self._joint_covariance(), self._n_weights
+        names: list[str] = []
+        estimate = np.empty(0)
+        errors = np.sqrt(np.diagonal(found))[len(found) - self._n_others :]
+        if hasattr(self, "coef_"):
+            unnamed = [f"feature {j}" for j in range(p)]
+            given = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
+            names, estimate = [str(name) for name in given], self.coef_
+            errors = np.concatenate([self.standard_errors(), errors])
+        tie = [self._tie] if self._has_tie else []
+        return coefficient_table(
+            names + self._effect_names() + ["tie"] * len(tie),
+            np.concatenate([estimate, self._effect_values(), tie]),
+            errors,
+        )
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the probabilities of left, tie and right.
+    def standard_errors(
+        self, X: Any = None, *, advantage: ArrayLike | None = None, context: Any = None
+    ) -> NDArray[np.float64]:
+        """Standard errors of weights, of utilities or of differences.
 
         Parameters
         ----------
-        X : Pairs or array-like of shape (n, 2, n_features)
-            Comparisons.
+        X : None, items, Pairs or array-like of shape (n, 2, n_features), default=None
+            None: of ``coef_``, for the linear kernel. Items: of ``utility(X)``.
+            Comparisons: of ``difference(X, advantage=..., context=...)``, the only ones
+            that do not depend on where utilities are 0. Utilities of items without
+            features are measured from their mean.
+        advantage, context : array-like of shape (n,) and (n, q), optional
+            As in `fit`, for comparisons.
 
         Returns
         -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right; -inf where the probability is 0.
+        ndarray of shape (n_features,) or (n,)
+
+        Notes
+        -----
+        For an item far from all training items a kernel leaves its prior, with variance
+        k(x, x) / (2α). A precomputed kernel does not tell k(x, x): there are no
+        standard errors for it.
         """
-        difference = self.difference(X)
-        t = self._link.from_parameter(self.tie_)
-        return self._link.log_probabilities(difference, t)
+        covariance = self._joint_covariance()
+        if X is None and not hasattr(self, "coef_"):
+            raise ValueError(
+                f"kernel={self.kernel!r} has no weights of features; ask for the "
+                "standard errors of utilities, standard_errors(items), or of "
+                "differences, standard_errors(pairs)."
+            )
+        if X is None and not self._by_name:
+            return np.sqrt(np.diagonal(covariance)[: self._n_weights])
+        if is_pairs(X):
+            pairs = some_pairs(X).compact()
+            z = self._covariates(advantage, context, len(pairs))
+            return self._errors_of_pairs(covariance, pairs, z)
+        if self._by_name:
+            asked = self.items_ if X is None else np.asarray(X)
+            place = self._places_of_names(asked)
+            rows = np.eye(len(self.items_))[place] - 1.0 / len(self.items_)
+            return _errors(rows, covariance[: rows.shape[1], : rows.shape[1]])
+        table = as_items(X, name="X")
+        check_features(self, table)
+        rows = self._weight_rows(table)
+        p, more = self._n_weights, self._beyond(table.values, None, rows)
+        return _errors(rows, covariance[:p, :p], more)
+
+    def predict_interval(
+        self,
+        X: Any,
+        *,
+        advantage: ArrayLike | None = None,
+        context: Any = None,
+        level: float = 0.95,
+    ) -> NDArray[np.float64]:
+        """Confidence intervals of the probabilities of left, tie and right.
+
+        The interval of the difference d is carried over, the tie parameter taken as
+        known.
+
+        Parameters
+        ----------
+        X, advantage, context
+            As in `difference`.
+        level : float, default=0.95
+            Confidence.
+
+        Returns
+        -------
+        ndarray of shape (n, 3, 2)
+            Lower and upper ends for each outcome.
+        """
+        check_level(level)
+        given = {"advantage": advantage, "context": context}
+        d = self.difference(X, **given)
+        reach = norm.ppf(0.5 + 0.5 * level) * self.standard_errors(as_pairs(X), **given)
+        return self._outcome_intervals(d - reach, d + reach)
 
     @property
     def _link(self) -> OutcomeLink:
         return LINKS[self.link]
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> LogisticProblem:
+    def _read(
+        self, X: Any, y: Any, advantage: Any, context: Any, sample_weight: Any
+    ) -> LogisticProblem:
         self._check_parameters()
-        pairs, outcome, weight, _ = read_comparisons(X, y, sample_weight)
+        X = as_pairs(X)
+        pairs, outcome, weight, rows = read_comparisons(X, y, sample_weight)
         self._check_identity(pairs)
-        return LogisticProblem(self, pairs, outcome, weight)
+        covariates, names = check_row_covariates(advantage, context, len(X))
+        effects = effect_names(advantage is not None, covariates.shape[1], names)
+        return LogisticProblem(
+            self, pairs, outcome, weight, covariates[rows], effects, names
+        )
 
     def _check_parameters(self) -> None:
         if isinstance(self.alpha, int | float) and self.alpha == 0:
@@ -408,8 +527,8 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         coef: np.ndarray,
         t: float,
     ) -> None:
-        self.__dict__.pop("_stream", None)
         pairs, items, p = problem.pairs, problem.items, problem.n_features
+        coef, effects = np.split(coef, [len(coef) - len(problem.effects)])
         self._start_pairs(pairs)
         if problem.factor is None:
             self.coef_ = coef[:p]
@@ -423,11 +542,133 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
                 self.gamma_ = items.function.gamma
         if self.identity is not None and pairs.names is not None:
             self.effect_names_, self.item_effect_ = pairs.names, coef[p:]
+        has_advantage = problem.effects[:1] == ["advantage"]
+        self.__dict__.update(self._effects_learned(effects, has_advantage))
+        if problem.context_names is not None:
+            self.context_names_ = problem.context_names
         self.__dict__.update(self._tie_attributes(t))
         self.objective_, self.gap_ = solution.value, solution.gap
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        if problem.factor is None:
+        self._minimum = problem.objective, solution.x
+        if problem.factor is None and not len(effects):
             self._stream = problem.stream(coef, t)
+
+    def _forget(self) -> Self:
+        for name in ("_stream", "_minimum", "_covariance"):
+            self.__dict__.pop(name, None)
+        return super()._forget()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State without training data; of few coefficients with their covariance."""
+        state = dict(super().__getstate__())
+        minimum = state.pop("_minimum", None)
+        if minimum is not None and not np.isposinf(self.tie_):
+            state.pop("_covariance", None)
+            if len(minimum[1]) <= LARGEST_SAVED:
+                state["_covariance"] = self._joint_covariance()
+        return state
+
+    def _joint_covariance(self) -> NDArray[np.float64]:
+        """Covariance of weights, deviations, effects and the tie parameter, if free."""
+        check_is_fitted(self)
+        if np.isposinf(self.tie_):
+            raise ValueError(
+                "Every comparison was a tie, so nothing is known about the utility and "
+                "it has no standard errors."
+            )
+        if not hasattr(self, "_covariance"):
+            if not hasattr(self, "_minimum"):
+                raise ValueError(
+                    f"This {type(self).__name__} has no standard errors: it was fitted "
+                    "on partitions or on a stream, or loaded from a file, which keeps "
+                    f"those of up to {LARGEST_SAVED} coefficients. Call fit with the "
+                    "comparisons in memory."
+                )
+            objective, x = self._minimum
+            if len(x) > LARGEST_COVARIANCE:
+                raise ValueError(
+                    f"The covariance of {len(x)} coefficients would need a matrix of "
+                    f"{8e-9 * len(x) ** 2:.0f} GB; the limit is {LARGEST_COVARIANCE}. "
+                    "Choose features, or compress them with TruncatedSVD."
+                )
+            self._covariance = posterior_covariance(objective, x)
+        return self._covariance
+
+    @property
+    def _n_weights(self) -> int:
+        """Number of weights of features, or of the factor of the kernel."""
+        return len(self.coef_ if hasattr(self, "coef_") else self.dual_coef_)
+
+    @property
+    def _has_tie(self) -> bool:
+        """Whether there were ties, and so a tie parameter to be learned."""
+        return self.tie_ != self._link.to_parameter(self._link.start(0.0))
+
+    @property
+    def _n_others(self) -> int:
+        """Number of effects of covariates, and the tie parameter."""
+        return len(self._effect_values()) + self._has_tie
+
+    def _weight_rows(self, table: ItemTable) -> Any:
+        """Multipliers of the weights in the utility of items, shape (n, n_weights)."""
+        if hasattr(self, "coef_"):
+            return table.values
+        if self._is_precomputed:
+            raise ValueError(
+                "kernel='precomputed' has no standard errors: they need the kernel of "
+                "every item with itself. Give features and a callable kernel."
+            )
+        function, pivots = fitted_kernel(self), self.support_items_
+        triangle = la.cholesky(function.block(pivots, pivots), lower=True)
+        values = function.block(table.values, pivots)
+        return la.solve_triangular(triangle, values.T, lower=True).T
+
+    def _beyond(self, one: Any, two: Any, rows: Any) -> Any:
+        """Prior variance of utilities (or differences) that training items leave."""
+        if hasattr(self, "coef_"):
+            return 0.0
+        function = fitted_kernel(self)
+        size = function.diagonal(one)
+        if two is not None:
+            size = size + function.diagonal(two)
+            for start in range(0, len(size), _CHUNK):
+                chunk = slice(start, start + _CHUNK)
+                between = np.diagonal(function.block(one[chunk], two[chunk]))
+                size[chunk] -= 2.0 * between
+        rest = size - np.einsum("ij,ij->i", rows, rows)
+        return np.maximum(rest, 0.0) / (2.0 * float(self.alpha))
+
+    def _errors_of_pairs(
+        self, covariance: NDArray[np.float64], pairs: Pairs, z: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        left, right = pairs.left, pairs.right
+        more: Any = 0.0
+        if self._by_name:
+            place = self._places_of_names(self._names_of(pairs))
+            rows = _unit_differences(place[left], place[right], len(self.items_))
+        else:
+            table = self._table_of(pairs)
+            check_features(self, table)
+            at = self._weight_rows(table)
+            rows, values = at[right] - at[left], table.values
+            more = self._beyond(values[left], values[right], rows)
+        if hasattr(self, "item_effect_"):
+            n_known = len(self.item_effect_)
+            place = np.full(pairs.n_items, n_known)
+            if pairs.names is not None:
+                number = {v: i for i, v in enumerate(plain_values(self.effect_names_))}
+                asked = plain_values(pairs.names)
+                place = np.array([number.get(v, n_known) for v in asked])
+            own = _unit_differences(place[left], place[right], n_known + 1)
+            rows = sp.hstack([sp.csr_array(rows), own[:, :n_known]], format="csr")
+            unseen = (place[left] == n_known).astype(float) + (place[right] == n_known)
+            prior = 1.0 / (2.0 * float(self.identity or np.inf))
+            more = more + prior * np.where(left == right, 0.0, unseen)
+        if z.shape[1]:
+            glue = sp.hstack if sp.issparse(rows) else np.hstack
+            rows = glue([rows, -z])
+        q = rows.shape[1]
+        return _errors(rows, covariance[:q, :q], more)
 
     def _tie_attributes(self, t: float) -> dict[str, Any]:
         return {
@@ -472,9 +713,9 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         name = type(self).__name__
         if not hasattr(self, "_stream"):
             raise ValueError(
-                f"This {name} was fitted with another kernel or on data in partitions, "
-                "from which partial_fit cannot go on; fit it with kernel='linear' on "
-                "comparisons in memory first."
+                f"This {name} was fitted with another kernel, with advantage or "
+                "context, or on data in partitions, from which partial_fit cannot go "
+                "on; fit it with kernel='linear' on comparisons in memory first."
             )
         if self._by_name:
             self._names_of(pairs)
@@ -535,107 +776,19 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return hasattr(self, "tie_")
 
 
-class LogisticProblem:
-    """Training comparisons, counted, and the objective over their utilities.
+def _unit_differences(left: Codes, right: Codes, n: int) -> sp.csr_array:
+    """Rows with 1 at right and -1 at left, nothing where they are the same."""
+    rows, ones = np.arange(len(left)), np.ones(len(left))
+    places = np.tile(rows, 2), np.concatenate([right, left])
+    values = np.concatenate([ones, -ones])
+    return sp.csr_array((values, places), shape=(len(left), n))
 
-    Coefficients are ``n_features`` of the features (or of the factor of the kernel, or
-    one per item without features), then with ``identity`` one deviation per item.
-    """
 
-    def __init__(
-        self,
-        model: LogisticCompare,
-        pairs: Pairs,
-        outcome: NDArray[np.int8],
-        weight: Vector,
-    ) -> None:
-        alpha, identity, link = model.alpha, model.identity, model._link
-        kernel, gamma, degree = model.kernel, model.gamma, model.degree
-        self.given, whole, pairs = pairs.touched(), pairs, pairs.compact()
-        source = whole if model._is_precomputed else pairs
-        items = TrainingItems.read(source, kernel, gamma, degree, model.coef0)
-        self.pairs, self.items, self.link = pairs, items, link
-        n = pairs.n_items
-        # The distinct item of each item; all of them where the kernel is given.
-        self.code = items.code if items.gram is None else np.arange(n)
-        unit = self.code if identity is None else np.arange(n)
-        left, right = unit[pairs.left], unit[pairs.right]
-        cells = count_comparisons(left, right, outcome, weight, int(unit.max()) + 1)
-        self.left, self.right, self.counts = cells.left, cells.right, cells.counts
-        self.totals = self.counts.sum(axis=0)  # (3,), weights of left, tie and right
-        self.factor = None if items.is_linear else factor_kernel(items, self.given)
-        # Deviations belong to items, of which several may be one distinct item.
-        design: Design = self._features(None if identity is None else self.code)
-        self.n_features = design.n_coef
-        penalty = np.full(self.n_features, float(alpha))
-        if identity is not None:
-            design = JointDesign(design, ItemDesign(self.left, self.right, n))
-            penalty = np.append(penalty, np.full(n, float(identity)))
-        # The tie parameter is fixed where its best value is at the end of its range.
-        fixed_tie = None if self.totals[1] else link.start(0.0)
-        if self.only_ties:
-            fixed_tie = math.inf
-        self.objective = ComparisonObjective(
-            design, link, self.counts, penalty, tie=fixed_tie
-        )
-
-    def _features(self, code: Codes | None) -> FeatureDesign | ItemDesign:
-        if self.factor is not None:
-            values = self.factor.values
-        elif self.items.table is not None:
-            values = self.items.table.values
-        else:
-            return ItemDesign(self.left, self.right, self.pairs.n_items)
-        values = values if code is None else values[code]
-        return FeatureDesign(values, self.left, self.right)
-
-    @property
-    def only_ties(self) -> bool:
-        """Whether no comparison was decided."""
-        return bool(self.totals[1] == self.totals.sum())
-
-    def solve(self, tol: float, max_iter: int) -> tuple[NewtonSolution, Vector, float]:
-        """Return the solution, its coefficients and its tie parameter t."""
-        start = np.zeros(self.objective.n_variables)
-        if self.only_ties:
-            return NewtonSolution(start, 0.0, 0.0, 0, True), start, math.inf
-        if self.objective.tie is None:
-            start[-1] = self.link.start(float(self.totals[1] / self.totals.sum()))
-        # At least one step: under a large penalty the utilities are tiny, and yet they
-        # have an order, which the loss does not notice.
-        solution = minimize_newton(
-            self.objective, start, tol=tol, max_iter=max_iter, min_iter=1
-        )
-        return (solution, *self.objective.split(solution.x))
-
-    def stream(self, coef: Vector, t: float) -> Vector:
-        """State from which a stream of comparisons goes on, shape (4, n_coef + 1)."""
-        state = np.empty((4, len(coef) + 1))
-        state[VALUE, :-1] = state[AVERAGE, :-1] = coef
-        # The curvature is the diagonal of the Hessian at the solution.
-        state[CURVATURE, :-1] = 2.0 * self.objective.alpha
-        if not self.only_ties:
-            free = self.objective.tie is None
-            self.objective.expand(np.append(coef, t) if free else coef)
-            state[CURVATURE, :-1] = self.objective.hessian_diagonal()[: len(coef)]
-        state[WEIGHT, :-1] = self._touching()
-        state[:, -1] = new_tie(self.link, self.totals)
-        if self.objective.tie is None:
-            curvature = self.objective.local.tie_curvature * tie_scale(self.link, t)
-            state[:, -1] = t, t, curvature, self.totals.sum()
-        return state
-
-    def _touching(self) -> Vector:
-        """Weight of the comparisons in which each coefficient may play a part."""
-        # Comparisons of two items that both have a feature are counted for it, even
-        # where it cancels, but never more than there are.
-        n, amount = int(self.right.max()) + 1, self.counts.sum(axis=1)
-        met: Vector = np.bincount(self.left, amount, n).astype(np.float64)
-        met += np.bincount(self.right, amount, n)
-        table = self.items.table
-        if table is None:
-            return met
-        has_deviations = self.objective.n_coef > self.n_features
-        per_item = np.bincount(self.code, met) if has_deviations else met
-        of_features = np.minimum((table.values != 0).T @ per_item, self.totals.sum())
-        return np.append(of_features, met if has_deviations else [])
+def _errors(rows: Any, covariance: Vector, more: Any = 0.0) -> Vector:
+    """Roots of the variances of rows of multipliers, plus some more variance."""
+    half = rows @ covariance
+    if sp.issparse(rows):
+        own = np.asarray(rows.multiply(half).sum(axis=1)).ravel()
+    else:
+        own = np.einsum("ij,ij->i", rows, half)
+    return np.sqrt(own + more)

@@ -61,7 +61,17 @@ def new_tie(link: OutcomeLink, totals: Vector) -> Vector:
 
 def tie_scale(link: OutcomeLink, t: float) -> float:
     """Factor of the curvature of t in a state; see the module."""
-    return _tie_scale(link.name == "cumulative", t)
+    return _tie_scale(_is_cumulative(link), t)
+
+
+def _is_cumulative(link: OutcomeLink) -> bool:
+    """Tell which of the two compiled links it is; there are no steps for others."""
+    if link.name not in ("davidson", "cumulative"):
+        raise ValueError(
+            f"There are no steps of single comparisons for link={link.name!r}; "
+            "expected 'davidson' or 'cumulative'. Learn with fit instead."
+        )
+    return link.name == "cumulative"
 
 
 def add_coefficients(state: Vector, penalty: Vector) -> Vector:
@@ -98,9 +108,10 @@ def follow(
     weight: Vector,
     *,
     learning_rate: float,
-    cumulative: bool,
+    link: OutcomeLink,
 ) -> None:
     """Take one step per comparison in place; ``rows(chunk)`` are `difference_rows`."""
+    cumulative = _is_cumulative(link)
     for start in range(0, len(outcome), _CHUNK):
         chunk = slice(start, start + _CHUNK)
         table = rows(chunk)

@@ -379,7 +379,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self.ties_.any() else []
-        return np.concatenate([self.strength_, self._effects_found(), tie])
+        return np.concatenate([self.strength_, self._effect_values(), tie])
 
     @property
     def _link(self) -> OutcomeLink:

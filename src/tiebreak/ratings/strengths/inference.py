@@ -34,6 +34,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tiebreak.data.threads import in_threads
 from tiebreak.losses import ComparisonObjective
 from tiebreak.losses.comparison_covariance import (
+    LARGEST_COVARIANCE,
     coefficient_covariance,
     excess_covariance,
 )
@@ -166,9 +167,6 @@ def _solve_near(
                 return current
             before = length
     return minimize_newton(objective, x, tol=1e-6).x
-
-
-LARGEST_COVARIANCE = 10_000  # items; the matrix then takes 800 MB
 
 
 class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Advantage, context and standard errors of `LogisticCompare`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.preprocessing import PolynomialFeatures
+
+import tiebreak
+from tests.oracles import outcome_models as oracle
+from tiebreak import BradleyTerry, LogisticCompare, Pairs
+from tiebreak.losses import LINKS
+from tiebreak.models.logistic import logistic_compare as module
+from tiebreak.models.logistic.stream import new_tie
+
+every_link = pytest.mark.parametrize("link", oracle.LINKS)
+TIES = {"davidson": "davidson", "cumulative": "rao-kupper"}
+EFFECTS = np.array([0.5, 0.4, -0.3])  # of the advantage and two columns of context
+
+
+def draw(rng, items, n=300, t=0.4, link="davidson"):
+    """Comparisons from the model itself, with an advantage and a context."""
+    left = rng.integers(0, len(items), n)
+    right = (left + rng.integers(1, len(items), n)) % len(items)
+    advantage, context = rng.integers(-1, 2, n).astype(float), rng.normal(size=(n, 2))
+    d = (items[right] - items[left]) @ np.linspace(1.0, -1.0, items.shape[1])
+    d = d - np.column_stack([advantage, context]) @ EFFECTS
+    share = oracle.probabilities(link, d, t).cumsum(axis=1)[:, :2]
+    y = (rng.random(n)[:, None] > share).sum(axis=1) - 1
+    given = {"advantage": advantage, "context": context}
+    return Pairs(items, left, right), y, given
+
+
+@every_link
+def test_one_hot_features_and_names_are_bradley_terry(rng, link):
+    pairs, y, given = draw(rng, np.eye(6), link=link)
+    named = Pairs(None, pairs.left, pairs.right)
+    weight = rng.integers(0, 3, len(y))
+    strengths = BradleyTerry(TIES[link], alpha=0.2)
+    strengths.fit(named, y, **given, sample_weight=weight)
+    for data in (pairs, named):
+        model = LogisticCompare(0.2, link=link)
+        model.fit(data, y, **given, sample_weight=weight)
+        asked = np.eye(6) if data is pairs else np.arange(6)
+        expected = strengths.utility(np.arange(6))
+        assert_allclose(model.utility(asked), expected, atol=1e-6)
+        assert model.advantage_ == pytest.approx(strengths.advantage_, abs=1e-6)
+        assert_allclose(model.context_coef_, strengths.context_coef_, atol=1e-6)
+        one, other = model.coefficients()[6:], strengths.coefficients()
+        assert_array_equal(one["coefficient"], other["coefficient"])
+        for name in ("estimate", "standard_error", "z"):
+            assert_allclose(one[name], other[name], atol=1e-6)
+        apart = strengths.distribution().differences(named.left, named.right).errors()
+        assert_allclose(model.standard_errors(data), apart, atol=1e-6)
+        for method in ("difference", "decision_function", "predict_proba", "predict"):
+            for covariates in ({}, given):
+                found = getattr(model, method)(data, **covariates)
+                expected = getattr(strengths, method)(named, **covariates)
+                assert_allclose(found, expected, atol=1e-6)
+        assert model.score(data, y, **given) == strengths.score(named, y, **given)
+        assert model.score(data, y) == strengths.score(named, y)
+    # Items without features are measured from their mean, as strengths are.
+    assert_allclose(model.standard_errors(), strengths.standard_errors(), atol=1e-6)
+    assert_allclose(
+        model.standard_errors(strengths.items_[::-1]),
+        strengths.standard_errors()[::-1],
+        atol=1e-6,
+    )
+
+
+@every_link
+def test_the_optimum_and_its_errors_are_those_of_the_textbook(rng, link):
+    pairs, y, given = draw(rng, rng.normal(size=(9, 3)), n=120, link=link)
+    model = LogisticCompare(0.3, link=link).fit(pairs, y, **given)
+    rows = np.asarray(pairs)[:, 1] - np.asarray(pairs)[:, 0]
+    rows = np.column_stack([rows, -given["advantage"], -given["context"]])
+    counts, penalty = oracle.count_rows(y), np.array([0.3] * 3 + [0.0] * 3)
+    x, value = oracle.solve(link, rows, counts, penalty)
+    table = model.coefficients()
+    assert_allclose(table["estimate"], x, atol=1e-5)
+    assert model.objective_ == pytest.approx(value, rel=1e-10)
+    # H⁻¹ + H⁻¹ (M - I)₊ H⁻¹, from one row after another.
+    at = table["estimate"].to_numpy()
+    H = oracle.second_derivative(oracle.objective(link, rows, counts, penalty), at)
+    meat, none = np.zeros_like(H), np.zeros(6)
+    for k in range(len(y)):
+        one = oracle.objective(link, rows[k : k + 1], counts[k : k + 1], none)
+        score = oracle.derivative(one, at)
+        meat += np.outer(score, score)
+    surplus = meat - H + np.diag(np.append(2 * penalty, 0.0))
+    factor = np.linalg.cholesky(H)
+    values, vectors = np.linalg.eigh(
+        np.linalg.solve(factor, np.linalg.solve(factor, surplus).T)
+    )
+    root = np.linalg.solve(factor.T, vectors * np.sqrt(np.maximum(values, 0)))
+    covariance = np.linalg.inv(H) + root @ root.T
+    errors = np.sqrt(np.diag(covariance))
+    assert_allclose(table["standard_error"], errors, rtol=1e-4)
+    assert_allclose(model.standard_errors(), errors[:3], rtol=1e-4)
+    whole = np.sqrt(np.einsum("ij,jk,ik->i", rows, covariance[:6, :6], rows))
+    assert_allclose(model.standard_errors(pairs, **given), whole, rtol=1e-4)
+    items = np.sqrt(
+        np.einsum("ij,jk,ik->i", rows[:, :3], covariance[:3, :3], rows[:, :3])
+    )
+    assert_allclose(model.standard_errors(rows[:, :3]), items, rtol=1e-4)
+    # An interval of a probability is that of the difference, carried over.
+    found = model.predict_interval(pairs, **given, level=0.9)
+    d, reach = model.difference(pairs, **given), 1.6448536 * whole
+    expected = oracle.probabilities(link, np.stack([d - reach, d + reach]), at[-1])
+    assert_allclose(found[:, 2].T, expected[:, :, 2], rtol=1e-4)
+    assert_allclose(found[:, 0].T, expected[::-1, :, 0], rtol=1e-4)
+
+
+@every_link
+def test_a_kernel_is_linear_in_its_own_features_also_in_errors(rng, link):
+    # Five items span less than the six features of a quadratic kernel: an item that was
+    # not seen keeps some of its prior.
+    items = rng.normal(size=(5, 2))
+    pairs, y, given = draw(rng, items, n=80, link=link)
+    options = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
+    model = LogisticCompare(0.5, link=link, **options).fit(pairs, y, **given)
+    root = np.sqrt([1.0, 2.0, 2.0, 1.0, 2.0, 1.0])
+
+    def features(values):
+        return PolynomialFeatures(2).fit_transform(values) * root
+
+    linear = LogisticCompare(0.5, link=link)
+    linear.fit(Pairs(features(items), pairs.left, pairs.right), y, **given)
+    one, other = model.coefficients(), linear.coefficients()[6:]
+    assert_array_equal(one["coefficient"], other["coefficient"])
+    assert_allclose(one["estimate"], other["estimate"], atol=1e-6)
+    assert_allclose(one["standard_error"], other["standard_error"], rtol=1e-6)
+    new = np.concatenate([items, rng.normal(size=(6, 2))])
+    left, right = rng.integers(0, len(new), (2, 40))
+    asked = {"advantage": rng.normal(size=40), "context": rng.normal(size=(40, 2))}
+    found = model.standard_errors(Pairs(new, left, right), **asked)
+    expected = linear.standard_errors(Pairs(features(new), left, right), **asked)
+    assert_allclose(found, expected, rtol=1e-6)
+    assert_allclose(
+        model.standard_errors(new), linear.standard_errors(features(new)), rtol=1e-6
+    )
+    with pytest.raises(ValueError, match=r"no weights of features.*standard_errors\("):
+        model.standard_errors()
+
+
+def test_far_from_all_data_a_kernel_keeps_its_prior(rng):
+    pairs, y, _ = draw(rng, rng.normal(size=(10, 2)))
+    model = LogisticCompare(0.5, kernel="rbf", gamma=1.0).fit(pairs, y)
+    far = np.array([[100.0, 0.0], [-100.0, 0.0]])
+    assert_allclose(model.standard_errors(far), 1.0)  # 1/√(2α)
+    assert_allclose(model.standard_errors(Pairs(far, [0, 0], [1, 0])), [2**0.5, 0])
+    gram = np.eye(10)
+    known = LogisticCompare(kernel="precomputed").fit(
+        Pairs(gram, pairs.left, pairs.right), y
+    )
+    with pytest.raises(ValueError, match="precomputed' has no standard errors"):
+        known.standard_errors(Pairs(gram, [0], [1]))
+
+
+def test_deviations_of_named_items_have_errors(rng):
+    items = rng.normal(size=(7, 2))
+    pairs, y, given = draw(rng, items)
+    names = [f"item {i}" for i in range(7)]
+    named = Pairs(items, pairs.left, pairs.right, names=names)
+    model = LogisticCompare(0.3, identity=0.8).fit(named, y, **given)
+    # The same with a feature of each item, scaled so that its penalty is λ.
+    scaled = np.hstack([items, np.sqrt(0.3 / 0.8) * np.eye(7)])
+    plain = LogisticCompare(0.3).fit(Pairs(scaled, pairs.left, pairs.right), y, **given)
+    assert_allclose(
+        model.standard_errors(named, **given),
+        plain.standard_errors(Pairs(scaled, pairs.left, pairs.right), **given),
+        rtol=1e-6,
+    )
+    assert_allclose(
+        model.coefficients()["standard_error"],
+        plain.coefficients()["standard_error"].gather([0, 1, 9, 10, 11, 12]),
+        rtol=1e-6,
+    )
+    # A new name has the deviation's prior, and so has every item without names.
+    known = Pairs(items[:2], [0], [1], names=names[:2])
+    new = Pairs(items[:2], [0], [1], names=["item 0", "new"])
+    assert model.standard_errors(new) > model.standard_errors(known)
+    both = model.standard_errors(Pairs(items[:1], [0], [0]))
+    assert_array_equal(both, 0.0)
+
+
+def test_names_of_context_and_features(rng):
+    items = pd.DataFrame(rng.normal(size=(8, 2)), columns=["price", "size"])
+    pairs, y, given = draw(rng, items.to_numpy())
+    context = pd.DataFrame(given["context"], columns=["rain", "night"])
+    model = LogisticCompare().fit(
+        Pairs(items, pairs.left, pairs.right), y, context=context
+    )
+    assert model.context_names_ == ("rain", "night")
+    names = ["price", "size", "rain", "night", "tie"]
+    assert model.coefficients()["coefficient"].to_list() == names
+    assert not hasattr(model, "advantage_")
+    model.fit(pairs, y, context=given["context"][:, 0])
+    assert not hasattr(model, "context_names_")
+    named = model.coefficients()["coefficient"].to_list()
+    assert named == ["feature 0", "feature 1", "context 0", "tie"]
+
+
+def test_no_ties_have_no_tie_parameter(rng):
+    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
+    rows = np.flatnonzero(y)
+    model = LogisticCompare().fit(
+        pairs[rows], y[rows], advantage=given["advantage"][rows]
+    )
+    assert model.coefficients()["coefficient"].to_list()[2:] == ["advantage"]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_file_keeps_the_errors_of_few_coefficients(
+    rng, kernel, tmp_path, monkeypatch
+):
+    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
+    model = LogisticCompare(kernel=kernel).fit(pairs, y, **given)
+    again = tiebreak.load(tiebreak.save(model, tmp_path / "few"))
+    assert_array_equal(
+        model.standard_errors(pairs, **given), again.standard_errors(pairs, **given)
+    )
+    assert_array_equal(
+        model.predict_proba(pairs, **given), again.predict_proba(pairs, **given)
+    )
+    monkeypatch.setattr(module, "LARGEST_SAVED", 4)
+    forgetful = tiebreak.load(tiebreak.save(model, tmp_path / "many"))
+    with pytest.raises(ValueError, match=r"no standard errors.*Call fit"):
+        forgetful.standard_errors(pairs)
+    assert_array_equal(forgetful.predict(pairs), model.predict(pairs))
+
+
+def test_covariates_that_cannot_be_learned_are_refused(rng):
+    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
+    with pytest.raises(ValueError, match=r"Column\(s\) \[0\].*are 0 in every row"):
+        LogisticCompare().fit(pairs, y, advantage=0.0)
+    endless = np.where(y == 0, 0.0, -y)
+    with pytest.raises(ValueError, match=r"ever larger effect of advantage.*Leave it"):
+        LogisticCompare(kernel="rbf").fit(pairs, y, advantage=endless)
+    with pytest.raises(ValueError, match="context has 3 rows but there are 300"):
+        LogisticCompare().fit(pairs, y, context=given["context"][:3])
+    model = LogisticCompare().fit(pairs, y, context=given["context"])
+    with pytest.raises(ValueError, match="fitted without advantage"):
+        model.predict_proba(pairs, advantage=1)
+    with pytest.raises(ValueError, match=r"context has 1 column.*fitted with 2"):
+        model.difference(pairs, context=given["advantage"])
+
+
+def test_a_stream_takes_no_covariates(rng):
+    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
+    model = LogisticCompare().fit(pairs, y, **given)
+    with pytest.raises(ValueError, match=r"fitted with .* advantage or context"):
+        model.partial_fit(pairs, y)
+    model = LogisticCompare().fit(pairs, y).partial_fit(pairs[:5], y[:5])
+    with pytest.raises(ValueError, match=r"no standard errors.*stream"):
+        model.standard_errors()
+    with pytest.raises(ValueError, match="nothing is known"), pytest.warns(UserWarning):
+        LogisticCompare().fit(pairs, 0 * y).coefficients()
+
+
+def test_a_third_link_has_no_steps(monkeypatch):
+    class Third(type(LINKS["davidson"])):
+        name = "third"
+
+    monkeypatch.setitem(LINKS, "third", Third())
+    with pytest.raises(ValueError, match=r"no steps .* link='third'.*Learn with fit"):
+        LogisticCompare(link="third").partial_fit([[[0.0], [1.0]]], [1])
+    with pytest.raises(ValueError, match="third"):
+        new_tie(LINKS["third"], np.zeros(3))
+
+
+def test_covariates_are_routed_to_fit_and_score(rng):
+    pairs, y, given = draw(rng, rng.normal(size=(8, 2)))
+    with sklearn.config_context(enable_metadata_routing=True):
+        found = cross_validate(
+            LogisticCompare(),
+            pairs,
+            y,
+            cv=KFold(3),
+            params=given,
+            return_estimator=True,
+        )
+    for score, model, (_, test) in zip(
+        found["test_score"], found["estimator"], KFold(3).split(y), strict=True
+    ):
+        held = {name: column[test] for name, column in given.items()}
+        assert score == model.score(pairs[test], y[test], **held)
+        assert len(model.context_coef_) == 2
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("link", oracle.LINKS)
+def test_intervals_cover_as_often_as_they_say(link):
+    rng = np.random.default_rng(1)
+    items = rng.normal(size=(30, 3))
+    truth = np.concatenate([[1.0, 0.0, -1.0], EFFECTS, [0.4]])
+    n_sets, inside, of_pairs = 600, np.zeros(7), 0.0
+    for _ in range(n_sets):
+        pairs, y, given = draw(rng, items, n=400, link=link)
+        model = LogisticCompare(1e-3, link=link).fit(pairs, y, **given)
+        table = model.coefficients()
+        z = (table["estimate"].to_numpy() - truth) / table["standard_error"].to_numpy()
+        inside += np.abs(z) < 1.96
+        d = (items[pairs.right] - items[pairs.left]) @ truth[:3]
+        d -= np.column_stack(list(given.values())) @ EFFECTS
+        error = model.difference(pairs, **given) - d
+        errors = model.standard_errors(pairs, **given)
+        of_pairs += float((np.abs(error) < 1.96 * errors).mean())
+    # Four standard deviations of a share of 600; pairs of one fit depend on each other.
+    assert np.abs(inside / n_sets - 0.95).max() < 4 * (0.95 * 0.05 / n_sets) ** 0.5
+    assert abs(of_pairs / n_sets - 0.95) < 0.02
+
+
+@pytest.mark.extended
+def test_a_kernel_covers_utilities_that_its_prior_draws():
+    # Utilities drawn from the prior itself: intervals of differences cover on average,
+    # between items that were seen and items that were not.
+    rng = np.random.default_rng(2)
+    n_sets, inside = 200, np.zeros(2)
+    for _ in range(n_sets):
+        items = rng.uniform(-2, 2, size=(40, 2))
+        apart = ((items[:, None] - items) ** 2).sum(axis=2)
+        K = np.exp(-0.5 * apart) + 1e-9 * np.eye(40)
+        utility = np.linalg.cholesky(K) @ rng.normal(size=40) * 2.0  # 1/√(2α) = 2
+        left, right = rng.integers(0, 30, 250), rng.integers(0, 30, 250)
+        keep = left != right
+        left, right = left[keep], right[keep]
+        advantage = rng.choice([-1.0, 1.0], len(left))
+        d = utility[right] - utility[left] - 0.5 * advantage
+        share = oracle.probabilities("davidson", d, 0.0).cumsum(axis=1)[:, :2]
+        y = (rng.random(len(d))[:, None] > share).sum(axis=1) - 1
+        model = LogisticCompare(1 / 8, kernel="rbf", gamma=0.5)
+        model.fit(Pairs(items, left, right), y, advantage=advantage)
+        for k, (low, high) in enumerate([(0, 30), (30, 40)]):
+            asked = Pairs(items, *rng.integers(low, high, (2, 50)))
+            found = model.difference(asked) - utility[asked.right] + utility[asked.left]
+            inside[k] += (np.abs(found) <= 1.96 * model.standard_errors(asked)).mean()
+    assert np.abs(inside / n_sets - 0.95).max() < 0.025
