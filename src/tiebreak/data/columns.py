@@ -381,6 +381,6 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
 def readable_period(value: Any) -> Any:
     """Give a period as it is best shown: dates as text, without a time at midnight."""
     if isinstance(value, np.datetime64):
-        day = value.astype("datetime64[D]")
-        return str(day if day == value else value)
+        coarser = (value.astype(f"datetime64[{unit}]") for unit in ("D", "s"))
+        return str(next((found for found in coarser if found == value), value))
     return value
