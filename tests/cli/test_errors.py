@@ -60,7 +60,7 @@ BAD_FILES = {
     "parquet cut short": (parquet(-40), ["damaged or cut short"]),
     "parquet by its first letters only": (b"PAR1" + b"x" * 50, ["damaged"]),
     "latin-1": ((HEADER + "Zoë,Bo,left\n").encode("latin-1"), ["line 2", "UTF-8"]),
-    "utf-16": ((HEADER + GOOD).encode("utf-16"), ["UTF-16"]),
+    "utf-16 cut short": ((HEADER + GOOD).encode("utf-16")[:-1], ["below line 3"]),
     "gzip cut short": (gzip.compress((HEADER + GOOD * 99).encode())[:-9], ["cut sh"]),
     "gzip damaged": (b"\x1f\x8b\x08\x00" + b"x" * 40, ["gzip", "damaged"]),
     "a line of NULs": (HEADER + GOOD + "\0\0\0\n", ["line 5 (1)"]),

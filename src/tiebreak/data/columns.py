@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.messages import list_rows
@@ -134,6 +133,11 @@ def _by_words(column: NDArray[Any]) -> Distinct | None:
 def number_keys(keys: Keys) -> tuple[Ints, Ints]:
     """Return the number of each key, and the first row of each number, ascending."""
     n = len(keys)
+    if n < SHORT:
+        found = loop(keys.tolist())
+        return found.codes, found.first
+    from tiebreak.data.compiled import fill_codes, fill_codes_directly
+
     codes, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     # One layout, and writable as polars' arrays are not, so one compilation.
     keys = np.require(keys, requirements=["C", "W"])
@@ -147,41 +151,6 @@ def number_keys(keys: Keys) -> tuple[Ints, Ints]:
         table = np.full(1 << bits, -1, dtype=np.int64)
         count = fill_codes(keys, table, np.uint64(64 - bits), codes, first)
     return codes, first[:count].copy()
-
-
-@njit(cache=True, nogil=True)
-def fill_codes_directly(keys: Keys, table: Ints, codes: Ints, first: Ints) -> int:
-    """Number keys, places of `table` (-1 on entry), in codes, first; give the count."""
-    count = 0
-    for row in range(len(keys)):
-        place = keys[row]
-        if table[place] < 0:
-            table[place] = count
-            first[count] = row
-            count += 1
-        codes[row] = table[place]
-    return count
-
-
-@njit(cache=True, nogil=True)
-def fill_codes(
-    keys: Keys, table: Ints, shift: np.uint64, codes: Ints, first: Ints
-) -> int:
-    """As `fill_codes_directly`, by hashing into 2^(64 - shift) > len(keys) places."""
-    last = len(table) - 1
-    count = 0
-    for row in range(len(keys)):
-        key = keys[row]
-        mixed = (key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-        place = np.int64(mixed >> shift)
-        while table[place] >= 0 and keys[first[table[place]]] != key:
-            place = (place + 1) & last
-        if table[place] < 0:
-            table[place] = count
-            first[count] = row
-            count += 1
-        codes[row] = table[place]
-    return count
 
 
 _NESTED = (list, tuple, np.ndarray)
@@ -381,6 +350,6 @@ def order_periods(period: ArrayLike, n_rows: int) -> Periods:
 def readable_period(value: Any) -> Any:
     """Give a period as it is best shown: dates as text, without a time at midnight."""
     if isinstance(value, np.datetime64):
-        day = value.astype("datetime64[D]")
-        return str(day if day == value else value)
+        coarser = (value.astype(f"datetime64[{unit}]") for unit in ("D", "m", "s"))
+        return str(next((found for found in coarser if found == value), value))
     return value

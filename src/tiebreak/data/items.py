@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
@@ -134,42 +133,17 @@ class ItemTable:
 
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
     """Number the distinct rows as first seen; return numbers (n,) and first rows."""
+    from tiebreak.data import compiled
+
     keys = np.empty(len(values), dtype=np.uint64)
-    hash_rows(values.view(np.uint64), keys)
+    compiled.hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
-    if all_equal(values, codes, first):
+    if compiled.all_equal(values, codes, first):
         return codes, first
     # Adding zero turns -0.0 into 0.0, whose bytes differ.
     rows = np.ascontiguousarray(values + 0.0)
     found = loop(rows.view(np.dtype((np.void, rows.strides[0]))).ravel().tolist())
     return found.codes, found.first
-
-
-@njit(cache=True, nogil=True)
-def hash_rows(bits: NDArray[np.uint64], keys: NDArray[np.uint64]) -> None:
-    """Write a hash of the bits of every row to ``keys``; both zeros count as equal."""
-    minus_zero = np.uint64(1) << np.uint64(63)
-    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-    for i in range(len(bits)):
-        key = np.uint64(0)
-        for j in range(bits.shape[1]):
-            word = bits[i, j]
-            if word == minus_zero:
-                word = np.uint64(0)
-            key = (key ^ word) * factor
-            key ^= key >> shift
-        keys[i] = key
-
-
-@njit(cache=True, nogil=True)
-def all_equal(values: Floats, codes: Rows, first: Rows) -> bool:
-    """Whether every row equals the first one of its number."""
-    for i in range(len(values)):
-        other = first[codes[i]]
-        for j in range(values.shape[1]):
-            if values[i, j] != values[other, j]:
-                return False
-    return True
 
 
 def as_items(X: Any, *, name: str = "items") -> ItemTable:

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
+    SHORT,
     as_column,
     as_column_of,
     as_names,
@@ -398,8 +398,13 @@ class Pairs(ItemRows):
             Their row numbers, ascending.
         """
         used = np.zeros(self.n_items, dtype=bool)
-        mark_codes(self.left, used)
-        mark_codes(self.right, used)
+        if len(self) < SHORT:
+            used[self.left] = used[self.right] = True
+        else:
+            from tiebreak.data.compiled import mark_codes
+
+            mark_codes(self.left, used)
+            mark_codes(self.right, used)
         return np.flatnonzero(used).astype(np.int64, copy=False)
 
     def compact(self) -> Pairs:
@@ -607,10 +612,3 @@ def _merge_by_name(
             "mean one item; give all parts the same features, or rename these items."
         )
     return items, names, found.codes
-
-
-@njit(cache=True, nogil=True)
-def mark_codes(codes, used):  # type: ignore[no-untyped-def]
-    """Mark the codes that occur, in place; several times as fast as indexing."""
-    for i in range(len(codes)):
-        used[codes[i]] = True

@@ -120,11 +120,7 @@ def read_outcomes(
         declared = text.format(declared=judge.declared)
         columns.note(declared, rows, outcome.in_rows(rows))
         if fault == _UNKNOWN and len(rows):
-            columns.advice = (
-                " An outcome is the name of one of the two, or a word such as left, "
-                "tie, right or draw; what others mean can be said, such as "
-                "--outcome-words 'left=won,right=lost'."
-            )
+            columns.advice = _advise({*map(normalize, outcome.values)})
     is_bad = outcome.per_row(judge.is_both_bad, False) & (codes == 0)
     strength = outcome.per_row(judge.strength, 0.0)
     return Judged(
@@ -132,6 +128,20 @@ def read_outcomes(
         is_bad,
         codes == _SKIPPED,
         strength if strength.any() else None,
+    )
+
+
+def _advise(words: set[str]) -> str:
+    """Say what can be done about unknown outcomes."""
+    if words <= {"h", "d", "a"}:
+        return (
+            " A also stands for model A; if these are home, draw and away, say "
+            "--outcome-words 'left=H,tie=D,right=A'."
+        )
+    return (
+        " An outcome is the name of one of the two, or a word such as left, tie, right "
+        "or draw; what others mean can be said, such as --outcome-words "
+        "'left=won,right=lost'."
     )
 
 
@@ -295,12 +305,22 @@ def _ask_meaning(table: Table, sided: Sided, rows: Rows) -> None:
             f"If 1 says that {left} won and 2 that {right} did, say --outcome-words "
             f"'{words}'{winner}."
         )
-    raise table.question(
+    start = (
         f"{outcome} holds numbers in {len(rows):,} rows, and files differ in what they "
-        f"mean ({examples}). Say --meaning score if it is the points of {left} (1 won, "
-        f"0.5 tie, 0 lost), or --meaning sign if -1 says that {left} is better, 0 a "
-        f"tie and +1 that {right} is better, or --likert '1..7' if it is a scale from "
-        f"{left} to {right}{winner}."
+        f"mean ({examples}). Say"
+    )
+    known = [number for value in values if (number := as_number(value)) is not None]
+    if not {*known} <= {-1, 0, 0.5, 1}:
+        low, high = f"{min(known):g}", f"{max(known):g}"
+        raise table.question(
+            f"{start} --likert '{low}..{high}' if it is a scale on which {low} says "
+            f"that {left} is better, or --likert '{high}..{low}' if {high} says so, "
+            f"with the ends of the scale{winner}."
+        )
+    raise table.question(
+        f"{start} --meaning score if it is the points of {left} (1 won, 0.5 tie, 0 "
+        f"lost), or --meaning sign if -1 says that {left} is better, 0 a tie and +1 "
+        f"that {right} is better{winner}."
     )
 
 

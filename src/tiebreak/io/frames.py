@@ -235,7 +235,9 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 def _json_error(path: Path, at: str, error: json.JSONDecodeError) -> FileError:
     reason = error.msg[:1].lower() + error.msg[1:]
     if error.pos >= len(error.doc.rstrip()):
-        reason = "the file ends in the middle; get it again, whole"
+        reason = "it ends in the middle; get the file again, whole"
+    elif reason.startswith("unterminated string"):
+        reason = "a text without an end; perhaps the file is cut short"
     return FileError(path, f"{at}: this is not valid JSON ({reason}).")
 
 

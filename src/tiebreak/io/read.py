@@ -190,8 +190,9 @@ def _say_skipped(skipped: pl.DataFrame) -> str:
     for place, reason in skipped.select("place", "reason").rows():
         kinds.setdefault(reason, []).append(place)
     said = "; ".join(f"{why}: {first_of(where, 5)}" for why, where in kinds.items())
+    they = "it" if skipped.height == 1 else "they"
     count = plural(skipped.height, "row")
-    return f"{count} skipped, because they cannot be read. {said}."
+    return f"{count} skipped, because {they} cannot be read. {said}."
 
 
 _OUTCOMES = ("outcome", "left_score", "right_score", "points")
