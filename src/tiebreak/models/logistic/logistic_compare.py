@@ -38,6 +38,7 @@ from tiebreak.models.base import (
     OUTCOMES,
     UtilityMixin,
     check_positive,
+    fits_outcomes,
     read_comparisons,
     some_pairs,
 )
@@ -185,6 +186,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self.coef0, self.link, self.identity, self.tol = coef0, link, identity, tol
         self.max_iter, self.learning_rate = max_iter, learning_rate
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
