@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         SVMCompare,
         SwapSVM,
         ThresholdCompare,
+        WithoutTies,
     )
     from tiebreak.persistence import load, save
     from tiebreak.ratings import (
@@ -59,7 +60,7 @@ _HOMES = {
         "BoostedUtility CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
         "LogisticCompare MajorityCompare MatchingPursuit MaxMarginCompare "
         "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
-        "SVMCompare SwapSVM ThresholdCompare"
+        "SVMCompare SwapSVM ThresholdCompare WithoutTies"
     ),
     "persistence": "load save",
     "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",

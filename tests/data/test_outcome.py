@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.data import OUTCOME_WORDS, Outcome, check_outcomes
-from tiebreak.data.outcome import BOTH_BAD_WORDS
+from tiebreak.data.outcome import BOTH_BAD_WORDS, decode_outcomes
 
 
 def test_values_and_words():
@@ -290,9 +290,30 @@ def test_check_outcomes_refuses(y, message):
         check_outcomes(y, 3)
 
 
-def test_zeros_and_ones_warn_because_zero_is_a_tie():
-    with pytest.warns(UserWarning, match="0 is read as a tie.*Outcome.parse"):
-        check_outcomes([0, 1, 1], 3)
+@pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series])
+def test_zeros_and_ones_are_refused_until_declared(make):
+    with pytest.raises(ValueError, match=r"two ways.*0 is a tie.*WithoutTies\(model\)"):
+        check_outcomes(make([0, 1, 1]), 3)
+    assert check_outcomes(make([0, 1, 1]), 3, some=True).tolist() == [0, 1, 1]
+    declared = Outcome.parse(make([0, 1, 1]), meaning="sign")
+    for y in (declared, [Outcome.TIE, Outcome.RIGHT, Outcome.RIGHT]):
+        with pytest.warns(UserWarning, match=r"0 is read as a tie.*Outcome.parse"):
+            assert check_outcomes(y, 3).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("y", [[0, 1, 2], [2, 2], [1, 2], [0, 2]])
+def test_classes_that_scikit_learn_renumbered(y):
+    with pytest.warns(UserWarning, match="read as left, tie and right"):
+        outcomes, classes = decode_outcomes(np.array(y))
+    assert (outcomes + 1).tolist() == y
+    assert classes.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("y", [[0, 1], [-1, 2], [0, 1, 3], [0.0, 2.0], [], ["left"]])
+def test_what_is_not_renumbered_stays(y):
+    column = np.array(y)
+    assert decode_outcomes(column)[0] is column
+    assert decode_outcomes([0, 1, 2])[1].tolist() == [-1, 0, 1]
 
 
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1], [-1, 0, 1], [-1, 0, 0]])

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 MODELS = DOCS / "models"
 PAGES = sorted(path for path in MODELS.glob("*.md") if path.stem != "index")
 # Estimators that are no models.
-OTHERS = {"OnItems"}
+OTHERS = {"OnItems", "WithoutTies"}
 # Models that share a page.
 SHARED = {"Glicko2": "glicko", "L1RankerCV": "l1-ranker"}
 HEADINGS = [

@@ -38,7 +38,8 @@ def comparisons(draw):
     rows = draw(st.lists(row, min_size=1, max_size=12))
     left = np.array([pair[0] for pair, _, _ in rows])
     right = (left + [pair[1] for pair, _, _ in rows]) % n_items
-    y = np.array([outcome for _, outcome, _ in rows])
+    # As declared outcomes, also where they are 0 and 1 only.
+    y = np.array([outcome for _, outcome, _ in rows], dtype=np.int8)
     weight = np.array([weight for _, _, weight in rows])
     assume(weight.any())
     names = np.array([f"item {i}" for i in range(n_items)])

@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tiebreak import (
     MajorityCompare,
     MaxMarginCompare,
+    Outcome,
     Pairs,
     RankSVM,
     SVMCompare,
@@ -227,6 +228,7 @@ def test_the_majority_says_left_when_both_sides_are_as_common(
 ):
     n = len(outcomes)
     pairs = Pairs(None, ["a"] * n, ["b"] * n)
+    outcomes = Outcome.parse(outcomes, meaning="sign")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # zeros and ones only
         assert MajorityCompare().fit(pairs, outcomes).outcome_ == plain

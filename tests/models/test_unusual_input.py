@@ -23,6 +23,7 @@ from tests.models.inputs import (
 from tiebreak import (
     MajorityCompare,
     MaxMarginCompare,
+    Outcome,
     Pairs,
     RankSVM,
     SVMCompare,
@@ -71,7 +72,7 @@ def test_one_comparison(name, outcome):
 def test_one_pair_of_items_compared_again_and_again(make, y):
     n = len(y)
     pairs = Pairs(ITEMS, [0] * n, [1] * n)
-    model = quietly(make(), pairs, y)
+    model = quietly(make(), pairs, Outcome.parse(y, meaning="sign"))
     difference = model.difference(pairs)
     assert np.isfinite(difference).all()
     assert np.ptp(difference) == 0

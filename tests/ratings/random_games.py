@@ -64,7 +64,7 @@ def few_games(draw, max_rows=12):
     return RandomGames(
         names[left],
         names[right],
-        np.array(y),
+        np.array(y, dtype=np.int8),  # declared, also where they are 0 and 1 only
         np.cumsum(steps),
         np.array(points),
         np.array(weight),

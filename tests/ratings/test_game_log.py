@@ -381,5 +381,7 @@ def test_parameters_that_must_be_finite(model, name, value):
 def test_few_games_without_a_left_winner_are_nothing_unusual():
     two = Pairs(None, ["a", "a"], ["b", "b"])
     with pytest.warns(UserWarning, match="y holds only 0 and 1"):
-        m = Elo().fit(two, [0, 1])
+        m = Elo().partial_fit(two, [0, 1])
     m.partial_fit(two, [0, 1])
+    with pytest.raises(ValueError, match="y holds only 0 and 1, which can be read"):
+        Elo().fit(two, [0, 1])

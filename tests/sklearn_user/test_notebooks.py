@@ -58,6 +58,7 @@ def test_every_model_has_the_diagram_of_scikit_learn(name):
     needed = {
         "ThresholdCompare": {"ranker": tiebreak.RankSVM(C=3.0)},
         "OnItems": {"transformer": tiebreak.NystroemMap()},
+        "WithoutTies": {"model": tiebreak.RankSVM()},
     }
     model = kind(**needed.get(name, {}))
     assert f"{name}" in model._repr_html_()

@@ -17,6 +17,7 @@ from __future__ import annotations
 import enum
 import math
 import re
+import sys
 from numbers import Real
 from typing import Any, Literal, NoReturn
 
@@ -231,14 +232,49 @@ def read_word(value: str) -> tuple[int, bool] | None:
     return None if not outcome else (int(outcome), False)
 
 
-def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
-    """Check outcomes -1, 0 and +1 of `n_rows` comparisons; warns if all are 0 or 1."""
+OUTCOMES = np.array([-1, 0, 1])
+# What scikit-learn calls ``fit`` by, when it has renumbered the classes of y.
+_RENUMBERING = {"_fit_single_estimator", "_fit_and_predict"}
+
+
+def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Return outcomes, and the classes of y: -1, 0, 1, or renumbered from 0.
+
+    Meta-estimators of scikit-learn renumber classes from 0. An array of integers 0, 1
+    and 2 is taken for left, tie and right if 2 occurs; all else is returned as it is.
+    """
+    if not isinstance(y, np.ndarray) or y.ndim != 1 or y.dtype.kind not in "iu":
+        return y, OUTCOMES.copy()
+    if len(y) == 0 or y.min() < 0 or y.max() != 2:
+        return y, OUTCOMES.copy()
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_code.co_name not in _RENUMBERING:
+        frame = frame.f_back
+    if frame is None:
+        warn_user(
+            "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, as "
+            "scikit-learn's meta-estimators renumber the outcomes -1, 0 and 1, and "
+            "predictions are 0, 1 and 2 too. If that is meant, give y - 1; if 1 means "
+            "right and 2 a tie, give np.array([-1, 1, 0])[y]."
+        )
+    return (y.astype(np.int64) - 1).astype(np.int8), OUTCOMES + 1
+
+
+def check_outcomes(
+    y: ArrayLike | None, n_rows: int, *, some: bool = False
+) -> NDArray[np.int8]:
+    """Check outcomes -1, 0 and +1 of `n_rows` comparisons, or of `some` rows of more.
+
+    0 and 1 alone are refused, unless declared: `Outcome.parse` gives int8.
+    """
     if y is None:
         raise ValueError(
             "Comparisons need outcomes: this method requires y to be passed, but the "
             "target y is None. Give one of -1 (left is better), 0 (tie), +1 (right is "
             "better) for every comparison."
         )
+    if isinstance(y, list | tuple) and all(isinstance(v, Outcome) for v in y):
+        y = np.asarray(y, dtype=np.int8)
     column = as_column_of(y, "y", n_rows, what="outcomes", rows="comparisons")
     if n_rows == 0:
         return np.empty(0, dtype=np.int8)
@@ -251,9 +287,23 @@ def check_outcomes(y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
     # Whole numbers between -1 and 1 need no second look; fractions do.
     if result is None or (column.dtype.kind == "f" and (result != column).any()):
         _refuse_other_numbers(column)
-    if lowest == 0 and highest == 1:
+    if lowest == 0 and highest == 1 and not some:
+        if column.dtype != np.int8:
+            _refuse_zero_and_one()
         warn_no_left()
     return result
+
+
+def _refuse_zero_and_one() -> NoReturn:
+    raise ValueError(
+        "y holds only 0 and 1, which can be read in two ways. If 0 is a tie and 1 "
+        'means that right is better, say so: Outcome.parse(y, meaning="sign"). If they '
+        'say who won, convert them: Outcome.parse(y, meaning="score") if 1 means that '
+        "left won, 2 * y - 1 if 1 means that right won. VotingClassifier, "
+        "StackingClassifier, cross_val_predict and others of scikit-learn renumber two "
+        "outcomes to 0 and 1: without ties, give them WithoutTies(model); if the right "
+        "side never wins, exchange the sides of some comparisons."
+    )
 
 
 def warn_no_left() -> None:

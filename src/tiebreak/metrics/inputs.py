@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from tiebreak.data import check_weights
 from tiebreak.data.columns import as_column, factorize, refuse_missing
 from tiebreak.data.messages import list_rows
+from tiebreak.data.outcome import OUTCOMES
 
 PROBABILITY_TOLERANCE = 1e-6
-OUTCOMES = np.array([-1, 0, 1])
 
 
 def numeric_vector(values: Any, name: str, n_rows: int | None = None) -> NDArray[Any]:
@@ -69,6 +69,22 @@ def outcome_vector(
             "Outcome.parse reads words and points."
         )
     return column.astype(np.int64)
+
+
+def as_outcomes(model: Any, values: Any) -> Any:
+    """Return classes of a model that scikit-learn renumbered to 0, 1, 2 as outcomes."""
+    if not np.array_equal(getattr(model, "classes_", OUTCOMES), OUTCOMES + 1):
+        return values
+    classes = numeric_vector(values, "y")
+    wrong = np.flatnonzero(~np.isin(classes, OUTCOMES + 1))
+    if len(wrong):
+        raise ValueError(
+            f"{type(model).__name__} was fitted on outcomes that scikit-learn "
+            "renumbered: its classes_ are 0 (left), 1 (tie) and 2 (right). Got "
+            f"{len(wrong)} other value(s): {list_rows(wrong, classes[wrong[:5]])}. "
+            "Give y + 1, or score the meta-estimator."
+        )
+    return classes - 1
 
 
 def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:

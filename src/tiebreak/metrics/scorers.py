@@ -40,6 +40,7 @@ from tiebreak.metrics.grades import (
     swapped_pairs,
     top_k_precision,
 )
+from tiebreak.metrics.inputs import as_outcomes
 
 METADATA = ("qid", "sample_weight")
 
@@ -265,13 +266,16 @@ class PairScorer(Scorer):
                 f"{type(estimator).__name__} does not have.{renamed} Try 'error', "
                 "which needs predict only."
             )
+        y, response = as_outcomes(estimator, y), method(X)
+        if self.response_method == "predict":
+            response = as_outcomes(estimator, response)
         if self.response_method == "predict_proba":
             self._check_classes(estimator)
-        return y, method(X), metadata
+        return y, response, metadata
 
     def _check_classes(self, estimator: Any) -> None:
         classes = np.asarray(getattr(estimator, "classes_", [-1, 0, 1]))
-        if not np.array_equal(classes, [-1, 0, 1]):
+        if classes.tolist() not in ([-1, 0, 1], [0, 1, 2]):
             raise ValueError(
                 f"scorer {self.name!r} needs probabilities of left, tie, right, that "
                 f"is classes_ [-1, 0, 1]; {type(estimator).__name__} has "

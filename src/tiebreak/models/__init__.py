@@ -20,11 +20,12 @@ from tiebreak.models.svm.rank_svm import RankSVM
 from tiebreak.models.svm.svm_compare import SVMCompare
 from tiebreak.models.svm.swap_svm import SwapSVM
 from tiebreak.models.threshold_compare import ThresholdCompare
+from tiebreak.models.without_ties import WithoutTies
 
 __all__ = [
     "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
     "L1Ranker", "LogisticCompare", "MajorityCompare", "MatchingPursuit",
     "MaxMarginCompare", "OrderSVM", "OrdinalSVM", "PathFit", "RankBoost", "RankRLS",
     "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare",
-    "ThresholdWarning", "fit_path",
+    "ThresholdWarning", "WithoutTies", "fit_path",
 ]  # fmt: skip

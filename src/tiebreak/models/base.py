@@ -8,11 +8,15 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import RegressorTags
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import (
@@ -26,13 +30,11 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
+from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.metrics import comparison_error, swapped_pairs
-from tiebreak.metrics.inputs import outcome_vector
-
-OUTCOMES = np.array([-1, 0, 1])
-# What has one entry per row: outcomes, grades, groups or weights; or None.
+from tiebreak.metrics.inputs import as_outcomes, outcome_vector
 
 
 class ThresholdWarning(UserWarning):
@@ -43,6 +45,25 @@ def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
     """Turn differences r(right) - r(left), shape (n,), into outcomes -1, 0, +1."""
     tied = np.abs(difference) <= threshold
     return np.where(tied, 0, np.sign(difference)).astype(np.int8)
+
+
+def fits_outcomes(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let the ``fit`` of a comparer take outcomes that scikit-learn has renumbered.
+
+    It sets ``classes_``, in which predictions are given and scores are read.
+    """
+
+    @wraps(fit)
+    def decoded(self: Any, X: Any, y: Any = None, **columns: Any) -> Any:
+        of_pairs, classes = is_pairs(X), OUTCOMES.copy()
+        if of_pairs:
+            y, classes = decode_outcomes(y)
+        fit(self, X, y, **columns)
+        if of_pairs or isinstance(self, ClassifierMixin):
+            self.classes_ = classes
+        return self
+
+    return decoded
 
 
 def outcome_scores(difference: np.ndarray, threshold: float) -> NDArray[np.float64]:
@@ -65,6 +86,7 @@ class UtilityMixin:
     items_: np.ndarray
     coef_: np.ndarray
     threshold_: float
+    classes_: np.ndarray
 
     __metadata_request__score: ClassVar = {"qid": True}
 
@@ -222,8 +244,14 @@ class UtilityMixin:
         """
         check_is_fitted(self)
         if is_pairs(X):
-            return to_outcomes(self.difference(X), getattr(self, "threshold_", 0.0))
+            return self._to_classes(self.difference(X))
         return self.utility(X)
+
+    def _to_classes(self, difference: NDArray[np.float64]) -> NDArray[np.int8]:
+        """Outcomes of differences, as ``classes_`` numbers them."""
+        outcome = to_outcomes(difference, getattr(self, "threshold_", 0.0))
+        first = getattr(self, "classes_", OUTCOMES)[0]
+        return outcome + np.int8(first + 1)
 
     def order(
         self, X: Any, qid: ArrayLike | None = None
@@ -287,7 +315,7 @@ class UtilityMixin:
                     "score on comparisons needs their outcomes: this method requires y "
                     "to be passed, but the target y is None."
                 )
-            return accuracy(y, self.predict(pairs), sample_weight)
+            return accuracy(self, y, self.predict(pairs), sample_weight)
         if isinstance(X, Orders):
             y, qid = X.entry_grades()
             utility = self._utility_of_entries(X)
@@ -316,6 +344,8 @@ class UtilityMixin:
         # keep their whole item table, so models that fit both cannot ask for it.
         tags.input_tags.pairwise = self._is_precomputed and not self._fits_pairs
         tags.target_tags.required = True
+        if self._fits_items and tags.estimator_type is None:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -405,10 +435,11 @@ def read_comparisons(
 
 
 def accuracy(
-    y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
+    model: Any, y: ArrayLike, predicted: NDArray[Any], sample_weight: ArrayLike | None
 ) -> float:
     """Return the weighted share of outcomes that were predicted."""
     # Unlike in fit, a few rows without a left winner are nothing unusual.
+    y, predicted = as_outcomes(model, y), as_outcomes(model, predicted)
     outcome = outcome_vector(y, "y", len(predicted))
     weight = check_weights(sample_weight, len(predicted))
     return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)

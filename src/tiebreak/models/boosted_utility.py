@@ -32,9 +32,9 @@ from tiebreak.losses import (
     OutcomeLink,
 )
 from tiebreak.models.base import (
-    OUTCOMES,
     UtilityMixin,
     check_positive,
+    fits_outcomes,
     read_comparisons,
     refuse_only_ties,
 )
@@ -438,6 +438,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         self.n_iter_no_change, self.booster = n_iter_no_change, booster
         self.booster_params, self.random_state = booster_params, random_state
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -567,7 +568,6 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             t = best_tie(self._link, d, objective.counts, objective.tie, tol=1e-12)
             self.tie_ = float(self._link.to_parameter(t))
             self.threshold_ = float(self._link.threshold(t))
-            self.classes_ = OUTCOMES.copy()
         if self.n_iter_ == 0:
             warn_user(
                 "BoostedUtility gives all items the same utility: no tree predicts "

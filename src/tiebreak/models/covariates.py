@@ -31,7 +31,7 @@ from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.data.items import describe_non_finite
 from tiebreak.data.messages import list_rows
 from tiebreak.losses import OutcomeLink
-from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores, to_outcomes
+from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
 from tiebreak.solvers.linear_program import LinearProgram
 
 Floats = NDArray[np.float64]
@@ -267,7 +267,7 @@ class CovariateMixin(UtilityMixin):
         if advantage is None and context is None:
             return super().predict(X)
         d = self.difference(as_pairs(X), advantage=advantage, context=context)
-        return to_outcomes(d, self.threshold_)
+        return self._to_classes(d)
 
     def score(
         self,
@@ -299,7 +299,7 @@ class CovariateMixin(UtilityMixin):
         if plain or y is None or not is_pairs(X):
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
         found = self.predict(X, advantage=advantage, context=context)
-        return accuracy(y, found, sample_weight)
+        return accuracy(self, y, found, sample_weight)
 
     def _outcome_intervals(self, low: Floats, high: Floats) -> Floats:
         """Intervals of the probabilities for intervals of differences, (n, 3, 2)."""

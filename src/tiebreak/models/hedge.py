@@ -442,6 +442,11 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
             "has a utility."
         )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.regressor_tags = None, None  # it predicts no numbers
+        return tags
+
     def predict(self, X: Any) -> NDArray[np.int8]:
         """Outcomes of comparisons by the preference; items have no utility.
 
@@ -523,7 +528,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
                 "requires y to be passed, but the target y is None."
             )
         if is_pairs(X):
-            return accuracy(y, self.predict(X), sample_weight)
+            return accuracy(self, y, self.predict(X), sample_weight)
         table = as_items(X, name="X")
         orders = self.order(table, qid)
         place = np.empty(table.n_items)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
 from tiebreak.data.validation import check_features, remember_features
-from tiebreak.models.base import OUTCOMES, UtilityMixin, some_pairs
+from tiebreak.models.base import OUTCOMES, UtilityMixin, fits_outcomes, some_pairs
 
 
 class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
@@ -51,6 +51,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     def __init__(self, *, tie: bool = False) -> None:
         self.tie = tie
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -74,7 +75,6 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self._forget()
         if pairs.items is not None:
             remember_features(self, pairs.items)
-        self.classes_ = OUTCOMES.copy()
         counts = np.array([weight[outcome == c].sum() for c in OUTCOMES])
         self.shares_ = counts / counts.sum()
         left, tie, right = counts

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
 from tiebreak.data.validation import pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin, fits_outcomes
 from tiebreak.models.graded_problem import check_graded, check_lists
 from tiebreak.solvers import best_threshold
 
@@ -98,6 +98,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     def __init__(self, ranker: Any, *, max_pairs: int | None = 2_000_000) -> None:
         self.ranker, self.max_pairs = ranker, max_pairs
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -175,7 +176,6 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self, difference: np.ndarray, outcome: np.ndarray, weight: np.ndarray
     ) -> Self:
         """Find the threshold for the differences of utilities."""
-        self.classes_ = OUTCOMES.copy()
         self.threshold_, wrong = best_threshold(difference, outcome, weight)
         self.training_error_ = float(wrong / weight.sum())
         self.n_pairs_ = len(outcome)
@@ -188,6 +188,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         model = clone(self)
         model.ranker_, model.fitted_on_items_ = ranker, False
+        model.classes_ = OUTCOMES.copy()
         return model._learn(model.difference(pairs), outcome, weight)
 
     def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:

@@ -349,7 +349,7 @@ def read_comparisons(
                 left, right = pairs.names[pairs.left], pairs.names[pairs.right]
             outcome = Outcome.parse(y, left=left, right=right)
         else:
-            outcome = check_outcomes(y, len(pairs))
+            outcome = check_outcomes(y, len(pairs), some=True)
         check_comparisons(pairs, outcome)
         weight = check_partition_weights(columns.get("weight"), len(pairs))
     kept = weight > 0

@@ -48,7 +48,7 @@ _OURS = (
     "Glicko2 HedgeOrder L1Ranker L1RankerCV LogisticCompare MajorityCompare "
     "MatchingPursuit MaxMarginCompare NystroemMap OnItems OrderSVM OrdinalSVM "
     "PlackettLuce RankBoost RankRLS RankSVM RankingPursuit SVMCompare SwapSVM "
-    "ThresholdCompare"
+    "ThresholdCompare WithoutTies"
 )
 _PREPROCESSING = (
     "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "

@@ -195,7 +195,7 @@ def _scores(
 ) -> Floats:
     """Score the path of every training set on what was held out."""
     of_items = not (isinstance(X, Orders) or is_pairs(X))
-    X = as_items(X, name="X").values if of_items else X
+    X, y = (as_items(X, name="X").values, np.asarray(y).ravel()) if of_items else (X, y)
     n_rows = X.shape[0] if of_items else len(X)
     weight, qid = given.get("sample_weight"), given.get("qid")
     extra = row_columns(n_rows, weight, qid, columns=None)

@@ -29,7 +29,7 @@ from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from tiebreak.data import Orders, as_pairs, is_pairs
+from tiebreak.data import Orders, as_pairs, check_outcomes, is_pairs
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import as_column, factorize
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
@@ -180,8 +180,9 @@ def make_splits(
     if validation is not None:
         yield _validation_split(X, y, validation, cv, extra, scored)
         return
-    if is_pairs(X):
-        X = as_pairs(X)
+    if is_pairs(X) and y is not None:
+        # Outcomes are checked once; a few of them may be without a left winner.
+        X, y = as_pairs(X), check_outcomes(y, len(X))
     y = None if y is None else np.asarray(y)
     asked = _asked_columns(model, scorer)
     for train, test in _fold_rows(model, X, y, cv, extra.get("qid")):
@@ -340,7 +341,8 @@ def run_task(
         if task.along is None:
             (number,) = task.candidates
             fitted = clone(model).set_params(**candidates[number])
-            fitted.fit(split.X, split.y, **fit_arguments(fitted, split.fit))
+            fit = fit_arguments(fitted, split.X, split.fit)
+            fitted.fit(split.X, split.y, **fit)
             return [_cell(task, number, fitted, split, scorer)]
         first = clone(model).set_params(**candidates[task.candidates[0]])
         values = [candidates[i][task.along] for i in task.candidates]
@@ -349,16 +351,18 @@ def run_task(
         return list(_score_path(first, values, task, split, scorer))
 
 
-def fit_arguments(model: Any, extras: Params) -> Params:
-    """Name weights and groups as ``fit`` wants them: for a Pipeline, its last step."""
+def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
+    """Name weights and groups as ``fit`` wants them, for a Pipeline its last step."""
     last, prefix = model, ""
     if hasattr(model, "steps"):
         step, last = model.steps[-1]
         prefix = f"{step}__"
-    for name in extras:
-        if not has_fit_parameter(last, name):
-            raise TypeError(f"{type(last).__name__}.fit takes no {name}.")
-    return {prefix + name: value for name, value in extras.items()}
+    taken = {name for name in extras if has_fit_parameter(last, name)}
+    # A plain regressor learns nothing from groups; folds and scores keep them.
+    unused = set() if is_pairs(X) else {"qid"}
+    for name in extras.keys() - taken - unused:
+        raise TypeError(f"{type(last).__name__}.fit takes no {name}.")
+    return {prefix + name: extras[name] for name in extras if name in taken}
 
 
 def _cell(task: Task, number: int, fitted: Any, split: Split, scorer: Any) -> CellScore:
@@ -463,7 +467,9 @@ def tune(
     Parameters
     ----------
     model : estimator
-        Any model of this package, or a Pipeline that ends with one.
+        Any model of this package, for graded items also any regressor of
+        scikit-learn's kind, or a Pipeline that ends with one. It gets ``qid`` if its
+        ``fit`` takes it.
     X, y
         Training data, as for ``model.fit``; y is None for Orders.
     grid : mapping of str to sequence, or a sequence of mappings
@@ -542,7 +548,7 @@ def tune(
     best = int(np.nanargmax(mean))
     best_model = None
     if refit:
-        final = fit_arguments(model, extra)
+        final = fit_arguments(model, X, extra)
         best_model = clone(model).set_params(**candidates[best]).fit(X, y, **final)
     return TuneResult.make(
         candidates, scores, converged, best, best_model, _name_of(scorer)

@@ -47,6 +47,7 @@ from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.base import (
     OUTCOMES,
     check_positive,
+    fits_outcomes,
     read_comparisons,
     some_pairs,
 )
@@ -213,6 +214,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         self.coef0, self.link, self.identity, self.tol = coef0, link, identity, tol
         self.max_iter, self.learning_rate = max_iter, learning_rate
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,

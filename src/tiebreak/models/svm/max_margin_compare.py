@@ -28,9 +28,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tiebreak.data import Pairs
 from tiebreak.data.messages import warn_user
 from tiebreak.models.base import (
-    OUTCOMES,
     ThresholdWarning,
     check_positive,
+    fits_outcomes,
     read_comparisons,
 )
 from tiebreak.models.kernel_utility import KernelUtility, expansion
@@ -153,6 +153,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         self.program, self.C, self.kernel, self.gamma = program, C, kernel, gamma
         self.degree, self.coef0, self.tol, self.max_iter = degree, coef0, tol, max_iter
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -185,7 +186,6 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         if not self._is_precomputed:
             pairs = pairs.compact()
         self._start_pairs(pairs)
-        self.classes_ = OUTCOMES.copy()
         if self.C is None:
             self._fit_hard(pairs, outcome)
         else:

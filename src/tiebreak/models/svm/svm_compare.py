@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, is_number
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, fits_outcomes, is_number
 from tiebreak.models.svm.machine import PairDual, PairKernelMachine, PairProblem
 from tiebreak.solvers import DualSolution, best_threshold
 
@@ -156,6 +156,8 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault("tie_weight", 1.0)  # the only weight of version 0.1
+
+    fit = fits_outcomes(PairKernelMachine.fit)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
         weight: Any = self.tie_weight

@@ -36,15 +36,14 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Pairs, is_pairs
+from tiebreak.data import Pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import warn_user
 from tiebreak.models.base import (
-    OUTCOMES,
     UtilityMixin,
     accuracy,
+    fits_outcomes,
     outcome_scores,
-    to_outcomes,
 )
 from tiebreak.models.covariates import check_row_numbers
 from tiebreak.ratings.inputs import named_pairs
@@ -97,6 +96,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Update a state by games, and write down what was before and after."""
         raise NotImplementedError
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -143,7 +143,6 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         self._names = plain_values(names[:n_present])
         self._kind = _kind_of_names(pairs)
         self._log, self._n_rows, self._n_updates = {}, 0, 0
-        self.classes_ = OUTCOMES.copy()
         games = games._replace(sides=sides)
         if settings["advantage"] == "auto":
             self._settings["learned"] = self._learn_advantage(games)
@@ -187,7 +186,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
                     "learns none: it would be that of a few games, for ever. Call fit "
                     "with earlier games first, or set advantage to a number of points."
                 )
-            return self.fit(X, y, **given)
+            return self.fit(X, check_outcomes(y, len(X), some=True), **given)
         self._check_settings(self._read_settings())
         pairs = named_pairs(X, type(self).__name__)
         games = check_games(y, len(pairs), **given, few=True)
@@ -707,7 +706,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         if not is_pairs(X):
             return self.utility(X)
         difference = self._effective_difference(*self._sides_of(X, advantage))
-        return to_outcomes(difference, self.threshold_)
+        return self._to_classes(difference)
 
     def score(
         self,
@@ -736,7 +735,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not is_pairs(X) or y is None or advantage is None:
             return super().score(X, y, qid=qid, sample_weight=sample_weight)
-        return accuracy(y, self.predict(X, advantage=advantage), sample_weight)
+        found = self.predict(X, advantage=advantage)
+        return accuracy(self, y, found, sample_weight)
 
 
 def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:

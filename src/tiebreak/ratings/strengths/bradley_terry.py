@@ -48,7 +48,7 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
-from tiebreak.models.base import OUTCOMES
+from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
@@ -195,6 +195,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self.tol = tol
         self.max_iter = max_iter
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -258,7 +259,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             n_items, free = len(results.names), self.alpha == 0
             refuse_endless(counts, n_items, not free, effects, _EFFECT_REMEDY)
         self._forget()
-        self.classes_ = OUTCOMES.copy()
         self.items_ = results.names
         self.half_life_ = half_life
         self._count(counts)

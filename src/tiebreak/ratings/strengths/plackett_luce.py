@@ -22,7 +22,7 @@ from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
-from tiebreak.models.base import OUTCOMES
+from tiebreak.models.base import fits_outcomes
 from tiebreak.ratings.inputs import check_results
 from tiebreak.ratings.strengths.bradley_terry import check_separation
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
@@ -123,6 +123,7 @@ class PlackettLuce(StrengthModel):
         self.tol = tol
         self.max_iter = max_iter
 
+    @fits_outcomes
     def fit(
         self,
         X: Any,
@@ -148,7 +149,6 @@ class PlackettLuce(StrengthModel):
         names, choices = _read(X, y, sample_weight)
         _check_existence(choices, names, self.alpha)
         self._forget()
-        self.classes_ = OUTCOMES.copy()
         self.items_ = names
         self.list_items_, self.list_ends_ = choices.flat, choices.ends
         self.list_starts_, self.list_weight_ = choices.indptr, choices.weight
