@@ -11,25 +11,31 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
+from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
-from tiebreak.cli.signals import ignore_pipe
-
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+from tiebreak.cli.signals import ACTIVE, ignore_pipe, visible
 
 
 class Output(Console):
-    """Standard output for people.
+    """Output for people, in which no character of theirs controls the terminal.
 
     When its reader goes away, as in ``tiebreak rank FILE | head``, the rest of the work
     is still done, and what is left to print is dropped.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        super().__init__(quiet=quiet, highlight=False)
+    def __init__(self, *, quiet: bool = False, stderr: bool = False) -> None:
+        super().__init__(quiet=quiet, stderr=stderr, highlight=False)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Give the pieces of what is printed; the codes of colors come after this."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
 
     def on_broken_pipe(self) -> None:
         """Continue without a reader."""
@@ -38,10 +44,8 @@ class Output(Console):
 
     def say(self, sentences: Sequence[str]) -> None:
         """Print sentences, each on its own line, without markup."""
-        # Characters that would control the terminal are printed as Python escapes them.
         for sentence in sentences:
-            plain = _CONTROLS.sub(lambda found: repr(found[0])[1:-1], sentence)
-            self.print(Text(plain))
+            self.print(Text(visible(sentence).replace("\n", "\\n")))
 
 
 def print_json(found: Any) -> None:
@@ -53,6 +57,8 @@ def print_json(found: Any) -> None:
         allow_nan=False,
         indent=2,
     )
+    # As JSON escapes them, so that a terminal obeys none and programs read the same.
+    text = re.sub(ACTIVE, lambda found: f"\\u{ord(found[0]):04x}", text)
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
@@ -77,7 +83,7 @@ class Steps:
     """
 
     def __init__(self, shown: bool) -> None:
-        console = Console(stderr=True)
+        console = Output(stderr=True)
         self.shown = shown and console.is_terminal
         self._spinner = Spinner("dots", style="green")
         self._live = Live(

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tiebreak.cli.console import Output
+from tiebreak.data.atomic import refuse_to_replace
 from tiebreak.io import (
     PREFLIB_ENDINGS,
     ReadOptions,
@@ -23,6 +24,7 @@ from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons, as_lis
 
 def run(file: Path, to: Path, reading: ReadOptions, *, quiet: bool) -> None:
     """Read, and write what was read."""
+    refuse_to_replace([file, reading.items], [to])
     if to.suffix.lower() in PREFLIB_ENDINGS:
         read = read_file(file, reading)
         orders, weight, notes = as_lists(read)

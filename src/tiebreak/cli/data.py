@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import typer
 from rich import progress
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -63,7 +62,7 @@ def run_list(*, as_json: bool) -> None:
 
 def run_get(names: Sequence[str], *, quiet: bool, as_json: bool) -> None:
     """Find or download sets; print their files on standard output."""
-    console = Console(stderr=True, quiet=quiet or as_json, highlight=False)
+    console = Output(stderr=True, quiet=quiet or as_json)
     found = []
     for name in names:
         dataset, files = find_set(name)
@@ -79,7 +78,7 @@ def run_get(names: Sequence[str], *, quiet: bool, as_json: bool) -> None:
         print_json(found)
 
 
-def _get(name: str, console: Console) -> tuple[Path, ...]:
+def _get(name: str, console: Output) -> tuple[Path, ...]:
     """Fetch with a progress bar."""
     # Imported here, because what is found needs no more than a look.
     from tiebreak.datasets.fetching import fetch_files

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak.cli.console import Output, print_json
+from tiebreak.data.atomic import refuse_to_replace
 from tiebreak.data.columns import as_names, factorize
 from tiebreak.io import (
     ReadOptions,
@@ -44,6 +45,7 @@ def run(
     """Load, read, predict, and print or write."""
     if out is not None:
         check_ending(out)
+        refuse_to_replace([model, file, reading.items], [out])
     saved = load_model(model)
     saved.refuse_items(reading)
     read = read_unlabeled(file, reading, saved.wanted)

@@ -19,7 +19,12 @@ from tiebreak import save
 from tiebreak.cli.cluster import connected
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.cli.signals import when_interrupted
-from tiebreak.data.atomic import atomic_folder, check_folder, made_folder
+from tiebreak.data.atomic import (
+    atomic_folder,
+    check_folder,
+    made_folder,
+    refuse_to_replace,
+)
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.outofcore import Step, running
 from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
@@ -57,6 +62,8 @@ def run(
     command: str,
 ) -> None:
     """Read, rank, print and write."""
+    written = [out / name for name in (*_FILES, _CHECKPOINT)]
+    refuse_to_replace([file, reading.items], [*written, checkpoint])
     output = Output(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))
     partitioned = dask is not None or checkpoint is not None or is_partitioned(file)

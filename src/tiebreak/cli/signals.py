@@ -8,6 +8,7 @@ code may swallow. It ends the program at once, after what is unfinished was remo
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,12 @@ SIGNALED = 128
 
 _WORDS = {"SIGINT": "Interrupted", "SIGTERM": "Terminated", "SIGHUP": "Hung up"}
 _WRITE = 5
+# Control characters but the end of a line, marks of direction, lone surrogates.
+ACTIVE = (
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    "\ud800-\udfff]"
+)
+_ACTIVE = re.compile(f"(?P<pair>\u2068(?:(?!{ACTIVE}).)*\u2069)|{ACTIVE}")
 _advice: list[str] = []
 _cleanups: list[Callable[[], None]] = []
 
@@ -117,6 +124,14 @@ def finish(code: Any) -> None:
     sys.exit(code)
 
 
+def visible(text: str) -> str:
+    """Show characters that a terminal would obey, instead of what they look like.
+
+    Line ends stay, and so do pairs of marks that isolate the direction of a name.
+    """
+    return _ACTIVE.sub(lambda m: m["pair"] or repr(m[0])[1:-1], text)
+
+
 def ignore_pipe() -> None:
     """Discard what is printed from now on; its reader has gone away."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -127,5 +142,5 @@ def ignore_pipe() -> None:
 def say(message: str) -> None:
     """Print a line on standard error."""
     with suppress(OSError):
-        sys.stderr.write(f"tiebreak: {message}\n")
+        sys.stderr.write(f"tiebreak: {visible(message)}\n")
         sys.stderr.flush()

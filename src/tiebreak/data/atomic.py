@@ -10,12 +10,13 @@ about to end without leaving its blocks calls `abandon`.
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,25 @@ def check_folder(folder: str | os.PathLike[str], names: Sequence[str]) -> None:
     """Find out whether files can be written to a folder, and leave no trace of it."""
     with suppress(_Enough), atomic_folder(folder, names):
         raise _Enough
+
+
+def refuse_to_replace(inputs: Iterable[Any], outputs: Iterable[Any]) -> None:
+    """Refuse to write where something is read: a file, a folder's or a pattern's."""
+    read = {given: _files_of(os.fspath(given)) for given in inputs if given}
+    for target in outputs:
+        if not target or not os.path.exists(target):
+            continue
+        for given, files in read.items():
+            if any(os.path.samefile(target, file) for file in files):
+                why = f"It is read too, as {given}; give another name"
+                raise FileExistsError(errno.EEXIST, why, str(target))
+
+
+def _files_of(given: str) -> list[str]:
+    """Give a file, the files of a folder, or those that fit a pattern."""
+    if os.path.isdir(given):
+        return [entry.path for entry in os.scandir(given) if entry.is_file()]
+    return [given] if os.path.exists(given) else glob.glob(given)
 
 
 class _Enough(Exception):  # noqa: N818 - it is no error

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a model file may contain: checks before anything in it is built.
 
-Two rules make it safe to read a file of unknown origin:
+Three rules make it safe to read a file of unknown origin:
 
 * **No code.** A file names the types it is made of. Only those in `TRUSTED` are built,
   each by the one loader that belongs to it; functions are not among them.
+* **No lies.** Compiled loops trust the arrays of a model. So what each class keeps has
+  the shape and the range that `STATE` says, or the file is refused.
 * **No inflation.** Every member is stored as it is, also inside the archives that hold
   sparse matrices; each belongs to one part of the model; and an array is exactly as
   long as its header says. So memory grows in proportion to the file, and a compressed
@@ -18,7 +20,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
@@ -26,6 +28,8 @@ import numpy as np
 import scipy.sparse as sp
 
 FORMAT = 1
+_CLASSES = np.array([-1, 0, 1])
+_LARGEST = 1e150  # whose square is still finite
 
 META, SCHEMA = "tiebreak.json", "schema.json"
 _MEMBER = re.compile(r"[0-9]{1,9}\.(npy|npz|bin)", re.ASCII)
@@ -302,3 +306,334 @@ def _check_array(array: IO[bytes], size: int, name: str) -> None:
             f"has in {name} an array of shape {shape} and {dtype}, which does not fit "
             f"its {size} bytes; it is damaged or was not made by tiebreak.save."
         )
+
+
+# What the classes keep: the shape of an attribute, and a rule for its values. Equal
+# letters are equal lengths within a model, * is any; p is the number of features, or of
+# items by name. Without a rule values are finite; with it they are also
+#
+# - index n: whole numbers from 0 to n - 1, or without n any that are not negative;
+# - positive, or nonnegative;
+# - rising: each larger than the one before, or ordered: none smaller;
+# - names: or not numbers at all.
+_LINEAR = {"coef_": "p", "items_": "p: names"}
+_KERNEL = {
+    **_LINEAR,
+    "item_coef_": "s",
+    "support_items_": "s p",
+    "support_": "d: index",
+    "dual_coef_": "d",
+}
+_PURSUIT = {
+    "coef_": "p",
+    "path_": "f f",
+    "path_support_": "f: index",
+    "path_kernel_": "f: index",
+    "objective_path_": "f+1",
+    "support_": "k: index",
+    "support_kernel_": "k: index",
+    "dual_coef_": "k",
+    "support_items_": "k p",
+}
+_STRENGTHS = {
+    "items_": "n: names",
+    "strength_": "n",
+    "prior_alphas_": "a: positive",
+    "prior_weights_": "a: nonnegative",
+    "prior_coefs_": "a *",
+}
+_GAMES = {
+    "_names": "n: names",
+    "_before": "b 2 *",
+    "_log.sides": "r 2: index",
+    "_log.outcome": "r",
+    "_log.weight": "r: nonnegative",
+    "_log.advantage": "r",
+    "_log.starts": "u: index, rising",
+    "_log.period": "u: names",
+}
+STATE: dict[str, dict[str, str]] = {
+    "BradleyTerry": {
+        **_STRENGTHS,
+        "pair_left_": "m: index n",
+        "pair_right_": "m: index n",
+        "pair_counts_": "m 3: nonnegative",
+        "pair_covariates_": "m *",
+        "rater_counts_": "* 3*m: nonnegative",
+        "wins_": "n: nonnegative",
+        "ties_": "n: nonnegative",
+        "losses_": "n: nonnegative",
+    },
+    "CoRankingPursuit": {
+        "path_": "f v",
+        "path_support_": "f v: index",
+        "objective_path_": "f+1",
+        "support_": "k v: index",
+        "dual_coef_": "k v",
+        "item_coef_": "s v",
+        "support_items_": "s p",
+        "gamma_": "v",
+        "agreement_": "v v",
+    },
+    "Elo": {**_GAMES, "_state": "n 4"},
+    "ExpectedRankRegression": _LINEAR,
+    "Glicko": {**_GAMES, "_state": "n 8: names"},
+    "Glicko2": {**_GAMES, "_state": "n 8: names"},
+    "HedgeOrder": {
+        "losses_": "p",
+        "loss_curve_": "*",
+        "weights_": "2 p: nonnegative",
+        "side_means_": "2 p",
+        "side_variances_": "2 p: nonnegative",
+    },
+    "L1Ranker": {**_LINEAR, "dual_gradient_": "p"},
+    "L1RankerCV": {
+        **_LINEAR,
+        "dual_gradient_": "p",
+        "alphas_": "a: nonnegative",
+        "coef_path_": "a p",
+        "scores_": "a *",
+    },
+    "LinearRegression": {"coef_": "p"},
+    "LogisticCompare": {
+        **_LINEAR,
+        "support_": "s: index",
+        "dual_coef_": "s",
+        "support_items_": "s p",
+        "effect_names_": "e: names",
+        "item_effect_": "e",
+        "_stream": "4 p+e+1",
+    },
+    "MajorityCompare": {"shares_": "3: nonnegative"},
+    "MatchingPursuit": _PURSUIT,
+    "MaxMarginCompare": _KERNEL,
+    "NystroemMap": {
+        "landmarks_": "m p",
+        "landmark_indices_": "m: index",
+        "projection_": "m *",
+    },
+    "OrderSVM": {
+        **_KERNEL,
+        "cuts_": "c: index",
+        "thresholds_": "c",
+        "cut_coef_": "c *",
+    },
+    "OrdinalSVM": {**_KERNEL, "grades_": "g: rising", "thresholds_": "g+-1: ordered"},
+    "PlackettLuce": {
+        **_STRENGTHS,
+        "list_starts_": "l+1: index, ordered",
+        "list_items_": "e: index n",
+        "list_ends_": "e: index",
+        "list_weight_": "l: positive",
+        "tie_sizes_": "t: index, rising",
+        "tie_": "t: positive",
+    },
+    "RankBoost": {
+        "features_": "t: index p",
+        "alphas_": "t",
+        "edges_": "t",
+        "normalizers_": "t: nonnegative",
+        "cuts_": "t",
+        "lower_": "p",
+        "span_": "p: nonnegative",
+        "coef_": "p",
+    },
+    "RankRLS": _KERNEL,
+    "RankSVM": _KERNEL,
+    "RankingPursuit": _PURSUIT,
+    "SVMCompare": _KERNEL,
+    "SwapSVM": _KERNEL,
+}
+# Rules that the numbers of an array must obey, and how a refusal words them.
+_RULES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "positive": (lambda x: x > 0, "positive numbers"),
+    "nonnegative": (lambda x: x >= 0, "no negative numbers"),
+    "rising": (lambda x: x[1:] > x[:-1], "numbers that rise"),
+    "ordered": (lambda x: x[1:] >= x[:-1], "numbers that do not fall"),
+}
+
+
+def check_state(model: Any) -> None:
+    """Refuse an estimator whose arrays are not what its class keeps."""
+    kinds = [kind.__name__ for kind in type(model).__mro__]
+    name = next((kind for kind in kinds if kind in STATE), "")
+    state, table = _flat(vars(model)), STATE.get(name, {})
+    lengths = _first_lengths(name, state)
+    # Plain lengths first: those that are computed, as l+1, are known then.
+    for attribute, row in sorted(table.items(), key=lambda entry: "+" in entry[1]):
+        if state.get(attribute) is not None:
+            _check_row(f"{name}.{attribute}", state[attribute], row, lengths)
+    if name or type(model).__module__ == "tiebreak":
+        for attribute, value in state.items():
+            if attribute not in table and attribute.endswith("_"):
+                _check_numbers(f"{name}.{attribute}", value)
+    if (together := _TOGETHER.get(name)) and not together(state, lengths):
+        raise _wrong(name, "arrays that belong together")
+
+
+def _flat(state: dict[str, Any]) -> dict[str, Any]:
+    """Give the attributes of a model, and those of dicts after a dot."""
+    flat = dict(state)
+    for name, value in state.items():
+        if name[-1] != "_" and isinstance(value, dict):
+            flat |= {f"{name}.{key}": part for key, part in value.items()}
+    return flat
+
+
+def _first_lengths(name: str, state: dict[str, Any]) -> dict[str, int]:
+    """Check what all classes keep, and give the number of features."""
+    classes, n = state.get("classes_", _CLASSES), state.get("n_features_in_")
+    if not np.array_equal(classes, _CLASSES):
+        raise _wrong(f"{name}.classes_", "-1, 0 and 1")
+    if n is not None and (type(n) is not int or n < 1):
+        raise _wrong(f"{name}.n_features_in_", "a positive whole number")
+    return {} if n is None else {"p": n}
+
+
+def _check_row(name: str, value: Any, row: str, lengths: dict[str, int]) -> None:
+    """Check an array by its row of the table, and learn the lengths of it."""
+    shape, _, rules = row.partition(": ")
+    words = rules.split(", ")
+    if isinstance(value, list) and words == ["names"]:
+        value = np.empty(len(value))
+    if not isinstance(value, np.ndarray | sp.sparray | sp.spmatrix):
+        raise _wrong(name, "an array")
+    dims = shape.split()
+    if len(dims) != value.ndim:
+        raise _wrong(name, f"an array of {len(dims)} dimension(s)")
+    for dim, length in zip(dims, value.shape, strict=True):
+        expected = length
+        if dim.isalpha():
+            expected = lengths.setdefault(dim, length)
+        elif dim != "*":
+            expected = sum(_term(term, lengths) for term in dim.split("+"))
+        if length != expected:
+            raise _wrong(name, f"a length of {expected}, not {length}")
+    if words == ["names"]:
+        return
+    _check_numbers(name, value)
+    numbers: Any = value.data if sp.issparse(value) else value
+    if numbers.dtype.kind not in "iuf":
+        raise _wrong(name, "numbers")
+    for word in words:
+        if word in _RULES and not _RULES[word][0](numbers).all():
+            raise _wrong(name, _RULES[word][1])
+        if word.startswith("index"):
+            below = lengths.get(word[6:], 0) if word[6:] else np.inf
+            whole = numbers.dtype.kind in "iu"
+            if not whole or not ((numbers >= 0) & (numbers < below)).all():
+                raise _wrong(name, f"whole numbers from 0, below {below}")
+
+
+def _term(term: str, lengths: dict[str, int]) -> int:
+    """Give the value of a part of a length, as 3*m; what a model has not is 0."""
+    return math.prod(
+        lengths.get(factor, 0) if factor.isalpha() else int(factor)
+        for factor in term.split("*")
+    )
+
+
+def _check_numbers(name: str, value: Any) -> None:
+    """Refuse arrays with numbers that are not finite, or whose squares are not."""
+    numbers: Any = value.data if sp.issparse(value) else value
+    is_float = isinstance(numbers, np.ndarray) and numbers.dtype.kind == "f"
+    if is_float and not (np.abs(numbers) <= _LARGEST).all():
+        raise _wrong(name, f"finite numbers, none above {_LARGEST:g}")
+
+
+def _prior_fits(state: dict[str, Any]) -> bool:
+    """Say whether strengths are the mean over the widths of a learned prior."""
+    if "prior_coefs_" not in state:
+        return True
+    strength = state["strength_"]
+    mean = (state["prior_weights_"] @ state["prior_coefs_"])[: len(strength)]
+    return np.allclose(mean - mean.mean(), strength, atol=1e-6)
+
+
+def _counts_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether the items of BradleyTerry won, tied and lost what their pairs did."""
+    n, counts = lengths["n"], state["pair_counts_"]
+    for side, results in (("wins_", (0, 2)), ("ties_", (1, 1)), ("losses_", (2, 0))):
+        total = np.bincount(state["pair_left_"], counts[:, results[0]], n)
+        total += np.bincount(state["pair_right_"], counts[:, results[1]], n)
+        if not np.allclose(total, state[side]):
+            return False
+    return _prior_fits(state)
+
+
+def _lists_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether the lists of PlackettLuce, and their tied blocks, are whole."""
+    starts, ends = state["list_starts_"], state["list_ends_"]
+    at = np.arange(len(ends))
+    if starts[0] != 0 or starts[-1] != len(ends) or not _prior_fits(state):
+        return False
+    begins = np.flatnonzero(ends)
+    sizes = np.unique((ends - at)[begins])
+    return (
+        bool(np.isin(starts[:-1], begins).all())
+        and np.array_equal(ends[begins], np.append(begins[1:], len(ends)))
+        and np.array_equal(sizes[sizes > 1], state["tie_sizes_"])
+    )
+
+
+def _games_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether the games of a rating over time are of items that it knows."""
+    n, r, starts = lengths["n"], lengths["r"], state.get("_log.starts")
+    sides, weight = state["_log.sides"], state["_log.weight"]
+    played = sides if weight is None else sides[weight > 0]
+    known = state["_state"]
+    if known.shape[1] == 8:  # of Glicko; the time of the last game, [4], may be unknown
+        time = known[:, 4]
+        _check_numbers("Glicko._state", np.delete(known, 4, axis=1))
+        _check_numbers("Glicko._state", time[~np.isnan(time)])
+        spread = known[:, 1 : 3 if "volatility" in state["_settings"] else 2]
+        if not (spread > 0).all():
+            return False
+    counts = state["_n_rows"], state["_n_updates"], state["_cache"], state["_row_of"]
+    return (
+        counts == (r, lengths.get("u", 0), {}, None)
+        and (starts is None or (starts[0] == 0 and starts[-1] < r))
+        and lengths["b"] <= r
+        and bool(np.isin(state["_log.outcome"], _CLASSES).all())
+        # Items of games with weight 0 may be unknown; they come after the others.
+        and bool((played < n).all() and (sides < n + 2 * r).all())
+    )
+
+
+def _stream_fits(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether LogisticCompare can go on from the sums of its last rows."""
+    if (stream := state.get("_stream")) is None:
+        return True
+    tie = stream[:3, -1]
+    positive = tie if state.get("link") == "cumulative" else tie[2:]
+    whole = stream.dtype.kind != "f"
+    return not whole and bool((stream[2:] >= 0).all() and (positive > 0).all())
+
+
+def _shares_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether the weights of HedgeOrder are shares of one."""
+    return bool(np.isclose(state["weights_"].sum(), 1.0))
+
+
+def _spans_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether RankBoost scales no feature that it uses by zero."""
+    if "span_" not in state:
+        return True
+    return bool((state["span_"][state["features_"]] > 1.0 / _LARGEST).all())
+
+
+_TOGETHER = {
+    **dict.fromkeys(("Elo", "Glicko", "Glicko2"), _games_fit),
+    "BradleyTerry": _counts_fit,
+    "HedgeOrder": _shares_fit,
+    "LogisticCompare": _stream_fits,
+    "PlackettLuce": _lists_fit,
+    "RankBoost": _spans_fit,
+}
+
+
+def _wrong(name: str, expected: str) -> RefusedError:
+    return RefusedError(
+        f"has in {ascii(name)[1:-1]} something else than {expected}; it is damaged or "
+        "was not made by tiebreak.save."
+    )

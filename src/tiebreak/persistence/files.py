@@ -35,6 +35,7 @@ from tiebreak.persistence.checks import (
     TRUSTED,
     RefusedError,
     check_content,
+    check_state,
     foreign_types,
     one_line,
 )
@@ -69,6 +70,8 @@ def restore(stream: IO[bytes], vouched: list[str]) -> Any:
             "tiebreak."
         )
     check_fitted(model)
+    for part in estimators(model):
+        check_state(part)
     _restore_requests(model)
     return model
 
