@@ -19,6 +19,7 @@ __all__ = ["PICTURES"]
 # The name of a picture is that of the page of its model. A function takes `quick`:
 # True draws the same picture from less data, for the tests.
 PICTURES: dict[str, Callable[[bool], Figure]] = {
+    "boosted-utility": comparing.boosted_utility,
     "bradley-terry": ratings.bradley_terry,
     "co-ranking-pursuit": sparse.co_ranking_pursuit,
     "elo": ratings.elo,

@@ -8,9 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tiebreak import (
+    BoostedUtility,
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
+    Pairs,
     RankSVM,
     SVMCompare,
     ThresholdCompare,
@@ -21,6 +23,7 @@ from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from .style import BLUE, GREY, INK, ORANGE, panels, spread
 
 __all__ = [
+    "boosted_utility",
     "logistic_compare",
     "majority_compare",
     "max_margin_compare",
@@ -64,6 +67,46 @@ def svm_compare(quick: bool) -> Figure:
     line.set_xlabel("difference of utilities")
     line.set_title("shaded: predicted to tie; dotted: margins")
     return plane.figure
+
+
+def boosted_utility(quick: bool) -> Figure:
+    """Held-out items say how many trees to grow; trees learn an interaction."""
+    rng = np.random.default_rng(0)
+    n, rows = (60, 300) if quick else (300, 2000)
+    items = rng.uniform(-1, 1, size=(n, 3))
+    left = rng.integers(n, size=rows)
+    right = (left + rng.integers(1, n, size=rows)) % n
+    value = 4 * items[:, 0] * items[:, 1]
+    gap = value[right] - value[left] + rng.logistic(0, 0.5, size=rows)
+    y = np.where(np.abs(gap) < 0.5, 0, np.sign(gap))
+    model = BoostedUtility(
+        20 if quick else 250, learning_rate=0.1, n_iter_no_change=60, n_folds=3
+    ).fit(Pairs(items, left, right), y)
+    curves, shape = panels(2, 2.9)
+    held_out = model.validation_curve_
+    curves.plot(held_out / held_out[0], color=BLUE, label="held-out items")
+    steps = 1 + np.arange(model.n_iter_)
+    learned = model.loss_curve_ / model.loss_curve_[0]
+    curves.plot(steps, learned, ":", color=GREY, label="training comparisons")
+    best = model.n_iter_
+    curves.plot(best, held_out[best] / held_out[0], "o", color=BLUE)
+    curves.set(xlabel="trees", ylabel="loss, relative to its start")
+    curves.set_title("the loss of held-out items decides")
+    curves.legend(loc="upper right")
+
+    line = np.zeros((121, 3))
+    line[:, 0] = np.linspace(-1, 1, 121)
+    for other, color in ((0.8, BLUE), (-0.8, ORANGE)):
+        line[:, 1] = other
+        learned = model.utility(line)
+        label = f"feature 2 is {other}".replace("-", "−")
+        shape.plot(line[:, 0], learned - learned.mean(), color=color, label=label)
+        slope = np.ptp(learned) / 2
+        shape.plot(line[:, 0], np.sign(other) * slope * line[:, 0], ":", color=color)
+    shape.set(xlabel="feature 1", ylabel="utility, mean 0")
+    shape.set_title("an interaction; dotted: its true shape")
+    shape.legend(loc="upper center", fontsize=7.5)
+    return curves.figure
 
 
 def max_margin_compare(quick: bool) -> Figure:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tiebreak import (
+    BoostedUtility,
     L1Ranker,
     LogisticCompare,
     MajorityCompare,
@@ -37,6 +38,9 @@ MODELS = {
     "RankRLS(linear)": lambda: RankRLS(0.1, kernel="linear"),
     "RankBoost": lambda: RankBoost(30),
     "RankBoost(stump)": lambda: RankBoost(30, weak="stump"),
+    "BoostedUtility": lambda: BoostedUtility(
+        30, min_child_weight=0.5, early_stopping=False
+    ),
     "MaxMarginCompare": MaxMarginCompare,
     "MaxMarginCompare(qp)": lambda: MaxMarginCompare("qp"),
     "MaxMarginCompare(soft)": lambda: MaxMarginCompare(C=1e3, kernel="rbf"),

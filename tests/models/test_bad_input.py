@@ -22,6 +22,7 @@ from tests.models.inputs import (
     refused,
 )
 from tiebreak import (
+    BoostedUtility,
     BradleyTerry,
     Elo,
     Glicko,
@@ -179,6 +180,7 @@ def test_what_is_no_comparison(make, X):
         "\\(n, 2, n_features",
     ]
     takes_items = (
+        BoostedUtility,
         L1Ranker,
         RankBoost,
         RankingPursuit,
@@ -321,7 +323,8 @@ def test_items_without_features(make):
     pairs = Pairs(None, ["a", "b", "c", "a"], ["b", "c", "a", "c"])
     y = [1, 0, -1, 1]
     model = make()
-    if isinstance(model, L1Ranker | MaxMarginCompare | RankBoost | RankingPursuit):
+    featured = BoostedUtility | L1Ranker | MaxMarginCompare | RankBoost
+    if isinstance(model, featured | RankingPursuit):
         refused(TypeError, ["needs features", "items=None"], model.fit, pairs, y)
         return
     if "rbf" in model.get_params().values() or "ranker__kernel" in model.get_params():

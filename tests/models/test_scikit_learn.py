@@ -23,6 +23,7 @@ from sklearn.utils import estimator_checks, get_tags
 from tests.extended import RUNS_ALL, extended
 from tests.models.inputs import curved_pairs
 from tiebreak import (
+    BoostedUtility,
     BradleyTerry,
     CoRankingPursuit,
     Elo,
@@ -87,6 +88,7 @@ class FewGrades(OrdinalSVM):
 
 
 ITEM_MODELS = [
+    BoostedUtility(20, min_child_weight=1.0, early_stopping=False),
     RankBoost(),
     RankBoost(20),
     RankBoost(20, weak="stump"),
@@ -238,6 +240,7 @@ ALL_MODELS = [
     *PAIR_MODELS,
     ExpectedRankRegression(),
     HedgeOrder(),
+    BoostedUtility(),
     RankBoost(),
     RankingPursuit(),
     MatchingPursuit(),

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Boosted trees that learn from who was preferred to whom, ties included."""
+
+import numpy as np
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import tiebreak
+from tiebreak import BoostedUtility, LogisticCompare, OnItems, Orders, Pairs
+from tiebreak.metrics import comparison_log_loss, ndcg
+from tiebreak.selection import ItemKFold, QueryKFold
+
+pytest.importorskip("lightgbm")
+
+
+@pytest.fixture(scope="module")
+def hotels():
+    """People chose between two hotels: near the beach is good if it is quiet."""
+    rng = np.random.default_rng(3)
+    near, noise, price = rng.uniform(-1, 1, size=(3, 300))
+    worth = -4 * near * noise - price
+    left = rng.integers(300, size=2500)
+    right = (left + rng.integers(1, 300, size=2500)) % 300
+    gap = worth[right] - worth[left] + rng.logistic(0, 0.4, size=2500)
+    choices = np.where(np.abs(gap) < 0.5, 0, np.sign(gap)).astype(int)
+    table = np.column_stack([near, noise, price])
+    return Pairs(table, left, right), choices
+
+
+def test_trees_find_what_a_linear_utility_cannot(hotels):
+    pairs, choices = hotels
+    folds = ItemKFold(2, random_state=0)  # test on hotels that were never seen
+    loss = {
+        type(model).__name__: -cross_val_score(
+            model, pairs, choices, cv=folds, scoring="neg_log_loss"
+        ).mean()
+        for model in (LogisticCompare(), BoostedUtility(60, learning_rate=0.2))
+    }
+    assert loss["BoostedUtility"] < loss["LogisticCompare"] - 0.15
+
+
+def test_probabilities_a_ranking_and_a_file(hotels, tmp_path):
+    pairs, choices = hotels
+    model = BoostedUtility(60, learning_rate=0.2).fit(pairs, choices)
+    best, worst = model.order(pairs.values)[[0, -1]]
+    left, tie, right = model.predict_proba(Pairs(pairs.values, [worst], [best]))[0]
+    assert right > 0.9 > tie > left
+    tiebreak.save(model, tmp_path / "hotels.model")
+    again = tiebreak.load(tmp_path / "hotels.model")  # needs no LightGBM
+    assert comparison_log_loss(choices, again.predict_proba(pairs)) < 0.8
+
+
+def test_missing_values_are_filled_in_inside_the_pipeline(hotels):
+    pairs, choices = hotels
+    model = make_pipeline(
+        OnItems(SimpleImputer()), BoostedUtility(20, early_stopping=False)
+    )
+    assert model.fit(pairs, choices).score(pairs, choices) > 0.5
+
+
+def test_search_results_are_tuned_by_query():
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(40), 10)
+    X = rng.normal(size=(400, 4))
+    y = np.digitize(X[:, 0] * np.sign(X[:, 1]) + 0.3 * rng.normal(size=400), [0, 1])
+    with tiebreak_routing():
+        search = GridSearchCV(
+            BoostedUtility(25, learning_rate=0.2, early_stopping=False),
+            {"max_leaves": [2, 6]},
+            cv=QueryKFold(3),
+        ).fit(X, y, qid=qid)
+    assert search.best_params_ == {"max_leaves": 6}  # two leaves have no interaction
+    assert ndcg(y, search.predict(X), qid, k=10) > 0.9
+
+
+def tiebreak_routing():
+    from sklearn import config_context
+
+    return config_context(enable_metadata_routing=True)
+
+
+def test_ranked_lists():
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(80, 3))
+    worth = np.abs(items[:, 0]) + 0.5 * items[:, 1]
+    lists = [rng.permutation(80)[:6] for _ in range(60)]
+    lists = [sorted(row.tolist(), key=lambda i: -worth[i]) for row in lists]
+    model = BoostedUtility(60, learning_rate=0.2).fit(Orders(items, lists[:40]))
+    assert model.score(Orders(items, lists[40:])) > 0.8
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("booster", ["xgboost", "catboost"])
+def test_the_library_is_yours_to_choose(hotels, booster):
+    pytest.importorskip(booster)
+    pairs, choices = hotels
+    model = BoostedUtility(
+        40, learning_rate=0.2, booster=booster, early_stopping=False
+    ).fit(pairs, choices)
+    assert model.score(pairs, choices) > 0.7
