@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -205,3 +206,37 @@ def test_chess_asks_the_one_question(run, data_dir, tmp_path):
     assert "--meaning score" in done.stderr
     found = json.loads(run("check", path, "--meaning", "score", "--json").stdout)
     assert "65,053" in " ".join(found["recognized"])
+
+
+SHAPES = Path(__file__).parents[1] / "io" / "shapes"
+
+
+@pytest.mark.parametrize(
+    ("words", "best"),
+    [
+        (["kaggle_one_hot.csv"], "atlas-70b"),
+        (["likert_high_is_left.tsv", "--likert", "5..1"], "Darjeeling"),
+        (
+            ["declared_words.csv", "--outcome-words", "left=1,tie=0,right=2"],
+            "Sanna",
+        ),
+    ],
+)
+def test_files_as_people_have_them(run, tmp_path, words, best):
+    done = run("rank", SHAPES / words[0], *words[1:], "--out", tmp_path / "out")
+    assert done.code == 0, done.stderr
+    assert pl.read_csv(tmp_path / "out" / "leaderboard.csv")["item"][0] == best
+
+
+def test_skipped_rows_are_counted_and_written(run, tmp_path):
+    path, out = SHAPES / "rows_without_outcome.csv", tmp_path / "out"
+    done = run("rank", path, "--out", out)
+    assert done.code == 3 and not out.exists()
+    done = run("rank", path, "--out", out, "--skip-bad-rows")
+    assert done.code == 0, done.stderr
+    assert "3 rows skipped, because they cannot be read." in done.stdout
+    assert pl.read_csv(out / "skipped.csv")["place"].to_list() == [
+        "line 15",
+        "line 16",
+        "line 17",
+    ]

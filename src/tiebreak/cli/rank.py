@@ -37,6 +37,7 @@ from tiebreak.report import write_report
 from tiebreak.selection import TuneResult
 
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
+_SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
 _CHECKPOINT = "tiebreak-tuning.json"
 _CONTINUES = "The same command goes on with the {}."
 _SHOWN_SETTINGS = 12
@@ -129,7 +130,11 @@ def run(
             table = answer.items if answer.board is None else answer.board.table
             assert table is not None
             ranks = iter([table])
-        with atomic_folder(out, _FILES) as temporary:
+        skipped = data.skipped
+        files = _FILES if skipped is None else (*_FILES, _SKIPPED)
+        with atomic_folder(out, files) as temporary:
+            if skipped is not None:
+                _write_csv([skipped], temporary / _SKIPPED)
             write_report(page, temporary / _FILES[0])
             _write_csv(ranks, temporary / _FILES[1])
             save(answer.choice.model, temporary / _FILES[2])
@@ -147,6 +152,8 @@ def run(
     _show(output, answer)
     output.say(summary(answer, data))
     output.say([f"Report: {out / _FILES[0]}"])
+    if skipped is not None:
+        output.say([f"Skipped rows: {out / _SKIPPED}"])
 
 
 def _tune(
