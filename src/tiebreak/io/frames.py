@@ -26,6 +26,7 @@ import polars as pl
 from tiebreak.io.formats import FileFormat, open_bytes, text_lines
 from tiebreak.io.result import FileError, first_of, shorten
 
+_PLAIN = {str, int, float, bool, type(None)}
 _NESTED = (list, tuple, dict, set, frozenset, bytes, np.ndarray)
 
 
@@ -137,15 +138,19 @@ def _add_record(
     columns: dict[str, list[Any]], row: int, record: Mapping[Any, Any], before: str
 ) -> None:
     for key, value in record.items():
-        name = f"{before}{key}"
-        if isinstance(value, Mapping):
-            _add_record(columns, row, value, f"{name}.")
-            continue
-        values = columns.setdefault(name, [])
+        name = f"{before}{key}" if before else str(key)
+        if type(value) not in _PLAIN:
+            if isinstance(value, Mapping):
+                _add_record(columns, row, value, f"{name}.")
+                continue
+            if isinstance(value, list | tuple):
+                value = []  # lists are not read, so they need not be kept
+        values = columns.get(name)
+        if values is None:
+            values = columns[name] = []
         if len(values) < row:
             values.extend([None] * (row - len(values)))
-        # Lists are not read, so they need not be kept.
-        values.append([] if isinstance(value, list | tuple) else value)
+        values.append(value)
 
 
 def _side_by_side(columns: Iterable[tuple[str, Any]]) -> pl.DataFrame:
@@ -164,6 +169,12 @@ def _as_series(name: str, values: Any) -> pl.Series:
             series = pl.Series(name, values, nan_to_null=True)
             if series.dtype != pl.Object:
                 return series
+    if isinstance(values, list):
+        kinds = set(map(type, values)) - {type(None)}
+        if len(kinds) == 1 and kinds < _PLAIN:
+            with suppress(OverflowError, pl.exceptions.PolarsError):
+                series = pl.Series(name, values)
+                return series.fill_nan(None) if kinds == {float} else series
     found = [None if _is_missing(value) else value for value in values]
     if any(isinstance(value, _NESTED) for value in found):
         return pl.Series(name, found, dtype=pl.Object)
