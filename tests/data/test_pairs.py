@@ -139,7 +139,7 @@ def test_codes_are_copies():
             r"left has 1 value\(s\), 1 distinct, .*4 names: row 0 \('x'\).*'a', 'b'",
         ),
         ({"left": [9], "names": [5, 6, 7, 8]}, r"not among the 4 names: row 0 \(9\)"),
-        ({"items": [[np.nan]]}, "NaN at row 0"),
+        ({"items": [[1.0], [2.0, 3.0]]}, "items must be rectangular"),
     ],
 )
 def test_refused_values(arguments, message):

@@ -250,7 +250,7 @@ def test_equal_features_are_not_the_same_item():
 def test_warnings_point_at_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        check_comparisons(CUBE, [0, 1, 1])
+        check_comparisons(CUBE, np.array([0, 1, 1], dtype=np.int8))
     assert [warning.filename for warning in caught] == [__file__]
 
 

@@ -3,7 +3,8 @@
 
 Arrays, pandas and polars frames and sparse matrices become an `ItemTable`, either a
 C-contiguous float64 array or a canonical float64 CSR array. The input is never
-changed, and not copied unless its type or layout asks for it.
+changed, and not copied unless its type or layout asks for it. Frames, texts and what
+holds strings or missing values are kept as a `RawTable` until a model asks for numbers.
 
 Equal rows are found by hashes of 64 bits and then compared, so that a collision cannot
 go unseen; a dictionary of whole rows takes over if there is one.
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from tiebreak.data.columns import (
     TextColumn,
@@ -32,6 +34,12 @@ from tiebreak.data.columns import (
     refuse_missing,
 )
 from tiebreak.data.messages import list_rows
+
+# What to do about text among features, and about what is missing.
+_ENCODE = (
+    "Put OnItems(OneHotEncoder(handle_unknown='ignore')) before the model in a "
+    "Pipeline, around a ColumnTransformer if only some columns need it, or drop them."
+)
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -131,6 +139,88 @@ class ItemTable:
         return self.take(first), inverse
 
 
+class RawTable:
+    """Items as they were given: a frame, texts, or an array with strings or NaN.
+
+    ``source`` is kept whole; ``rows`` are those of it that belong to the table (None:
+    all), and ``numbers`` is the table as numbers, where it can be one.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        rows: Rows | None = None,
+        numbers: ItemTable | None = None,
+        feature_names: tuple[str, ...] | None = None,
+    ) -> None:
+        self.source, self.rows, self.numbers = source, rows, numbers
+        self.feature_names = feature_names
+        self.n_items = int(source.shape[0]) if rows is None else len(rows)
+        self.n_features = 1 if self.of_texts else int(source.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the items are a CSR array."""
+        return bool(sp.issparse(self.source))
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether an item is a text."""
+        return len(self.source.shape) == 1
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def take(self, rows: ArrayLike) -> RawTable:
+        """Make the table of some of the items; nothing is copied yet."""
+        index = np.asarray(rows)
+        numbers = None if self.numbers is None else self.numbers.take(index)
+        if self.rows is not None:
+            index = self.rows[index]
+        return RawTable(self.source, index, numbers, self.feature_names)
+
+    def given(self) -> Any:
+        """Give the items in the form in which they came."""
+        if self.rows is None:
+            return self.source
+        return _safe_indexing(self.source, self.rows)
+
+    def as_numbers(self) -> ItemTable:
+        """Give the items as numbers, or raise the error that says what they are."""
+        if self.numbers is None:
+            try:
+                table = as_items(self.given())
+            except (TypeError, ValueError):
+                as_items(self.source)  # the error that names rows as the user counts
+                raise
+            self.numbers = ItemTable(table.values, self.feature_names)
+        return self.numbers
+
+    def unique(self) -> tuple[RawTable, Rows]:
+        """Merge equal items, as `ItemTable.unique` does."""
+        given: Any = self.given() if self.numbers is None else self.numbers.values
+        if sp.issparse(given) or getattr(given, "dtype", None) == np.float64:
+            inverse = ItemTable(given).unique()[1]
+        else:
+            inverse = loop(_row_keys(given)).codes
+        first = np.unique(inverse, return_index=True)[1]
+        return (self if len(first) == self.n_items else self.take(first)), inverse
+
+
+Table = ItemTable | RawTable
+
+
+def _row_keys(given: Any) -> list[Any]:
+    """Return a key of every row: equal rows, missing values included, have one key."""
+    if isinstance(given, np.ndarray):
+        rows = given.tolist()
+    elif hasattr(given, "iloc"):
+        rows = given.itertuples(index=False, name=None)
+    else:
+        rows = given.rows()
+    return [repr(row) for row in rows]
+
+
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
     """Number the distinct rows as first seen; return numbers (n,) and first rows."""
     from tiebreak.data import compiled
@@ -150,13 +240,15 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
     """Check a table (N, p) of finite numbers and bring it to the one inner form."""
     if isinstance(X, ItemTable):
         return X
+    if isinstance(X, RawTable):
+        return X.as_numbers()
     feature_names = None
     values: Any
     if sp.issparse(X):
         values = _canonical_csr(X, name)
         stored = values.data
     else:
-        if all(hasattr(X, part) for part in ("to_numpy", "columns", "dtypes")):
+        if _is_frame(X):
             feature_names = _frame_feature_names(X, name)
             _refuse_non_numeric_columns(X, name)
             X = _frame_to_array(X)
@@ -166,6 +258,55 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
     if not np.isfinite(stored).all():
         _refuse_non_finite(values, feature_names, name)
     return ItemTable(values, feature_names)
+
+
+def as_table(X: Any, *, name: str = "items") -> Table:
+    """Return items as numbers, or as they are where they are a frame or no numbers."""
+    if isinstance(X, ItemTable | RawTable):
+        return X
+    numbers = None
+    try:
+        numbers = as_items(X, name=name)
+    except (TypeError, ValueError):
+        source = _raw_source(X)
+        if source is None:
+            raise
+    else:
+        if not _is_frame(X):
+            return numbers
+        source = X
+    names = _frame_feature_names(X, name) if _is_frame(X) else None
+    return RawTable(source, None, numbers, names)
+
+
+def _is_frame(X: Any) -> bool:
+    return all(hasattr(X, part) for part in ("to_numpy", "columns", "dtypes"))
+
+
+def _raw_source(X: Any) -> Any:
+    """Return a table that is no table of numbers, or texts; None for anything else."""
+    if _is_frame(X):
+        kinds = {getattr(dtype, "kind", "") for dtype in X.dtypes}
+        return X if min(X.shape) and "c" not in kinds else None
+    if sp.issparse(X):
+        return _canonical_csr(X, "items") if min(X.shape) else None
+    if hasattr(X, "to_numpy"):  # a column
+        X = X.to_numpy()
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "OU" and not isinstance(X, np.ndarray):
+            array = np.array(X, dtype=object)  # numbers beside strings stay numbers
+    except ValueError:  # ragged
+        return None
+    if array.ndim == 1 and len(array) and all(isinstance(v, str) for v in array):
+        return array.astype(object)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biufOUM":
+        return None
+    if array.dtype.kind == "O" and all(
+        value is None or isinstance(value, Real | np.bool_) for value in array.flat
+    ):
+        return array.astype(np.float64)
+    return np.ma.filled(array, np.nan) if np.ma.isMaskedArray(array) else array
 
 
 def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
@@ -184,13 +325,19 @@ def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
             f"DataFrame, a sparse matrix), got {type(X).__name__}."
         )
     _refuse_complex(array.dtype, name)
+    if array.ndim == 1 and array.size and isinstance(array[0], str):
+        raise TypeError(
+            f"{name} are {len(array)} texts, such as {str(array[0])[:40]!r}; expected "
+            "numbers. Put OnItems(TfidfVectorizer()) before the model in a Pipeline. "
+            "If they are names, give Pairs(left=..., right=...), or names=... besides "
+            "the features."
+        )
     if array.dtype.kind == "O":
         _refuse_objects(array, name)
     elif array.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} must hold numbers, got dtype {array.dtype}, for example "
-            f"{array.flat[0].item() if array.size else ''!r} in column 0. Encode text "
-            "as numbers first, for example with sklearn's OneHotEncoder."
+            f"{array.flat[0].item() if array.size else ''!r} in column 0. {_ENCODE}"
         )
     return np.asarray(array, dtype=np.float64, order="C")
 
@@ -236,7 +383,7 @@ def _refuse_non_numeric_columns(X: Any, name: str) -> None:
         if not fine:
             raise TypeError(
                 f"Column {column!r} of {name} has dtype {dtype}; features must be "
-                "numbers. Encode it as numbers or drop it."
+                f"numbers. {_ENCODE}"
             )
 
 
@@ -251,8 +398,7 @@ def _refuse_objects(array: NDArray[Any], name: str) -> None:
         # The words after the colon are those of Python's own float().
         raise TypeError(
             f"{name} must hold numbers, got {value!r} at {where}: float() argument "
-            "must be a string or a real number, and text is not converted. Encode it "
-            "as numbers first."
+            f"must be a string or a real number, and text is not converted. {_ENCODE}"
         )
 
 
@@ -299,7 +445,8 @@ def _refuse_non_finite(
     raise ValueError(
         f"{name} must be finite numbers, without NaN or inf: {count} not; the first is "
         f"{describe_non_finite(value)} at row {row}, column {column}{label}. Remove "
-        "these rows, or fill them in, for example with sklearn's SimpleImputer."
+        "these rows, or fill them in: put OnItems(SimpleImputer()) before the model in "
+        "a Pipeline."
     )
 
 
@@ -328,32 +475,48 @@ class ItemRows:
 
     _made_by = ""  # how users make one with features
 
-    items: ItemTable | None
     names: NDArray[Any] | None
+    _items: Table | None
+
+    @property
+    def items(self) -> ItemTable | None:
+        """The item table as numbers, None without features; else an error."""
+        return None if self._items is None else as_items(self._items)
+
+    @property
+    def raw(self) -> Any:
+        """The items as they were given, such as a frame or texts; None without."""
+        if isinstance(self._items, RawTable):
+            return self._items.given()
+        return None if self._items is None else self._items.values
 
     @property
     def n_items(self) -> int:
         """Number of items in the table, N; some may occur in no row."""
-        if self.items is not None:
-            return self.items.n_items
+        if self._items is not None:
+            return self._items.n_items
         assert self.names is not None
         return len(self.names)
 
     @property
     def has_features(self) -> bool:
         """Whether items have features."""
-        return self.items is not None
+        return self._items is not None
 
     @property
     def table(self) -> ItemTable:
         """The item table, as `items`, but a TypeError when there are no features."""
-        if self.items is None:
+        return as_items(self._features)
+
+    @property
+    def _features(self) -> Table:
+        if self._items is None:
             raise TypeError(
                 f"These {type(self).__name__} have no features (items=None), only "
                 f"names. Give an item table: {self._made_by}, or use a model that "
                 "needs no features."
             )
-        return self.items
+        return self._items
 
     @property
     def values(self) -> Any:
@@ -363,22 +526,24 @@ class ItemRows:
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the features, if the item table has them."""
-        return None if self.items is None else self.items.feature_names
+        return None if self._items is None else self._items.feature_names
 
     def _describe(self, n_rows: int, noun: str) -> str:
         def count(number: int, noun: str) -> str:
             return f"{number} {noun}{'s' * (number != 1)}"
 
         features, sparse = "no features", ""
-        if self.items is not None:
-            features = count(self.items.n_features, "feature")
-            sparse = ", sparse" * self.items.is_sparse
+        if self._items is not None:
+            features = count(self._items.n_features, "feature")
+            sparse = ", sparse" * self._items.is_sparse
+            if isinstance(self._items, RawTable) and self._items.of_texts:
+                features = "texts"
         rows, items = count(n_rows, noun), count(self.n_items, "item")
         return f"{type(self).__name__}({rows} of {items}, {features}{sparse})"
 
-    def _check_table(self, table: Any, rows: str) -> ItemTable:
+    def _check_table(self, table: Any, rows: str) -> Table:
         """Return a new item table that has one row for each item of the old one."""
-        table = as_items(table)
+        table = as_table(table)
         if table.n_items != self.n_items:
             raise ValueError(
                 f"The new item table has {table.n_items} rows, but the {rows} are of "
@@ -424,7 +589,7 @@ def take_rows(rows: Any, n_rows: int, what: str) -> Any:
 Describe = Callable[[Any, Any], str]
 
 
-def check_names(names: Any, items: ItemTable | None) -> NDArray[Any]:
+def check_names(names: Any, items: Table | None) -> NDArray[Any]:
     """Check the names of items: none missing, all different, one per item."""
     column = as_column(names, "names")
     refuse_missing(column, "names")

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from tiebreak.data.items import ItemTable, as_items
+from tiebreak.data.items import ItemTable, RawTable, Table, as_table
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
 from tiebreak.data.validation import (
-    as_pairs,
+    as_sides,
     check_features,
     check_weights,
     is_pairs,
@@ -33,8 +33,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     Parameters
     ----------
     transformer : scikit-learn transformer
-        Such as ``StandardScaler()``. It is cloned, and sees arrays (or CSR arrays)
-        without column names, and no outcomes of comparisons.
+        Such as ``StandardScaler()``. It is cloned, and sees the items as they were
+        given, a frame, an array or an array of texts, and no outcomes of comparisons.
 
     Attributes
     ----------
@@ -47,15 +47,20 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     -----
     The result is of the same kind: `Pairs`, `Orders`, an array of three dimensions
     (each of whose 2 n rows of features counts as one item), or a table of items, whose
-    rows go to the transformer directly, with `y`.
+    rows go to the transformer directly, with `y`. Categories that only items held out
+    have are unknown to a ``OneHotEncoder``; let it ignore them.
 
     Examples
     --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.preprocessing import StandardScaler
     >>> from tiebreak import OnItems, Pairs
     >>> pairs = Pairs([[1.0], [3.0], [9.0]], left=[0, 0], right=[1, 1])
     >>> OnItems(StandardScaler()).fit_transform(pairs).values.ravel()
     array([-1.,  1.,  7.])
+    >>> answers = Pairs(["a long answer", "an answer", "no"], left=[0], right=[1])
+    >>> OnItems(TfidfVectorizer()).fit_transform(answers)
+    Pairs(1 comparison of 3 items, 3 features, sparse)
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -94,7 +99,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             table = table.take(X.touched())
         remember_features(self, table)
         self.transformer_ = clone(self.transformer)
-        self.transformer_.fit(table.values, y if of_items else None, **weights)
+        self.transformer_.fit(_given(table), y if of_items else None, **weights)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -116,7 +121,10 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(X, Pairs | Orders):
             return X.with_items(new)
         if is_pairs(X):
-            return new.dense().reshape(len(X), 2, new.n_features)
+            dense = (
+                new.dense() if isinstance(new, ItemTable) else np.asarray(new.given())
+            )
+            return dense.reshape(len(X), 2, new.n_features)
         return _like(X, new)
 
     def get_feature_names_out(
@@ -149,13 +157,16 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         tags.input_tags.three_d_array = True
         inner = get_tags(self.transformer)
         tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.categorical = inner.input_tags.categorical
+        tags.input_tags.string = inner.input_tags.string
         tags.target_tags = inner.target_tags
         return tags
 
-    def _transform_table(self, table: ItemTable) -> ItemTable:
+    def _transform_table(self, table: Table) -> Table:
         label = type(self.transformer_).__name__
-        values = self.transformer_.transform(table.values)
-        new = as_items(values, name=f"items after {label}")
+        values = self.transformer_.transform(_given(table))
+        new = as_table(values, name=f"items after {label}")
         if new.n_items != table.n_items:
             raise ValueError(
                 f"{label} made {new.n_items} rows of {table.n_items} items; OnItems "
@@ -165,31 +176,40 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if table.feature_names and hasattr(self.transformer_, "get_feature_names_out"):
             given = np.asarray(table.feature_names, dtype=object)
             names = tuple(self.transformer_.get_feature_names_out(given))
+        if isinstance(new, RawTable):
+            return RawTable(new.source, None, new.numbers, names)
         return ItemTable(new.values, names)
 
 
-def _table_of(X: Any) -> ItemTable:
+def _table_of(X: Any) -> Table:
     if isinstance(X, Pairs | Orders):
-        return X.table
-    table = as_pairs(X).items if is_pairs(X) else as_items(X, name="X")
-    assert table is not None
-    return table
+        return X._features
+    if is_pairs(X):
+        sides = as_sides(X)
+        return as_table(sides.reshape(2 * len(sides), sides.shape[2]), name="X")
+    return as_table(X, name="X")
+
+
+def _given(table: Table) -> Any:
+    return table.given() if isinstance(table, RawTable) else table.values
 
 
 def _present_rows(X: Any, y: Any, sample_weight: ArrayLike) -> tuple[Any, Any]:
     """Leave out the rows of weight zero."""
     if not isinstance(X, Pairs | Orders):
-        X = as_pairs(X) if is_pairs(X) else as_items(X, name="X")
+        X = as_sides(X) if is_pairs(X) else as_table(X, name="X")
     present = check_weights(sample_weight, len(X)) > 0
     if y is not None:
         y = np.asarray(y)[present]
-    if isinstance(X, ItemTable):
+    if isinstance(X, ItemTable | RawTable):
         return X.take(np.flatnonzero(present)), y
     return X[present], y
 
 
-def _like(X: Any, table: ItemTable) -> Any:
+def _like(X: Any, table: Table) -> Any:
     """Give the new features of a DataFrame as a DataFrame, else as an array."""
+    if isinstance(table, RawTable):
+        return table.given()
     names = table.feature_names
     if names is None or table.is_sparse or not hasattr(X, "columns"):
         return table if isinstance(X, ItemTable) else table.values

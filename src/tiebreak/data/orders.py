@@ -23,9 +23,9 @@ from tiebreak.data.columns import (
 )
 from tiebreak.data.items import (
     ItemRows,
-    ItemTable,
     Rows,
-    as_items,
+    Table,
+    as_table,
     check_names,
     item_codes,
     take_rows,
@@ -39,8 +39,8 @@ class Orders(ItemRows):
 
     Parameters
     ----------
-    items : array-like, DataFrame, sparse matrix, ItemTable or None
-        Features of the N items, one row each; None: they have names only.
+    items : array-like, DataFrame, sparse matrix, list of texts or None
+        Features of the N items, as in `Pairs`; None: they have names only.
     sequences : iterable of sequences
         Each one lists items best first; a nested list or tuple holds tied items. What
         integers and names mean is said in `Pairs`. An array (n, k) is n lists.
@@ -50,7 +50,9 @@ class Orders(ItemRows):
     Attributes
     ----------
     items : ItemTable or None
-        The item table.
+        The item table, as numbers; an error says what is none.
+    raw : DataFrame, array, CSR array or None
+        The items as they were given.
     flat, position : ndarray of int64 of shape (n_entries,)
         Row numbers of the items, all lists one after another, and their positions in
         their list, from 0; tied entries share the position of the first of them.
@@ -81,7 +83,7 @@ class Orders(ItemRows):
     indptr: Rows
 
     def __init__(self, items: Any, sequences: Any, names: Any = None) -> None:
-        self.items = None if items is None else as_items(items)
+        self._items = None if items is None else as_table(items)
         entries, position, lengths = _flatten(sequences)
         self.position = np.asarray(position, dtype=np.int64)
         self.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -91,11 +93,11 @@ class Orders(ItemRows):
                 f"sequences has {len(missing)} missing value(s) (None or NaN): "
                 f"{self._places(missing)}. Leave out items that were not ranked."
             )
-        if self.items is None and names is None:
+        if self._items is None and names is None:
             self.flat, distinct = factorize(column)
             self.names = as_names(distinct)
         else:
-            self.names = None if names is None else check_names(names, self.items)
+            self.names = None if names is None else check_names(names, self._items)
             self.flat = item_codes(
                 column, "sequences", self.names, self.n_items, self._places
             )
@@ -104,7 +106,7 @@ class Orders(ItemRows):
     @classmethod
     def _of(
         cls,
-        items: ItemTable | None,
+        items: Table | None,
         flat: Rows,
         position: Rows,
         indptr: Rows,
@@ -112,7 +114,7 @@ class Orders(ItemRows):
     ) -> Orders:
         """Build from parts that are known to be right."""
         orders = cls.__new__(cls)
-        orders.items, orders.names = items, names
+        orders._items, orders.names = items, names
         orders.flat, orders.position, orders.indptr = flat, position, indptr
         return orders
 
@@ -136,7 +138,7 @@ class Orders(ItemRows):
         # Entry j of the result, in list i, was entry j - indptr[i] + starts[i].
         entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
         return Orders._of(
-            self.items, self.flat[entries], self.position[entries], indptr, self.names
+            self._items, self.flat[entries], self.position[entries], indptr, self.names
         )
 
     def __iter__(self) -> Iterator[list[Any]]:

@@ -9,10 +9,12 @@ comparisons; the item table stays whole, so that codes keep their meaning.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,8 +31,10 @@ from tiebreak.data.columns import (
 from tiebreak.data.items import (
     ItemRows,
     ItemTable,
+    RawTable,
     Rows,
-    as_items,
+    Table,
+    as_table,
     check_names,
     item_codes,
     name_kind,
@@ -53,8 +57,9 @@ class Pairs(ItemRows):
 
     Parameters
     ----------
-    items : array-like, DataFrame, sparse matrix or ItemTable, optional
-        Features of the N items, one row each; None: they have names only.
+    items : array-like, DataFrame, sparse matrix, list of texts or None
+        Features of the N items, one row each; None: they have names only. Strings,
+        categories, missing values and texts are kept, for `OnItems` to make numbers of.
     left, right : array-like of shape (n,)
         The two items of every comparison. Integers are row numbers of `items` (or
         of `names`, when there are no features), unless `names` holds numbers too:
@@ -66,7 +71,9 @@ class Pairs(ItemRows):
     Attributes
     ----------
     items : ItemTable or None
-        The item table.
+        The item table, as numbers; an error says what is none.
+    raw : DataFrame, array, CSR array or None
+        The items as they were given.
     left, right : ndarray of int64 of shape (n,)
         Row numbers of the items compared.
     names : ndarray of shape (N,) or None
@@ -114,12 +121,12 @@ class Pairs(ItemRows):
                 f"{' and '.join(found) or 'None'}. Expected Pairs(items, left, right). "
                 "Try Pairs(left=..., right=...) if items have names and no features."
             )
-        self.items = None if items is None else as_items(items)
+        self._items = None if items is None else as_table(items)
         left, right = _check_sides(left, right)
-        if self.items is None and names is None:
+        if self._items is None and names is None:
             self.left, self.right, self.names = names_of_sides(left, right)
             return
-        self.names = None if names is None else check_names(names, self.items)
+        self.names = None if names is None else check_names(names, self._items)
         self.left = item_codes(left, "left", self.names, self.n_items)
         self.right = item_codes(right, "right", self.names, self.n_items)
 
@@ -263,11 +270,12 @@ class Pairs(ItemRows):
             raise ValueError("concat needs at least one Pairs, got none.")
         _check_parts(parts)
         first = parts[0]
-        if all(p.items is first.items and p.names is first.names for p in parts):
-            items, names = first.items, first.names
+        items: Table | None
+        if all(p._items is first._items and p.names is first.names for p in parts):
+            items, names = first._items, first.names
             codes = np.tile(np.arange(first.n_items), len(parts))
         elif first.names is None:
-            items, names = _stack_tables([part.table for part in parts]), None
+            items, names = _stack_tables([part._features for part in parts]), None
             codes = np.arange(sum(part.n_items for part in parts))
         else:
             items, names, codes = _merge_by_name(parts)
@@ -330,17 +338,17 @@ class Pairs(ItemRows):
         return self[rows], (outcome - 1).astype(np.int8), votes[rows, outcome]
 
     @classmethod
-    def _of(cls, items: ItemTable | None, left: Rows, right: Rows, names: Any) -> Pairs:
+    def _of(cls, items: Table | None, left: Rows, right: Rows, names: Any) -> Pairs:
         """Build from parts that are known to be right."""
         pairs = cls.__new__(cls)
-        pairs.items, pairs.names = items, names
+        pairs._items, pairs.names = items, names
         pairs.left, pairs.right = left, right
         return pairs
 
     @property
     def shape(self) -> tuple[int, ...]:
         """(n, 2, n_features), or (n, 2) when items have no features."""
-        features = () if self.items is None else (self.items.n_features,)
+        features = () if self._items is None else (self._items.n_features,)
         return (len(self), 2, *features)
 
     @property
@@ -351,7 +359,9 @@ class Pairs(ItemRows):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the features; of the codes when items have no features."""
-        return np.dtype(np.int64 if self.items is None else np.float64)
+        if isinstance(self._items, RawTable) and self._items.numbers is None:
+            return np.dtype(object)
+        return np.dtype(np.int64 if self._items is None else np.float64)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -361,7 +371,7 @@ class Pairs(ItemRows):
         # A slice with a step gives strided views; kernels want contiguous codes.
         left = np.ascontiguousarray(self.left[rows])
         right = np.ascontiguousarray(self.right[rows])
-        return Pairs._of(self.items, left, right, self.names)
+        return Pairs._of(self._items, left, right, self.names)
 
     def __array__(
         self, dtype: Any = None, copy: bool | None = None
@@ -387,7 +397,7 @@ class Pairs(ItemRows):
         Pairs
             The outcome of a swapped comparison is minus its old outcome.
         """
-        return Pairs._of(self.items, self.right, self.left, self.names)
+        return Pairs._of(self._items, self.right, self.left, self.names)
 
     def touched(self) -> NDArray[np.int64]:
         """Find the items that occur in a comparison.
@@ -420,7 +430,7 @@ class Pairs(ItemRows):
             return self
         new = np.full(self.n_items, -1, dtype=np.int64)
         new[rows] = np.arange(len(rows))
-        items = None if self.items is None else self.items.take(rows)
+        items = None if self._items is None else self._items.take(rows)
         names = None if self.names is None else self.names[rows]
         return Pairs._of(items, new[self.left], new[self.right], names)
 
@@ -441,7 +451,7 @@ class Pairs(ItemRows):
 
         Parameters
         ----------
-        table : array-like, DataFrame, sparse matrix or ItemTable of shape (N, q)
+        table : array-like, DataFrame, sparse matrix or texts of N items
             New features, one row per item of the old table.
 
         Returns
@@ -459,7 +469,7 @@ def exchange_sides(
     turned = np.random.default_rng(_SWAP_SEED).random(len(y)) < 0.5
     left = np.where(turned, pairs.right, pairs.left)
     right = np.where(turned, pairs.left, pairs.right)
-    exchanged = Pairs._of(pairs.items, left, right, pairs.names)
+    exchanged = Pairs._of(pairs._items, left, right, pairs.names)
     return exchanged, np.where(turned, -y, y).astype(np.int8), turned
 
 
@@ -540,7 +550,7 @@ def _check_parts(parts: list[Pairs]) -> None:
                 "Pairs(items, left, right) first."
             )
     for i, part in enumerate(parts):
-        _check_same_features(parts[0].items, part.items, i)
+        _check_same_features(parts[0]._items, part._items, i)
         if (part.names is None) != (parts[0].names is None):
             this, that = ("no names", "names")[:: 1 if part.names is None else -1]
             raise ValueError(
@@ -555,9 +565,7 @@ def _check_parts(parts: list[Pairs]) -> None:
             )
 
 
-def _check_same_features(
-    first: ItemTable | None, table: ItemTable | None, i: int
-) -> None:
+def _check_same_features(first: Table | None, table: Table | None, i: int) -> None:
     """Raise unless part 0 and part i have the same features, or both have none."""
     if first is None and table is None:
         return
@@ -583,8 +591,15 @@ def _check_same_features(
         )
 
 
-def _stack_tables(tables: list[ItemTable]) -> ItemTable:
+def _stack_tables(tables: list[Any]) -> Table:
     """Put item tables one below the other; sparse if all are."""
+    if any(isinstance(table, RawTable) for table in tables):
+        return _stack_raw(
+            [
+                t if isinstance(t, RawTable) else RawTable(t.values, None, t)
+                for t in tables
+            ]
+        )
     if all(table.is_sparse for table in tables):
         values = sp.csr_array(sp.vstack([t.values for t in tables], format="csr"))
     else:
@@ -592,19 +607,45 @@ def _stack_tables(tables: list[ItemTable]) -> ItemTable:
     return ItemTable(values, tables[0].feature_names)
 
 
+def _stack_raw(tables: list[RawTable]) -> RawTable:
+    """Put tables of one kind one below the other, as what they are."""
+    given = [table.given() for table in tables]
+    kinds = {
+        f"{type(t).__module__.partition('.')[0]} {type(t).__name__}" for t in given
+    }
+    if len(kinds) > 1 or len({len(t.shape) for t in given}) > 1:
+        raise TypeError(
+            "the items of the parts are of different kinds, or some are texts: "
+            f"{', '.join(sorted(kinds))}. Give all as frames of one library, as arrays "
+            "or as texts."
+        )
+    numbers = [table.numbers for table in tables]
+    known = [table for table in numbers if table is not None]
+    stacked = _stack_tables(known) if len(known) == len(numbers) else None
+    if hasattr(given[0], "iloc"):
+        source = import_module("pandas").concat(given, ignore_index=True)
+    elif hasattr(given[0], "vstack"):  # polars
+        source = pl.concat(given)
+    elif sp.issparse(given[0]):
+        source = sp.csr_array(sp.vstack(given, format="csr"))
+    else:
+        source = np.concatenate(given)
+    assert stacked is None or isinstance(stacked, ItemTable)
+    return RawTable(source, None, stacked, tables[0].feature_names)
+
+
 def _merge_by_name(
     parts: list[Pairs],
-) -> tuple[ItemTable | None, NDArray[Any], NDArray[np.int64]]:
+) -> tuple[Table | None, NDArray[Any], NDArray[np.int64]]:
     """Return the merged items, their names, and the new number of every item."""
     known = [part.names for part in parts if part.names is not None]
     found = loop([name for names in known for name in plain_values(names)])
     names = as_names(found.values)
-    if parts[0].items is None:
+    if not parts[0].has_features:
         return None, names, found.codes
-    stacked = _stack_tables([part.table for part in parts])
-    items = stacked.take(found.first)
-    differs = stacked.values != items.values[found.codes]
-    wrong = np.unique(found.codes[np.unique(differs.nonzero()[0])])
+    stacked = _stack_tables([part._features for part in parts])
+    items, same = stacked.take(found.first), stacked.unique()[1]
+    wrong = np.unique(found.codes[same != same[found.first[found.codes]]])
     if len(wrong):
         raise ValueError(
             f"{len(wrong)} item(s) have different features in different parts: "

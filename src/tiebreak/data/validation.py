@@ -22,7 +22,13 @@ from tiebreak.data.columns import (
     missing_rows,
     refuse_missing,
 )
-from tiebreak.data.items import ItemTable, as_float_array, as_items, describe_non_finite
+from tiebreak.data.items import (
+    ItemTable,
+    Table,
+    as_float_array,
+    as_items,
+    describe_non_finite,
+)
 from tiebreak.data.messages import list_rows, warn_user
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import check_outcomes
@@ -73,22 +79,29 @@ def as_pairs(X: Any) -> Pairs:
             f"(n, 2, n_features). Got {got}. {hint}; ThresholdCompare makes comparers "
             "of them."
         )
+    array = as_sides(X)
+    if not np.isfinite(array).all():
+        row, side, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(
+            "X must be finite numbers, without NaN or inf: got "
+            f"{describe_non_finite(array[row, side, column])} at row {row}, "
+            f"{('left', 'right')[side]} item, column {column}. Remove these rows, or "
+            "fill them in: put OnItems(SimpleImputer()) before the model in a Pipeline."
+        )
+    n, _, p = array.shape
+    left = np.arange(0, 2 * n, 2, dtype=np.int64)
+    return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)
+
+
+def as_sides(X: Any) -> Floats:
+    """Return comparisons as an array (n, 2, n_features), which may hold NaN."""
     array = as_float_array(X, "X")
     if array.ndim != 3 or array.shape[1] != 2 or array.shape[2] == 0:
         raise ValueError(
             "An array of comparisons must have shape (n, 2, n_features), with the left "
             f"item first and at least one feature, got shape {array.shape}."
         )
-    if not np.isfinite(array).all():
-        row, side, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(
-            "X must be finite numbers, without NaN or inf: got "
-            f"{describe_non_finite(array[row, side, column])} at row {row}, "
-            f"{('left', 'right')[side]} item, column {column}."
-        )
-    n, _, p = array.shape
-    left = np.arange(0, 2 * n, 2, dtype=np.int64)
-    return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)
+    return array
 
 
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
@@ -224,7 +237,7 @@ def _depth(X: Any) -> int:
     return depth + int(getattr(X, "ndim", 0))
 
 
-def feature_attributes(table: ItemTable) -> dict[str, Any]:
+def feature_attributes(table: Table) -> dict[str, Any]:
     """Return ``n_features_in_`` and, if features have names, ``feature_names_in_``."""
     attributes: dict[str, Any] = {"n_features_in_": table.n_features}
     if table.feature_names is not None:
@@ -233,7 +246,7 @@ def feature_attributes(table: ItemTable) -> dict[str, Any]:
     return attributes
 
 
-def remember_features(estimator: Any, table: ItemTable) -> None:
+def remember_features(estimator: Any, table: Table) -> None:
     """Set the attributes of `feature_attributes`, and delete names of an older fit."""
     if table.feature_names is None and hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
@@ -241,7 +254,7 @@ def remember_features(estimator: Any, table: ItemTable) -> None:
         setattr(estimator, name, value)
 
 
-def check_features(estimator: Any, table: ItemTable) -> None:
+def check_features(estimator: Any, table: Table) -> None:
     """Refuse items whose features are not those of the fit."""
     if table.n_features != estimator.n_features_in_:
         raise ValueError(

@@ -320,7 +320,9 @@ class GradeScorer(Scorer):
                     f"got {', '.join(['y'] * (y is not None) + list(metadata))} as "
                     "well. Score orders.grades() to choose them yourself."
                 )
-            X, y, metadata["qid"] = X.grades()
+            y, metadata["qid"] = X.entry_grades()
+            items = X.raw if X.has_features else X.names
+            return y, utility_of(estimator, items)[X.flat], metadata
         if y is None:
             raise TypeError(f"scorer {self.name!r} needs the grades y of the items.")
         if "qid" not in metadata and _fitted_with_groups(estimator):

@@ -21,13 +21,26 @@ from sklearn.utils.metadata_routing import (
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+)
 
-from tiebreak.data import Orders, Pairs, as_pairs, check_comparisons, is_pairs
+from tiebreak.data import (
+    Orders,
+    Pairs,
+    as_pairs,
+    check_comparisons,
+    check_grades,
+    check_weights,
+    is_pairs,
+)
+from tiebreak.data.items import RawTable
 from tiebreak.data.validation import pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin, fits_outcomes
-from tiebreak.models.graded_problem import check_graded, check_lists
+from tiebreak.models.graded_problem import check_lists
 from tiebreak.solvers import best_threshold
 
 
@@ -291,11 +304,11 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
 
 def _items_of(pairs: Pairs) -> Any:
-    if pairs.items is None:
+    if not pairs.has_features:
         return pairs.names
-    names = pairs.items.feature_names
-    if names is None or pairs.items.is_sparse:
-        return pairs.values
+    names, table = pairs.feature_names, pairs._items
+    if names is None or isinstance(table, RawTable) or pairs.table.is_sparse:
+        return pairs.raw
     return pl.DataFrame(pairs.values, schema=list(names))
 
 
@@ -305,8 +318,9 @@ def _graded_rows(
     """Give grade, group and weight of graded items, or of the entries of lists."""
     if isinstance(X, Orders):  # whose items need no features here
         return *X.entry_grades(), check_lists(X, y, qid, sample_weight)
-    grades, weight = check_graded(X, y, qid, sample_weight)
-    return grades.y, grades.group, weight
+    # What the items must be is for the ranker to say.
+    grades = check_grades(np.zeros((_num_samples(X), 1)), y, qid)
+    return grades.y, grades.group, check_weights(sample_weight, len(grades.y))
 
 
 def _present(X: Any, y: Any, qid: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:

@@ -365,7 +365,7 @@ def _compared_items(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     pairs = as_pairs(X).compact()
     if not pairs.has_features:
         return pairs.left, pairs.right, pairs.n_items
-    table, number = pairs.unique_items()
+    table, number = pairs._features.unique()
     return number[pairs.left], number[pairs.right], table.n_items
 
 
