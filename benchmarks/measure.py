@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tiebreak.data.threads import one_blas_thread, single_thread
+
 
 def interleaved(
     ours: Callable[[], Any], peer: Callable[[], Any], repeat: int
@@ -32,6 +34,35 @@ def interleaved(
         times.append((middle - start, time.perf_counter() - middle))
     a, b = np.array(times).T
     return float(np.median(a)), float(np.median(b)), float(np.median(b / a))
+
+
+def processor_ratio(
+    ours: Callable[[], Any], peer: Callable[[], Any], repeat: int
+) -> tuple[float, float, float]:
+    """As `interleaved`, in seconds of processor time, on one thread of ours.
+
+    Processor time counts the work of all threads, and other work on the machine hardly
+    touches it.
+    """
+    times = []
+    with single_thread(), one_blas_thread():
+        for _ in range(repeat):
+            start = time.process_time()
+            ours()
+            middle = time.process_time()
+            peer()
+            times.append((middle - start, time.process_time() - middle))
+    a, b = np.array(times).T
+    return float(np.median(a)), float(np.median(b)), float(np.median(b / a))
+
+
+def processor_seconds(call: Callable[[], Any], repeat: int = 3) -> float:
+    """Least processor time of a call, on one thread."""
+    return min(processor_ratio(call, _nothing, 1)[0] for _ in range(repeat))
+
+
+def _nothing() -> None:
+    pass
 
 
 def slope(sizes: list[int], seconds: list[float]) -> float:

@@ -86,12 +86,13 @@ def test_derivatives_are_those_of_the_value(rng):
     assert_allclose((at(h)[1] - at(-h)[1]) / (2 * h), bent, rtol=1e-6, atol=1e-7)
 
 
-@given(lists(), st.integers(0, 2**32 - 1))
-def test_matrices_equal_those_of_all_sets(drawn, seed):
+@given(lists(), st.integers(0, 2**32 - 1), st.sampled_from([1.0, 10.0]))
+def test_matrices_equal_those_of_all_sets(drawn, seed, scale):
     n_items, (flat, ends, indptr, sizes) = drawn
     rng = np.random.default_rng(seed)
     n = n_items + len(sizes) - 1
-    x, weight = rng.normal(size=n), rng.integers(1, 4, len(indptr) - 1).astype(float)
+    x = scale * rng.normal(size=n)
+    weight = rng.integers(1, 4, len(indptr) - 1).astype(float)
     results = []
     for kernel in (add_list_matrices, add_list_matrices_naive):
         hessian, squares, diagonal = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
@@ -123,5 +124,7 @@ def test_the_parts_of_the_objective_agree(rng, monkeypatch, alpha):
     monkeypatch.setattr(order_likelihood, "_LEAST_ENTRIES", 1)
     parallel = OrderLikelihood(choices, alpha)
     assert_allclose(parallel.expand(x)[1], gradient, rtol=1e-12)
+    assert_allclose(parallel.hessian(), H, rtol=1e-12)
+    assert_allclose(parallel.squares(), objective.squares(), rtol=1e-12)
     if alpha == 0.0:
         assert gradient[:5].sum() == pytest.approx(0.0, abs=1e-12)

@@ -9,6 +9,7 @@ nothing about the items that it leaves out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -84,9 +85,7 @@ class Orders(ItemRows):
 
     def __init__(self, items: Any, sequences: Any, names: Any = None) -> None:
         self._items = None if items is None else as_table(items)
-        entries, position, lengths = _flatten(sequences)
-        self.position = np.asarray(position, dtype=np.int64)
-        self.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries, self.position, self.indptr = _flatten(sequences)
         column = as_column(entries, "sequences")
         if len(missing := missing_rows(column)):
             raise ValueError(
@@ -232,6 +231,10 @@ class Orders(ItemRows):
 
     def _refuse_repeated(self) -> None:
         row = np.repeat(np.arange(len(self)), self.lengths)
+        keys = row * (int(self.flat.max()) + 1) + self.flat
+        keys.sort()
+        if (keys[1:] != keys[:-1]).all():
+            return
         order = np.lexsort((self.flat, row))
         same = (np.diff(row[order]) == 0) & (np.diff(self.flat[order]) == 0)
         repeated = np.sort(order[1:][same])
@@ -244,8 +247,15 @@ class Orders(ItemRows):
             )
 
 
-def _flatten(sequences: Any) -> tuple[list[Any], list[int], list[int]]:
-    """List all entries, their positions, and the lengths of the sequences."""
+_NESTED = (list, tuple, np.ndarray)
+
+
+def _flatten(sequences: Any) -> tuple[Any, Rows, Rows]:
+    """List all entries, their positions, and where the sequences begin and end."""
+    array = isinstance(sequences, np.ndarray) and sequences.ndim == 2
+    if array and sequences.size and sequences.dtype.kind not in "OT":
+        n, k = sequences.shape
+        return sequences.ravel(), np.tile(np.arange(k), n), k * np.arange(n + 1)
     if hasattr(sequences, "to_list"):  # pandas, polars
         sequences = sequences.to_list()
     if isinstance(sequences, str) or not hasattr(sequences, "__iter__"):
@@ -253,28 +263,41 @@ def _flatten(sequences: Any) -> tuple[list[Any], list[int], list[int]]:
             "sequences must be a list of lists of items, best first, got "
             f"{type(sequences).__name__}."
         )
-    entries: list[Any] = []
-    position: list[int] = []
-    lengths: list[int] = []
-    for row, sequence in enumerate(sequences):
-        if not isinstance(sequence, list | tuple | np.ndarray):
-            raise TypeError(
-                f"Sequence {row} must be a list of items, best first, got "
-                f"{type(sequence).__name__}: {sequence!r}."
-            )
-        start = len(entries)
-        for block in sequence:
-            tied = block if isinstance(block, list | tuple | np.ndarray) else [block]
-            if len(tied) == 0:
-                raise ValueError(f"Sequence {row} holds an empty list of tied items.")
-            position.extend([len(entries) - start] * len(tied))
-            entries.extend(tied)
-        if len(entries) == start:
-            raise ValueError(
-                f"Sequence {row} is empty; it says nothing. Remove it, with its row of "
-                "every other column."
-            )
-        lengths.append(len(entries) - start)
-    if not lengths:
+    sequences = list(sequences)
+    if not sequences:
         raise ValueError("There are no sequences; at least one is required.")
-    return entries, position, lengths
+    # Types are looked at once each, so that no Python code runs for every entry.
+    if not all(issubclass(kind, _NESTED) for kind in set(map(type, sequences))):
+        for row, sequence in enumerate(sequences):
+            if not isinstance(sequence, _NESTED):
+                raise TypeError(
+                    f"Sequence {row} must be a list of items, best first, got "
+                    f"{type(sequence).__name__}: {sequence!r}."
+                )
+    blocks = list(chain.from_iterable(sequences))
+    ends = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
+    if len(empty := np.flatnonzero(ends[1:] == ends[:-1])):
+        raise ValueError(
+            f"Sequence {empty[0]} is empty; it says nothing. Remove it, with its row "
+            "of every other column."
+        )
+    kinds = {kind for kind in set(map(type, blocks)) if issubclass(kind, _NESTED)}
+    sizes = np.ones(len(blocks), dtype=np.int64)
+    entries = blocks
+    if kinds:
+        is_tied = np.fromiter(map(kinds.__contains__, map(type, blocks)), dtype=bool)
+        tied = np.flatnonzero(is_tied)
+        entries, done = [], 0
+        for place in tied.tolist():
+            entries.extend(blocks[done:place])
+            entries.extend(blocks[place])
+            done = place + 1
+        entries.extend(blocks[done:])
+        sizes[tied] = [len(blocks[place]) for place in tied.tolist()]
+        if len(empty := np.flatnonzero(sizes == 0)):
+            row = np.searchsorted(ends, empty[0], side="right") - 1
+            raise ValueError(f"Sequence {row} holds an empty list of tied items.")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    indptr = starts[ends]
+    position = np.repeat(starts[:-1], sizes)
+    return entries, position - np.repeat(indptr[:-1], np.diff(indptr)), indptr

@@ -16,8 +16,10 @@ the rest of the list, so one recursion from its end gives the sums of all stages
     e_s(i and after) = e_s(after i) + x_i e_{s-1}(after i),
 
 and one from its start their derivatives: O(k) per entry and allowed size, all terms
-positive. The objective is convex. Adding a constant to θ changes no probability;
-without a penalty the Hessian gets a term that keeps the mean of θ where it is.
+positive. The Hessian of a list of m takes O(m² Σ k), and sums of 1/z and 1/z² alone
+where nothing is tied. The objective is convex. Adding a constant to θ changes no
+probability; without a penalty the Hessian gets a term that keeps the mean of θ where
+it is.
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ def add_choices(
 ) -> float:
     """Add up -ln of the probability of lists, with gradient and Hessian times v."""
     n_items, n_sizes = len(x) - len(sizes) + 1, len(sizes)
+    if n_sizes == 1:
+        return _add_plain_choices(flat, indptr, weight, x, v, gradient, curved)
     longest, top_size = 0, sizes[n_sizes - 1]
     for row in range(len(indptr) - 1):
         longest = max(longest, indptr[row + 1] - indptr[row])
@@ -55,11 +59,11 @@ def add_choices(
     e_v = np.zeros((n_sizes, longest + 1, top_size + 1))
     seed, seed_v = np.zeros((2, n_sizes, longest))
     b, b_v = np.zeros((2, top_size + 2))
-    value = 0.0
+    total = lost = 0.0
     for row in range(len(indptr) - 1):
         first, m, w = indptr[row], indptr[row + 1] - indptr[row], weight[row]
         items = flat[first : first + m]
-        top = x[items[0]]
+        value, top = 0.0, x[items[0]]
         for i in range(1, m):
             top = max(top, x[items[i]])
         for j in range(n_sizes):
@@ -123,7 +127,57 @@ def add_choices(
                     b[s] += a * b[s + 1]
                 gradient[items[i]] += a * pull / k
                 curved[items[i]] += (a_v * pull + a * pull_v) / k
-    return value
+        total, lost = _add_exactly(total, lost, value)
+    return total + lost
+
+
+@njit(cache=True, nogil=True)
+def _add_plain_choices(
+    flat: Ints,
+    indptr: Ints,
+    weight: Floats,
+    x: Floats,
+    v: Floats,
+    gradient: Floats,
+    curved: Floats,
+) -> float:
+    """Do what add_choices does for lists without ties, where a sum is all it takes."""
+    longest, total, lost = 0, 0.0, 0.0
+    for row in range(len(indptr) - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    a, z, z_v = np.empty((3, longest))
+    for row in range(len(indptr) - 1):
+        first, m, w = indptr[row], indptr[row + 1] - indptr[row], weight[row]
+        items = flat[first : first + m]
+        value, top = 0.0, x[items[0]]
+        for i in range(1, m):
+            top = max(top, x[items[i]])
+        sum_a = sum_v = 0.0
+        for i in range(m - 1, -1, -1):
+            a[i] = np.exp(x[items[i]] - top)
+            sum_a += a[i]
+            sum_v += a[i] * v[items[i]]
+            z[i], z_v[i] = sum_a, sum_v
+        once = once_v = 0.0
+        for i in range(m):
+            if i < m - 1:
+                value += w * (np.log(z[i]) + top - x[items[i]])
+                gradient[items[i]] -= w
+                once += w / z[i]
+                once_v -= w * z_v[i] / z[i] ** 2
+            gradient[items[i]] += a[i] * once
+            curved[items[i]] += a[i] * (v[items[i]] * once + once_v)
+        total, lost = _add_exactly(total, lost, value)
+    return total + lost
+
+
+@njit(cache=True, nogil=True)
+def _add_exactly(total: float, lost: float, term: float) -> tuple[float, float]:
+    """Add a term and keep what rounding loses; a line search sees f change by 1e-14."""
+    new = total + term
+    if abs(total) >= abs(term):
+        return new, lost + ((total - new) + term)
+    return new, lost + ((term - new) + total)
 
 
 @njit(cache=True, nogil=True)
@@ -139,32 +193,170 @@ def add_list_matrices(
     squares: Floats,
 ) -> None:
     """Add up Hessians of -ln P and outer products of its gradients, list by list."""
-    n_ties, n_items = len(sizes) - 1, len(x) - len(sizes) + 1
-    one, whole = np.ones(1), np.zeros(2, dtype=np.int64)
+    n_items, longest = len(x) - len(sizes) + 1, 0
     for row in range(len(indptr) - 1):
-        first, m = indptr[row], indptr[row + 1] - indptr[row]
-        place = np.empty(m + n_ties, dtype=np.int64)
-        place[:m] = flat[first : first + m]
-        place[m:] = n_items + np.arange(n_ties)
-        whole[1] = m
-        own_ends = np.maximum(ends[first : first + m] - first, 0)
-        here, v = x[place], np.zeros(m + n_ties)
-        for c in range(m + n_ties):
-            gradient, curved = np.zeros((2, m + n_ties))
-            v[c] = 1.0
-            add_choices(
-                np.arange(m), own_ends, whole, one, sizes, here, v, gradient, curved
-            )
-            v[c] = 0.0
-            diagonal[place[c]] += weight[row] * curved[c]
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    place = np.empty(longest + len(sizes) - 1, dtype=np.int64)
+    own = np.zeros((len(place), len(place)))
+    slope, here = np.empty((2, len(place)))
+    for row in range(len(indptr) - 1):
+        first, m, w = indptr[row], indptr[row + 1] - indptr[row], weight[row]
+        n_sizes = len(sizes)
+        while sizes[n_sizes - 1] > m:  # no block is larger than the list
+            n_sizes -= 1
+        n = m + n_sizes - 1
+        for r in range(n):
+            place[r] = flat[first + r] if r < m else n_items + r - m
+            here[r] = x[place[r]]
+        if n_sizes == 1:
+            _fill_plain(here[:m], own, slope, len(hessian) > 0)
+        else:
+            rows, whole = slice(first, first + m), len(hessian) > 0
+            _fill_tied(ends[rows], first, sizes[:n_sizes], here[:n], own, slope, whole)
+        for r in range(n):
+            diagonal[place[r]] += w * own[r, r]
             if len(hessian):
-                for r in range(m + n_ties):
-                    hessian[place[r], place[c]] += weight[row] * curved[r]
+                hessian[place[r], place[r]] += w * own[r, r]
+                for c in range(r + 1, n):
+                    hessian[place[r], place[c]] += w * own[r, c]
+                    hessian[place[c], place[r]] += w * own[r, c]
             if len(squares):
-                for r in range(m + n_ties):
-                    squares[place[r], place[c]] += (
-                        weight[row] * gradient[r] * gradient[c]
-                    )
+                for c in range(n):
+                    squares[place[r], place[c]] += w * slope[r] * slope[c]
+
+
+@njit(cache=True, nogil=True)
+def _fill_plain(x: Floats, own: Floats, slope: Floats, whole: bool) -> None:
+    """Gradient and upper Hessian of a list without ties: O(m²)."""
+    m, top, total = len(x), x[0], 0.0
+    a, z = np.empty((2, m))
+    for i in range(1, m):
+        top = max(top, x[i])
+    for i in range(m - 1, -1, -1):
+        a[i] = np.exp(x[i] - top)
+        total += a[i]
+        z[i] = total
+    # Sums of 1/z and 1/z² over the choices at which an item was still there.
+    once = twice = 0.0
+    for r in range(m):
+        chosen = 0.0
+        if r < m - 1:
+            once += 1.0 / z[r]
+            twice += 1.0 / z[r] ** 2
+            chosen = 1.0
+        slope[r] = a[r] * once - chosen
+        own[r, r] = a[r] * (once - a[r] * twice)
+        if whole:
+            for c in range(r + 1, m):
+                own[r, c] = -a[r] * a[c] * twice
+
+
+@njit(cache=True, nogil=True)
+def _fill_tied(
+    ends: Ints,
+    first: int,
+    sizes: Ints,
+    x: Floats,
+    own: Floats,
+    slope: Floats,
+    whole: bool,
+) -> None:
+    """Gradient and upper Hessian of a list with ties: O(m² Σ k), k the sizes.
+
+    Slot (j, s) of a vector stands for a set of sizes[j] items of which s are chosen.
+    Passing an item moves a share of every slot to the next; all terms are positive up
+    to the difference of E[gradient gradientᵀ] and its square that a Hessian is.
+    """
+    n_sizes, m = len(sizes), len(x) - len(sizes) + 1
+    offset, top = np.zeros(n_sizes + 1, dtype=np.int64), x[0]
+    for j in range(n_sizes):
+        offset[j + 1] = offset[j] + sizes[j]
+    for i in range(1, m):
+        top = max(top, x[i])
+    n_slots = offset[n_sizes]
+    a = np.empty((n_sizes, m))
+    # after[i]: what the items from i on can still add to a slot, e_{k-1-s}; and e_k.
+    after, full = np.zeros((m + 1, n_slots)), np.zeros((n_sizes, m + 1))
+    for j in range(n_sizes):
+        after[m, offset[j + 1] - 1] = 1.0
+        for i in range(m - 1, -1, -1):
+            a[j, i] = np.exp((x[i] - top) / sizes[j])
+            for s in range(offset[j], offset[j + 1] - 1):
+                after[i, s] = after[i + 1, s] + a[j, i] * after[i + 1, s + 1]
+            after[i, offset[j + 1] - 1] = 1.0
+            full[j, i] = full[j, i + 1] + a[j, i] * after[i + 1, offset[j]]
+    seed, stage = np.empty((m, n_sizes)), np.empty(m, dtype=np.int64)
+    before, n_stages = np.zeros((m, n_slots)), 0
+    reached, pushed, open_slots = np.zeros((3, n_slots))
+    slope[: len(x)] = 0.0
+    own[: len(x), m : len(x)] = 0.0
+    for r in range(m):
+        end = ends[r] - first
+        if end > r and r < m - 1:
+            z = 0.0
+            for j in range(n_sizes):
+                seed[n_stages, j] = np.exp(x[m + j - 1]) if j else 1.0
+                z += seed[n_stages, j] * full[j, r]
+            for j in range(n_sizes):
+                seed[n_stages, j] /= z
+                before[n_stages, offset[j]] = 1.0
+                reached[offset[j]] += seed[n_stages, j]
+                if sizes[j] == end - r:
+                    for c in range(r, end):
+                        slope[c] -= 1.0 / sizes[j]
+                    if j:
+                        slope[m + j - 1] -= 1.0
+            for j in range(1, n_sizes):
+                share = seed[n_stages, j] * full[j, r]
+                slope[m + j - 1] += share
+                own[m + j - 1, m + j - 1] += share
+                for other in range(j, n_sizes):
+                    both = share * seed[n_stages, other] * full[other, r]
+                    own[m + j - 1, m + other - 1] -= both
+            stage[n_stages] = r
+            n_stages += 1
+        pushed[:] = 0.0
+        for t in range(n_stages):
+            p = 0.0
+            for j in range(n_sizes):
+                dot = 0.0
+                for s in range(offset[j], offset[j + 1]):
+                    dot += before[t, s] * after[r + 1, s]
+                p += seed[t, j] * a[j, r] / sizes[j] * dot
+            for j in range(n_sizes):
+                if j:
+                    own[r, m + j - 1] -= seed[t, j] * full[j, stage[t]] * p
+                for s in range(offset[j + 1] - 1, offset[j] - 1, -1):
+                    pushed[s] += p * seed[t, j] * before[t, s]
+                    if s > offset[j]:
+                        before[t, s] += a[j, r] * before[t, s - 1]
+        own[r, r] = 0.0
+        for j in range(n_sizes):
+            pull = spread = 0.0
+            share = a[j, r] / sizes[j]
+            for s in range(offset[j], offset[j + 1]):
+                pull += reached[s] * after[r + 1, s]
+                spread += pushed[s] * after[r + 1, s]
+            slope[r] += share * pull
+            own[r, r] += share * (pull / sizes[j] - spread)
+            if j:
+                own[r, m + j - 1] += share * pull
+            for s in range(offset[j + 1] - 1, offset[j], -1):
+                open_slots[s] = share * reached[s - 1]
+                open_slots[s] -= pushed[s] + a[j, r] * pushed[s - 1]
+                reached[s] += a[j, r] * reached[s - 1]
+            open_slots[offset[j]] = -pushed[offset[j]]
+        if not whole:
+            continue
+        for c in range(r + 1, m):
+            own[r, c] = 0.0
+            for j in range(n_sizes):
+                dot = 0.0
+                for s in range(offset[j + 1] - 1, offset[j] - 1, -1):
+                    dot += open_slots[s] * after[c + 1, s]
+                    if s > offset[j]:
+                        open_slots[s] += a[j, c] * open_slots[s - 1]
+                own[r, c] += a[j, c] / sizes[j] * dot
 
 
 # Fewer entries than this are not worth dividing among threads.
@@ -203,8 +395,9 @@ class OrderLikelihood:
 
     def __init__(self, choices: Choices, alpha: float) -> None:
         self.choices, self.alpha = choices, alpha
-        found = np.unique(choices.block_sizes)
-        self.sizes = np.unique(np.append(found[found > 0], 1))
+        found = np.bincount(choices.block_sizes, minlength=2)
+        found[:2] = 0, 1
+        self.sizes = np.flatnonzero(found)
         self.n_variables = choices.n_items + len(self.sizes) - 1
         self._parts = [slice(0, len(choices.weight))]
         if len(choices.flat) >= _LEAST_ENTRIES:
@@ -229,8 +422,7 @@ class OrderLikelihood:
 
     def hessian(self) -> Floats:
         """Give the Hessian at the last expanded point."""
-        hessian = np.zeros((self.n_variables, self.n_variables))
-        self._matrices(hessian, np.zeros((0, 0)))
+        hessian = self._matrices(True, False)[0]
         n = self.choices.n_items
         hessian[np.arange(n), np.arange(n)] += 2.0 * self.alpha
         if self.alpha == 0.0:
@@ -239,7 +431,7 @@ class OrderLikelihood:
 
     def hessian_diagonal(self) -> Floats:
         """Give the diagonal of the Hessian at the last expanded point."""
-        diagonal = self._matrices(np.zeros((0, 0)), np.zeros((0, 0)))
+        diagonal = self._matrices(False, False)[2]
         n = self.choices.n_items
         diagonal[:n] += 2.0 * self.alpha if self.alpha else self._hold / n
         return diagonal
@@ -252,9 +444,7 @@ class OrderLikelihood:
 
     def squares(self) -> Floats:
         """Give Σ w g gᵀ over lists, g the gradient of one at the last point."""
-        squares = np.zeros((self.n_variables, self.n_variables))
-        self._matrices(np.zeros((0, 0)), squares)
-        return squares
+        return self._matrices(False, True)[1]
 
     @property
     def _hold(self) -> float:
@@ -279,8 +469,18 @@ class OrderLikelihood:
         value = sum(found[0] for found in parts) + self.alpha * float(theta @ theta)
         return value, gradient, curved
 
-    def _matrices(self, hessian: Floats, squares: Floats) -> Floats:
-        lists, diagonal = self.choices, np.zeros(self.n_variables)
-        given = lists.flat, lists.ends, lists.indptr, lists.weight, self.sizes
-        add_list_matrices(*given, self._x, hessian, diagonal, squares)
-        return diagonal
+    def _matrices(self, with_hessian: bool, with_squares: bool) -> list[Floats]:
+        """Sums over lists: Hessian and squares (empty if not asked), and diagonal."""
+        lists, n = self.choices, self.n_variables
+
+        def part(rows: slice) -> list[Floats]:
+            hessian = np.zeros((n, n) if with_hessian else (0, 0))
+            squares = np.zeros((n, n) if with_squares else (0, 0))
+            diagonal = np.zeros(n)
+            own = lists.indptr[rows.start : rows.stop + 1], lists.weight[rows]
+            given = lists.flat, lists.ends, *own, self.sizes, self._x
+            add_list_matrices(*given, hessian, diagonal, squares)
+            return [hessian, squares, diagonal]
+
+        parts = in_threads(part, self._parts)
+        return [np.sum(found, axis=0) for found in zip(*parts, strict=True)]

@@ -90,7 +90,8 @@ class PlackettLuce(StrengthModel):
 
     Notes
     -----
-    The cost is linear in the length of a list and quadratic in the largest tied block.
+    The likelihood costs O(m Σ k) per list of m items, its Hessian O(m² Σ k), where k
+    are the sizes that blocks have, 1 included.
     Without a penalty strengths exist only if no group of items is above the rest
     wherever they meet: otherwise `fit` refuses, with the names of the items.
 
@@ -293,10 +294,11 @@ def _read(
         raise ValueError(
             "No list ranks two items, so there is nothing to learn strengths from."
         )
-    orders, weight = X[kept], weight[kept]
-    present, flat = np.unique(orders.flat, return_inverse=True)
+    orders, weight = (X, weight) if kept.all() else (X[kept], weight[kept])
+    present = np.bincount(orders.flat, minlength=len(X.names)) > 0
+    flat, n_items = (np.cumsum(present) - 1)[orders.flat], int(present.sum())
     choices = Choices.of_positions(
-        flat.astype(np.int64), orders.position, orders.indptr, weight, len(present)
+        flat, orders.position, orders.indptr, weight, n_items
     )
     return X.names[present], choices
 
