@@ -323,3 +323,35 @@ def test_other_outcomes_do_not_warn(y):
 
 def test_check_outcomes_of_nothing():
     assert check_outcomes([], 0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["A>B", "a >> b", "[[A>>B]]", "b<a", "B << A"], -1),
+        (["B>A", "b>>a", "model_a < model_b", "[[B]]"], 1),
+        (["A=B", "a == b", "left ~ right", "both good", "no preference"], 0),
+        (
+            ["left wins", "White won", "model_a is better", "2-1", "3 : 0", "1.5-0.5"],
+            -1,
+        ),
+        (["away win", "0-2", "1:10"], 1),
+        (["1-1", "0:0"], 0),
+    ],
+)
+def test_words_that_are_made_of_others(words, expected):
+    assert Outcome.parse(words).tolist() == [expected] * len(words)
+
+
+@pytest.mark.parametrize("word", ["A>A", "a > tie", "tie wins", "A>C", "1-", ">", "a>"])
+def test_what_only_looks_like_them_is_unknown(word):
+    with pytest.raises(ValueError, match="unknown"):
+        Outcome.parse([word])
+
+
+def test_who_skips_has_not_voted():
+    with pytest.raises(
+        ValueError, match=r"1 outcome\(s\) say that nobody voted: row 1"
+    ):
+        Outcome.parse(["left", "Skip"])
+    assert Outcome.parse(["skip"], left=["skip"], right=["Bo"]).tolist() == [-1]

@@ -129,6 +129,18 @@ def test_rows_count_from_zero_and_options_are_arguments():
         read_file(two)
 
 
+def test_advice_is_given_as_arguments():
+    holes = {**COLUMNS, "weight": [1, 2, None, 3]}
+    with pytest.raises(FileError, match=r"weight='none' reads .* skip_bad_rows=True g"):
+        read_file(holes)
+    assert len(read_file(holes, ReadOptions(skip_bad_rows=True)).y) == 3
+    strong = read_file({**COLUMNS, "winner": ["A>>B", "A>B", "B>A", "A=B"]})
+    assert "; strength=3 lets these count three times." in strong.questions[0]
+    scale = {**COLUMNS, "winner": [1, 9, 7, 4]}
+    with pytest.raises(FileError, match=r"numbers of likert='1\.\.7': row 1"):
+        read_file(scale, ReadOptions(likert="1..7"))
+
+
 def test_structures_become_columns_and_lists_are_left_out():
     nested = {
         **COLUMNS,

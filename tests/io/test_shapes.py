@@ -612,7 +612,7 @@ REFUSED: dict[str, str] = {
     "compared, but no column says who won. Name it with --outcome (or --left-score and "
     "--right-score). The columns are: 'model_a', 'model_b', 'text'.",
     "off_the_scale.csv": "2 rows cannot be read, so nothing was read. outcomes that "
-    "are not among the numbers of --likert 1..7: line 3 ('8'), line 4 ('4.5'). "
+    "are not among the numbers of --likert '1..7': line 3 ('8'), line 4 ('4.5'). "
     "--skip-bad-rows goes on without them.",
     "one_bad_date.csv": "1 row cannot be read, so nothing was read. neither a number "
     "nor a date as in the other rows in date: line 3 ('2024-05-32'). --period none "

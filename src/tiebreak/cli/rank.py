@@ -63,7 +63,7 @@ def run(
     command: str,
 ) -> None:
     """Read, rank, print and write."""
-    written = [out / name for name in (*_FILES, _CHECKPOINT)]
+    written = [out / name for name in (*_FILES, _SKIPPED, _CHECKPOINT)]
     refuse_to_replace([file, reading.items], [*written, checkpoint])
     output = Output(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))

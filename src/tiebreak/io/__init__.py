@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files in and out: formats and columns are detected, and faults named by their lines.
 
-A file passes through these rooms: `formats` detects how it is written; `table` gives
-the columns of CSV, TSV, Parquet and Arrow files, and `columns` says what they mean;
+A file passes through these rooms: `formats` unpacks it and detects how it is written;
+`frames` brings JSON, and tables in memory, into columns; `table` gives the columns of
+these and of CSV, TSV, Parquet and Arrow files, and `columns` says what they mean;
 `comparisons`, `grades`, `rankings` and `items` (the features of items) read one kind of
 data each, and write it next to where it is read; `read` chooses among them; `result`
 holds what users say, what they get, and the errors.

@@ -157,7 +157,7 @@ class _Judge:
             if (number := as_number(word)) is not None
         }
         self.declared = (
-            f"--likert {options.likert}" if self.scale
+            f"--likert '{options.likert}'" if self.scale
             else "--outcome-words" if self.numbers else f"--meaning {self.meaning}"
         )  # fmt: skip
         self.names_winner = names_winner

@@ -274,9 +274,10 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
             return f"{name}=True" + (f" {value}" if value else "")
         if value is None:
             return f"{name}="
-        if value in columns or value in _CHOICES.get(name, ()):
+        if value in columns or value in (*_CHOICES.get(name, ()), "none"):
             return f"{name}={value!r}"
-        return f"{name}={value}" if value.startswith("'") else f"{name}= {value}"
+        given = value.startswith("'") or is_finite(value)
+        return f"{name}={value}" if given else f"{name}= {value}"
 
     return _OPTION.sub(argument, text)
 
