@@ -30,6 +30,7 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
+from tiebreak.data.messages import FitWarning
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
@@ -37,7 +38,7 @@ from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.metrics.inputs import as_outcomes, outcome_vector
 
 
-class ThresholdWarning(UserWarning):
+class ThresholdWarning(FitWarning):
     """A comparer predicts no tie, or nothing else; try ThresholdCompare."""
 
 

@@ -31,7 +31,7 @@ from tiebreak.data import (
     check_comparisons,
     is_pairs,
 )
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
@@ -557,7 +557,8 @@ class RankBoost(UtilityMixin, BaseEstimator):
                 "RankBoost gives all items the same utility: no weak ranker orders the "
                 f"{self.n_pairs_} training pair(s) better than chance. Nothing was "
                 "learned. Check that some feature has different values within the "
-                "groups."
+                "groups.",
+                FitWarning,
             )
 
     def staged_utility(self, X: Any) -> Iterator[Floats]:

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics import swapped_pairs
@@ -309,7 +309,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         if not np.ptp(values[tree.rows], axis=0).any():
             warn_user(
                 "HedgeOrder: no attribute has two different values, so that every two "
-                "items tie. Nothing was learned."
+                "items tie. Nothing was learned.",
+                DataWarning,
             )
         return self
 

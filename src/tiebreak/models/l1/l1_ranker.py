@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.models.base import (
     UtilityMixin,
@@ -344,7 +344,10 @@ class L1Ranker(L1Utility, BaseEstimator):
                 "at once, so that weights never pay, whatever alpha is. Try "
                 "slack='pair' or fewer grades"
             )
-        warn_user(f"L1Ranker dropped every feature: {why}. Nothing is put in order.")
+        warn_user(
+            f"L1Ranker dropped every feature: {why}. Nothing is put in order.",
+            FitWarning,
+        )
 
     def _check_parameters(self) -> None:
         check_positive(self, "tol", "max_iter")

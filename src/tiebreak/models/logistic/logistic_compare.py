@@ -32,7 +32,7 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import DataWarning, list_rows, warn_user
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import (
@@ -511,7 +511,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if only_ties:
             warn_user(
                 "All comparisons are ties: the utility is zero everywhere and every "
-                "prediction is a tie."
+                "prediction is a tie.",
+                DataWarning,
             )
         if not solution.converged:
             warn_user(

@@ -25,7 +25,7 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
 from tiebreak.metrics import disagreement
@@ -497,13 +497,15 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
                 "CoRankingPursuit found no basis functions that explain any "
                 "difference, and gives every item the utility 0 in all views. The "
                 "kernel columns of a view may be constant inside every group: check "
-                "the features of the views, the kernels and gamma."
+                "the features of the views, the kernels and gamma.",
+                FitWarning,
             )
         elif path.exhausted:
             warn_user(
                 f"CoRankingPursuit stopped after {n_steps} of n_basis={self.n_basis} "
                 "steps: no further basis functions make the error smaller. A smaller "
-                "n_basis gives the same model."
+                "n_basis gives the same model.",
+                FitWarning,
             )
 
     def _check_parameters(self, X: Any, validation: Any) -> None:

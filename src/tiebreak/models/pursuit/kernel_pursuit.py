@@ -30,7 +30,7 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.columns import as_column, factorize
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import FitWarning, list_rows, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import (
     KERNEL_NAMES,
@@ -364,14 +364,16 @@ class KernelPursuit(UtilityMixin):
             warn_user(
                 f"{name} found no basis function that explains any difference, and "
                 "gives every item the utility 0. Kernel columns may be constant inside "
-                "every group: check the features, the kernel and gamma."
+                "every group: check the features, the kernel and gamma.",
+                FitWarning,
             )
         elif path.exhausted and not isinstance(self.n_basis, str):
             warn_user(
                 f"{name} stopped after {n_steps} of n_basis={self.n_basis} steps: no "
                 "further basis function makes the error smaller. They depend on each "
                 "other, or the training data are fitted exactly; a smaller n_basis "
-                "gives the same model."
+                "gives the same model.",
+                FitWarning,
             )
 
     def _utility(self, table: ItemTable) -> np.ndarray:

@@ -22,7 +22,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.models.base import check_positive, read_comparisons
 from tiebreak.models.graded_problem import item_places
 from tiebreak.models.kernel_utility import (
@@ -565,7 +565,9 @@ class ThresholdMachine(SupportVectorMachine):
             warn_user(
                 f"{type(self).__name__} gives all training items the same utility, so "
                 f"it puts nothing in order: with C={self.C:g} no feature explains the "
-                "grades well enough. Try a larger C, scaled features or another kernel."
+                "grades well enough. Try a larger C, scaled features or another "
+                "kernel.",
+                FitWarning,
             )
         coef = problem.row_coef(qp, solution)
         fitted = {

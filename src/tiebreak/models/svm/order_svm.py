@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import DataWarning, FitWarning, list_rows, warn_user
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades, warn_idle_groups
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
@@ -101,7 +101,8 @@ def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
                 f"{name}: the lists have {len(usable)} cuts, from the top {usable[0]} "
                 f"to the top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, "
                 "because each is a machine of its own. Pass cuts, such as "
-                "cuts=[1, 2, 3, 5, 10, 20], to choose them."
+                "cuts=[1, 2, 3, 5, 10, 20], to choose them.",
+                DataWarning,
             )
             usable = usable[chosen]
         cuts = usable
@@ -112,7 +113,8 @@ def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
         if len(idle) and len(cuts):
             warn_user(
                 f"{name}: cuts {idle.tolist()} have no item above or none below, "
-                "because tied items cross them, and are left out."
+                "because tied items cross them, and are left out.",
+                FitWarning,
             )
     if not len(cuts):
         raise ValueError(_nothing(name, asked, places))

@@ -33,7 +33,7 @@ from tiebreak.data.comparison_graph import (
     ComparisonGraph,
     count_comparisons,
 )
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
@@ -290,7 +290,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             self.tie_model_ = self._choose_tie_model()
         if not (self.wins_.any() or self.losses_.any()):
             warn_user(
-                "Every comparison is a tie: all strengths are 0 and a tie is certain."
+                "Every comparison is a tie: all strengths are 0 and a tie is certain.",
+                DataWarning,
             )
             x, t = np.zeros(n + q), np.inf
             self.alpha_ = 0.0 if self.alpha == "auto" else float(self.alpha)
@@ -631,7 +632,8 @@ def check_separation(
         raise ValueError(f"{reasons} {remedy}")
     warn_user(
         f"{reasons} Strengths of items that never meet, not even through others, are "
-        "comparable only by the penalty alpha."
+        "comparable only by the penalty alpha.",
+        DataWarning,
     )
 
 
