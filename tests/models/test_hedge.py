@@ -382,4 +382,4 @@ def test_tune_by_its_own_score():
         cv=3,
         scoring=scorer,
     )
-    assert found.best_params == {"preference": "naive_bayes"}
+    assert found.best_params_ == {"preference": "naive_bayes"}

@@ -2,6 +2,7 @@
 """In a notebook: results as tables, pictures on given axes, warnings that are read."""
 
 import importlib
+import pickle
 import subprocess
 import sys
 import warnings
@@ -176,6 +177,28 @@ def test_worker_processes_repeat_no_warning(untied):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert 1 <= run.stderr.count("DataWarning: There are no ties") <= 2
+
+
+# Names that scikit-learn's users know
+
+
+def test_what_a_search_found_has_the_names_of_scikit_learn(untied):
+    X, y = untied
+    model, grid = LogisticCompare(), {"alpha": [0.1, 1.0]}
+    theirs = GridSearchCV(model, grid, scoring="accuracy", cv=3).fit(X, y)
+    ours = tune(model, X, y, grid, scoring="accuracy", cv=3)
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    assert (ours.best_estimator_.predict(X) == theirs.best_estimator_.predict(X)).all()
+
+
+def test_the_old_names_work_for_one_release(untied):
+    found = tune(LogisticCompare(), *untied, {"alpha": [1.0]}, cv=2)
+    with pytest.warns(FutureWarning, match="best_model is best_estimator_ since"):
+        assert found.best_model is found.best_estimator_
+    with pytest.raises(AttributeError, match="has no attribute 'best'"):
+        _ = found.best
+    assert pickle.loads(pickle.dumps(found)).best_params_ == found.best_params_
 
 
 # Looking around

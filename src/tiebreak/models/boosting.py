@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -466,8 +466,8 @@ class RankBoost(UtilityMixin, BaseEstimator):
         self,
         n_rounds: int = 100,
         *,
-        weak: str = "feature",
-        feedback: str = "lists",
+        weak: Literal["feature", "stump"] = "feature",
+        feedback: Literal["lists", "majority"] = "lists",
         smoothing: float = 1e-4,
         n_iter_no_change: int = 10,
     ) -> None:

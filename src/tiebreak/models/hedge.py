@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Literal, NoReturn, Self, overload
 
 import numpy as np
 from numba import njit
@@ -273,7 +273,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         *,
         n_rounds: int = 30,
         tol: float | None = None,
-        preference: str = "hedge",
+        preference: Literal["hedge", "naive_bayes"] = "hedge",
     ) -> None:
         self.beta, self.n_rounds, self.tol = beta, n_rounds, tol
         self.preference = preference
@@ -465,6 +465,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         if not is_pairs(X):
             self.utility(X)
         return to_outcomes(self.difference(X), EQUAL)
+
+    @overload
+    def order(self, X: Any, qid: None = None) -> NDArray[np.int64]: ...
+
+    @overload
+    def order(self, X: Any, qid: ArrayLike) -> list[NDArray[np.int64]]: ...
 
     def order(
         self, X: Any, qid: ArrayLike | None = None

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -114,7 +114,7 @@ class Leaderboard:
         model: Any,
         *,
         level: float = 0.95,
-        interval: str | None = None,
+        interval: Literal["sandwich", "cluster", "model", "bootstrap"] | None = None,
         n_resamples: int = 1000,
         scale: float = 400.0,
         base: float = 10.0,

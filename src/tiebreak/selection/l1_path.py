@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -283,8 +283,8 @@ class L1RankerCV(L1Utility, BaseEstimator):
     def __init__(
         self,
         alphas: Iterable[float] | None = None,
-        slack: str = "pair",
-        reduction: str | None = "threshold",
+        slack: Literal["pair", "item", "item-weighted"] = "pair",
+        reduction: Literal["threshold", "hull"] | None = "threshold",
         adjacent: bool = False,
         *,
         n_alphas: int = 50,

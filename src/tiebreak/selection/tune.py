@@ -518,7 +518,7 @@ def tune(
     >>> grid = {"C": [1, 10, 100], "gamma": [0.1, 1.0]}
     >>> held_out = valid.pairs, valid.y
     >>> found = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
-    >>> sorted(found.best_params), found.table.shape
+    >>> sorted(found.best_params_), found.table.shape
     (['C', 'gamma'], (6, 7))
     """
     candidates = list(ParameterGrid(grid))
@@ -538,7 +538,7 @@ def tune(
         _compile(of_pairs=is_pairs(X))
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
         joblib.delayed(run_task)(
-            model, candidates, task, splits[task.split], scorer, quiet=refit
+            model, candidates, task, splits[task.split], scorer, refit
         )
         for task in todo
     )

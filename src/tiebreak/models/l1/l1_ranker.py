@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -164,8 +164,8 @@ class L1Ranker(L1Utility, BaseEstimator):
     def __init__(
         self,
         alpha: float = 1.0,
-        slack: str = "pair",
-        reduction: str | None = "threshold",
+        slack: Literal["pair", "item", "item-weighted"] = "pair",
+        reduction: Literal["threshold", "hull"] | None = "threshold",
         adjacent: bool = False,
         *,
         tol: float = 1e-6,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ from tiebreak.data import (
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
+from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin, check_positive, is_number
 from tiebreak.models.graded_problem import item_places, read_grades
@@ -364,14 +365,14 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         *,
         views: Any = ("rbf", "linear"),
         nu: float = 1.0,
-        objective: str = "increments",
-        indices: str = "free",
+        objective: Literal["increments", "functions"] = "increments",
+        indices: Literal["free", "shared"] = "free",
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         centers: Any = None,
-        per_group: str = "sum",
+        per_group: Literal["sum", "mean"] = "sum",
         cache_size: float = 500,
     ) -> None:
         self.n_basis, self.views, self.nu = n_basis, views, nu

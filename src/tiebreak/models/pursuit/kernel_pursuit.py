@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,7 @@ from tiebreak.kernels import (
     check_gram,
     make_kernel,
 )
+from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import UtilityMixin, check_positive
 from tiebreak.models.kernel_utility import expand_kernel, weigh_features
@@ -197,7 +198,7 @@ class KernelSpec:
     """A kernel whose gamma may still depend on the items."""
 
     kernel: Any  # its form
-    gamma: float | str  # a number, "scale" or "auto"
+    gamma: Gamma  # a number, "scale" or "auto"
     degree: int  # degree of "poly"
     coef0: float  # constant of "poly"
 
@@ -269,10 +270,10 @@ class KernelPursuit(UtilityMixin):
 
     def __init__(
         self,
-        n_basis: int | str = 10,
+        n_basis: int | Literal["cv"] = 10,
         *,
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         backfit: bool = True,

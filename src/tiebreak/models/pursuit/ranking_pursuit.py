@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.kernels.functions import Gamma
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
 from tiebreak.models.pursuit.problem import (
@@ -120,16 +121,16 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 
     def __init__(
         self,
-        n_basis: int | str = 10,
+        n_basis: int | Literal["cv"] = 10,
         *,
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         backfit: bool = True,
         prefit: bool = False,
         centers: Any = None,
-        per_group: str = "sum",
+        per_group: Literal["sum", "mean"] = "sum",
         max_basis: int = 100,
         cv: Any = 5,
         cache_size: float = 500,

@@ -16,8 +16,7 @@ needs, and the others exactly zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Pairs
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import (
     ThresholdWarning,
     check_positive,
@@ -140,11 +140,11 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        program: str = "lp",
+        program: Literal["lp", "qp"] = "lp",
         *,
         C: float | None = None,
-        kernel: str | Callable[..., np.ndarray] = "linear",
-        gamma: float | str = "scale",
+        kernel: Kernel = "linear",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-6,

@@ -13,7 +13,6 @@ below. A tied block with places on both sides takes no part in that cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -25,6 +24,7 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.data.messages import DataWarning, FitWarning, list_rows, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades, warn_idle_groups
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
@@ -266,8 +266,8 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         *,
         coupling: float = 1.0,
         cuts: ArrayLike | None = None,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, fits_outcomes, is_number
 from tiebreak.models.svm.machine import PairDual, PairKernelMachine, PairProblem
 from tiebreak.solvers import DualSolution, best_threshold
@@ -138,11 +138,11 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        tie_weight: float | str = "balanced",
+        tie_weight: float | Literal["balanced"] = "balanced",
         tol: float = 1e-3,
         max_iter: int = 10_000,
         cache_size: float = 200,

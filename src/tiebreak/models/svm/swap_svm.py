@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import is_pairs
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import GradedProblem, read_grades
@@ -85,8 +84,8 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,

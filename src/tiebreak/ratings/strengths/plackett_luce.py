@@ -7,7 +7,7 @@ outcome, also where it is as probable as another.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg as la
@@ -118,7 +118,11 @@ class PlackettLuce(StrengthModel):
     _fits_pairs: ClassVar[bool] = True
 
     def __init__(
-        self, alpha: float | str = "auto", *, tol: float = 1e-8, max_iter: int = 100
+        self,
+        alpha: float | Literal["auto"] = "auto",
+        *,
+        tol: float = 1e-8,
+        max_iter: int = 100,
     ) -> None:
         self.alpha = alpha
         self.tol = tol
