@@ -211,11 +211,11 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
     module = sys.modules["tiebreak.selection.tune"]
     real = module.run_task
 
-    def counting(model, candidates, task, split, scorer):
+    def counting(model, candidates, task, *rest):
         if len(calls) == 2:
             raise KeyboardInterrupt
         calls.append(task)
-        return real(model, candidates, task, split, scorer)
+        return real(model, candidates, task, *rest)
 
     monkeypatch.setattr(module, "run_task", counting)
     with pytest.raises(KeyboardInterrupt):

@@ -85,6 +85,12 @@ class L1Ranker(L1Utility, BaseEstimator):
     slack : {"pair", "item", "item-weighted"}, default="pair"
         What has a slack of its own. A slack per item can pay for all of its pairs at
         once; then all weights are 0 whatever alpha is, and a warning says so.
+    tol : float, default=1e-6
+        Bound on the relative duality gap.
+    max_iter : int, default=1000
+        Linear programs to solve at most.
+    time_limit : float, optional
+        Seconds for a fit; then the best weights are kept and a warning carries the gap.
     reduction : {"threshold", "hull", None}, default="threshold"
         How graded items become rows of the problem. ``"threshold"`` has the optimum of
         all pairs with at most two rows per item and, for ``slack="pair"``, without
@@ -94,12 +100,6 @@ class L1Ranker(L1Utility, BaseEstimator):
         as they are.
     adjacent : bool, default=False
         For a slack per item of graded items: compare neighboring grades only.
-    tol : float, default=1e-6
-        Bound on the relative duality gap.
-    max_iter : int, default=1000
-        Linear programs to solve at most.
-    time_limit : float, optional
-        Seconds for a fit; then the best weights are kept and a warning carries the gap.
 
     Attributes
     ----------

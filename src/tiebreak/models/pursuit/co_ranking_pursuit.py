@@ -285,10 +285,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     nu : float, default=1.0
         ν ≥ 0, how much disagreement costs. 1 is the formula as it stands, and far too
         much where rows without a grade are many; see Notes.
-    objective : {"increments", "functions"}, default="increments"
-        What a step makes small.
-    indices : {"free", "shared"}, default="free"
-        Whether views have centers of their own.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
     gamma, degree, coef0
@@ -299,6 +295,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         ``"mean"`` divides the sum over the pairs of a group by its size.
     cache_size : float, default=500
         Megabytes for columns of kernel values and for products between them.
+    objective : {"increments", "functions"}, default="increments"
+        What a step makes small.
+    indices : {"free", "shared"}, default="free"
+        Whether views have centers of their own.
 
     Attributes
     ----------

@@ -52,8 +52,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step. Without, a
         basis function may be chosen several times.
-    prefit : bool, default=False
-        Whether to choose the function that is best after back-fitting, not before.
     centers : None, array-like of int or table of items, default=None
         Centers: all training items, row numbers of training items, or a table.
     per_group : {"sum", "mean"}, default="sum"
@@ -65,6 +63,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         of rows, shuffled in the same way always.
     cache_size : float, default=500
         Megabytes for columns of kernel values; others are computed in every step.
+    prefit : bool, default=False
+        Whether to choose the function that is best after back-fitting, not before.
 
     Attributes
     ----------
@@ -202,10 +202,12 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
 
     Parameters
     ----------
-    n_basis, kernel, gamma, degree, coef0, backfit, prefit, centers
+    n_basis, kernel, gamma, degree, coef0, backfit, centers
         The basis functions, as in :class:`RankingPursuit`.
     max_basis, cv, cache_size
         Cross-validation and memory, as in :class:`RankingPursuit`.
+    prefit
+        As in :class:`RankingPursuit`.
 
     Attributes
     ----------

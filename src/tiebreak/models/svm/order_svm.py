@@ -190,9 +190,6 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         Price of a machine that differs from the shared one. With a large value there
         is one direction for all cuts; with a small one they are free, and the utility
         is the sum of what they found, scaled down.
-    cuts : array-like of int, default=None
-        The cuts t. None: all that have an item on either side; of more than 50, evenly
-        spaced ones are used, with a warning.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X (of
         orders: their item table) has the values between all items in ``fit``, later
@@ -201,6 +198,9 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         Parameters of the kernel, as in :class:`SVMCompare`.
     tol, max_iter, cache_size
         Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+    cuts : array-like of int, default=None
+        The cuts t. None: all that have an item on either side; of more than 50, evenly
+        spaced ones are used, with a warning.
 
     Attributes
     ----------
