@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,6 +29,7 @@ from tiebreak import (
     tune,
 )
 from tiebreak.models import ThresholdWarning
+from tiebreak.report import CalibrationDisplay, LeaderboardDisplay
 from tiebreak.selection import evaluate_folds
 
 HOSTILE = ["<script>alert(1)</script>", "[red]Ada[/red]", "gnp.\u202eexe"]
@@ -79,6 +81,22 @@ def test_every_model_has_the_diagram_of_scikit_learn(name):
     model = kind(**needed.get(name, {}))
     assert f"{name}" in model._repr_html_()
     assert "text/html" in model._repr_mimebundle_()
+
+
+# Pictures
+
+
+def test_pictures_go_where_you_put_them(votes):
+    model = BradleyTerry().fit(*votes)
+    figure, (left, right) = plt.subplots(1, 2)
+    board = LeaderboardDisplay.from_estimator(model, ax=left)
+    curves = CalibrationDisplay.from_estimator(model, *votes, ax=right)
+    assert board.ax_ is left and curves.ax_ is right
+    assert board.figure_ is curves.figure_ is figure
+    again = CalibrationDisplay.from_predictions(votes[1], model.predict_proba(votes[0]))
+    assert again.figure_ is not figure
+    assert plt.get_fignums() == [figure.number]  # no other one was made
+    plt.close(figure)
 
 
 # Warnings
