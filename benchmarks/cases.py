@@ -118,8 +118,8 @@ def grid_against_cold_fits() -> Iterator[Row]:
 
         found, scores = by_tune(), by_loop()
         best = list(ParameterGrid(grid))[int(np.argmax(scores))]
-        if found.best_params != best:
-            raise AssertionError(f"the choices differ: {found.best_params} and {best}")
+        if found.best_params_ != best:
+            raise AssertionError(f"the choices differ: {found.best_params_} and {best}")
         a, b, ratio = interleaved(by_tune, by_loop, repeat=2)
         yield Row(
             f"10 × 10 grid, {n} comparisons: times faster than 100 cold fits",

@@ -89,8 +89,8 @@ def draw_simulation(console: Console, folder: Path) -> None:
             validation=(validation.pairs, validation.y),
         )
         seconds = time.perf_counter() - start
-        fitted[name] = found.best_model
-        error = 1 - found.best_model.score(test.pairs, test.y)
+        fitted[name] = found.best_estimator_
+        error = 1 - found.best_estimator_.score(test.pairs, test.y)
         console.print(
             f"  {name:8s} test error {100 * error:4.1f} %  "
             f"[dim](100 models tuned in {seconds:.1f} s)[/dim]"

@@ -65,7 +65,7 @@ def fit(model: str, pairs: Pairs, y: np.ndarray) -> Any:
     grid = {"logisticcompare__alpha": [0.01, 0.1, 1.0, 10.0]}
     folds = ItemKFold(3, random_state=0)
     found = tune(pipeline, pairs, y, grid, cv=folds, scoring="log_loss", progress=False)
-    return found.best_model
+    return found.best_estimator_
 
 
 def main() -> None:

@@ -124,7 +124,7 @@ def _errors(data: Compared, which: str, kernel: str) -> str:
     for train, test in _folds(data):
         pairs, y = data.pairs[train], data.y[train]
         found = tune(model, pairs, y, {parameter: COSTS}, cv=3, progress=False)
-        best: Any = found.best_model
+        best: Any = found.best_estimator_
         errors.append(np.mean(best.predict(data.pairs[test]) != data.y[test]))
         flat += np.abs(difference_of(best, pairs)).max() < 1e-6
     return f"{np.mean(errors):.3f}" + (f" ({flat})" if flat else "")

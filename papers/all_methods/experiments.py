@@ -108,7 +108,7 @@ def cell(data: str, split: int, method: str) -> dict[str, Any]:
             found = tune(
                 model, table.X[train], table.y[train], grid, cv=3, progress=False
             )
-            model = found.best_model
+            model = found.best_estimator_
         else:
             model.fit(table.X[train], table.y[train])
     return {

@@ -60,8 +60,8 @@ def cell(n: int, seed: int, method: str) -> dict[str, Any]:
             progress=False,
             refit=False,
         )
-        model.set_params(**found.best_params).fit(pairs[train].compact(), y[train])
-    chosen = {name.split("__")[-1]: v for name, v in found.best_params.items()}
+        model.set_params(**found.best_params_).fit(pairs[train].compact(), y[train])
+    chosen = {name.split("__")[-1]: v for name, v in found.best_params_.items()}
     seconds = time.process_time() - start
     held_out = Drawn(pairs[test].compact(), y[test])
     return judge(model, held_out) | chosen | {"seconds": seconds}

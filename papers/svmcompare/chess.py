@@ -131,8 +131,8 @@ def _choose(kind: str, pairs: Pairs, y: np.ndarray) -> tuple[Any, dict[str, Any]
             progress=False,
             refit=False,
         )
-    chosen = {name.split("__")[-1]: v for name, v in found.best_params.items()}
-    return model.set_params(**found.best_params), chosen
+    chosen = {name.split("__")[-1]: v for name, v in found.best_params_.items()}
+    return model.set_params(**found.best_params_), chosen
 
 
 CHESS = Experiment(

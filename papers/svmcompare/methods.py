@@ -131,8 +131,10 @@ def choose(
             scoring=scoring,
             progress=False,
         )
-    names = {key.rsplit("__", 1)[-1]: value for key, value in found.best_params.items()}
-    return found.best_model, names
+    names = {
+        key.rsplit("__", 1)[-1]: value for key, value in found.best_params_.items()
+    }
+    return found.best_estimator_, names
 
 
 def judge(model: Pipeline, test: Drawn) -> dict[str, float]:

@@ -69,7 +69,7 @@ def cell(data: str, n: int, split: int, method: str) -> dict[str, Any]:
             progress=False,
             refit=False,
         )
-        best = model.set_params(**found.best_params)
+        best = model.set_params(**found.best_params_)
         fitted = best.fit(table.X[train], table.y[train])
     return {
         "swapped": swapped_pairs(table.y[test], fitted.predict(table.X[test])),

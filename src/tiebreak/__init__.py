@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tiebreak import datasets, metrics, ratings, report, selection
     from tiebreak.data import OnItems, Orders, Outcome, Pairs
+    from tiebreak.data.messages import DataWarning, FitWarning, TiebreakWarning
     from tiebreak.kernels import NystroemMap
     from tiebreak.models import (
         BoostedUtility,
@@ -55,6 +56,7 @@ __version__ = "0.2.0.dev0"
 _SUBPACKAGES = ("datasets", "metrics", "ratings", "report", "selection")
 _HOMES = {
     "data": "OnItems Orders Outcome Pairs",
+    "data.messages": "DataWarning FitWarning TiebreakWarning",
     "kernels": "NystroemMap",
     "models": (
         "BoostedUtility CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
@@ -82,4 +84,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -108,7 +109,16 @@ def check_feature_names(make: Make, data: Data) -> None:
     table = data.items()
     names = list(table.columns)
     assert list(model.feature_names_in_) == names
-    assert_array_equal(model.utility(table), model.utility(data.asked.items))
+    utility = model.utility(table)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert_array_equal(model.utility(data.asked.items), utility)
+    name = type(getattr(model, "ranker_", model)).__name__  # who looks at them
+    words = f"X does not have valid feature names, but {name} was fitted with feature"
+    assert caught
+    for warning in caught:
+        assert warning.category is UserWarning
+        assert str(warning.message) == f"{words} names"
     turned = table[names[::-1]]
     pairs = Pairs(turned, data.asked.left, data.asked.right)
     for call, argument in (

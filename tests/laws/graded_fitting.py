@@ -7,6 +7,7 @@ import copy
 import io
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,16 @@ def check_feature_names(make: Make, data: GradedData) -> None:
     model, table = data.fit(make()), data.items()
     names = list(table.columns)
     assert list(model.feature_names_in_) == names
-    assert_array_equal(model.utility(table), model.utility(data.asked.items))
+    utility = model.utility(table)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert_array_equal(model.utility(data.asked.items), utility)
+    name = type(getattr(model, "ranker_", model)).__name__  # who looks at them
+    words = f"X does not have valid feature names, but {name} was fitted with feature"
+    assert caught
+    for warning in caught:
+        assert warning.category is UserWarning
+        assert str(warning.message) == f"{words} names"
     turned = table[names[::-1]]
     for call in (model.utility, model.predict, model.order):
         message = _refusal(call, turned)

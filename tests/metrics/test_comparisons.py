@@ -6,7 +6,12 @@ from sklearn.metrics import accuracy_score, roc_auc_score, roc_curve
 
 from tests.metrics.strategies import comparisons
 from tests.oracles import metrics_bruteforce as oracle
-from tiebreak.metrics import comparison_auc, comparison_error, comparison_roc_curve
+from tiebreak.metrics import (
+    comparison_accuracy,
+    comparison_auc,
+    comparison_error,
+    comparison_roc_curve,
+)
 
 
 @given(comparisons())
@@ -18,6 +23,7 @@ def test_error_equals_the_loop_and_sklearn(data):
     assert value == pytest.approx(
         1 - accuracy_score(outcome, predicted, sample_weight=weight)
     )
+    assert comparison_accuracy(outcome, predicted, weight) == 1 - value
 
 
 def test_predictions_of_only_zero_and_one_are_nothing_to_warn_about():

@@ -7,6 +7,7 @@ from tiebreak import metrics
 from tiebreak.metrics import get_scorer, scorer_names
 
 NAMES = [
+    "accuracy",
     "auc",
     "average_precision",
     "brier",
@@ -74,7 +75,9 @@ def test_callables_come_back_as_they_are():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"unknown scorer 'acc'; expected one of auc,"):
+    with pytest.raises(
+        ValueError, match=r"unknown scorer 'acc'; expected one of accuracy, auc,"
+    ):
         get_scorer("acc")
     with pytest.raises(TypeError, match="a scorer is a name or a callable; got 3"):
         get_scorer(3)

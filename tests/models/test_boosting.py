@@ -357,7 +357,7 @@ def test_polynomial_terms_in_a_pipeline_and_tune():
     assert make_pipeline(terms, RankBoost(60)).fit(orders, None).score(orders) > 0.95
     assert RankBoost(60).fit(orders).score(orders) < 0.75
     found = tune(RankBoost(), orders, None, {"weak": ["feature", "stump"]}, cv=3)
-    assert found.best_params == {"weak": "stump"}
+    assert found.best_params_ == {"weak": "stump"}
 
 
 def test_a_threshold_for_ties_around_it(rng):

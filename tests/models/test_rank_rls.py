@@ -332,7 +332,7 @@ def test_thresholds_and_searches(rng):
     found = tune(
         RankRLS(kernel="linear"), X, y, {"alpha": [1e-3, 1e6]}, qid=qid, cv=QueryKFold()
     )
-    assert found.best_params == {"alpha": 1e-3}
+    assert found.best_params_ == {"alpha": 1e-3}
 
 
 def test_fit_again_is_identical(rng):

@@ -315,7 +315,7 @@ def test_tune_reaches_all_parameters(rng):
     X, y, qid, _ = make(rng, 60, groups=6)
     grid = {"n_basis": [2, 8], "backfit": [True, False]}
     found = tune(RankingPursuit(gamma=GAMMA), X, y, grid, qid=qid, cv=3)
-    assert found.best_model.n_basis == found.best_params["n_basis"]
+    assert found.best_estimator_.n_basis == found.best_params_["n_basis"]
 
 
 def test_residual_is_orthogonal_to_the_support(rng):

@@ -179,7 +179,7 @@ def test_tuning_goes_to_the_workers(cluster, rng):
     here = tune(model, data.pairs, data.y, grid, cv=2)
     with joblib.parallel_config("dask", client=cluster):
         there = tune(model, data.pairs, data.y, grid, cv=2, n_jobs=2)
-    assert there.best_params == here.best_params
+    assert there.best_params_ == here.best_params_
 
 
 @pytest.fixture

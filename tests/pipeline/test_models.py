@@ -72,7 +72,7 @@ def test_the_choice_is_that_of_a_plain_loop():
             losses.append(comparison_log_loss(known.y[test], proba))
         scores[alpha] = np.mean(losses)
     best = min(scores, key=scores.get)
-    assert tuned.model.alpha == tuned.result.best_params["alpha"] == best
+    assert tuned.model.alpha == tuned.result.best_params_["alpha"] == best
     assert tuned.result.scoring == "log_loss"
     assert tuned.result.table["score"].to_list() == pytest.approx(
         [-loss for loss in scores.values()]
@@ -113,7 +113,7 @@ def test_settings_of_a_pipeline_reach_its_model():
         assert tuned.result.scoring == scoring
         last = tuned.model[-1]
         last = getattr(last, "ranker", last)
-        for key, value in tuned.result.best_params.items():
+        for key, value in tuned.result.best_params_.items():
             assert key in GRIDS[name]
             assert getattr(last, key) == value
         assert "every query" in tuned.notes[0]
@@ -130,7 +130,7 @@ def test_items_that_are_named_once_are_left_out_of_the_test_rows():
     )
     more = ComparisonData(pairs, np.append(known.y, 1).astype(np.int8))
     tuned = tune_model("bradley-terry", BradleyTerry(), more)
-    assert np.isfinite(tuned.result.best_score)
+    assert np.isfinite(tuned.result.best_score_)
 
 
 def test_an_outcome_that_some_folds_do_not_have():
@@ -182,7 +182,7 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     assert (done.code, done.stderr) == (0, "")
     best = tune_model("bradley-terry", BradleyTerry(), results()).result
     text = " ".join(done.stdout.split())
-    assert f"chose alpha = {best.best_params['alpha']:g}" in text
+    assert f"chose alpha = {best.best_params_['alpha']:g}" in text
     assert f"{-best.table['score'][0]:.4f}" in done.stdout
     assert f"Expect {-best.corrected_score:.4f} of the choice" in text
     assert "The choice used all results" in text
@@ -191,7 +191,7 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     assert "How the settings were chosen" in (out / "report.html").read_text("utf-8")
     done = processes.run("rank", path, "--tune", "--out", out, "--json", "-q")
     found = json.loads(done.stdout)["tuning"]
-    assert found["best_params"] == best.best_params
+    assert found["best_params"] == best.best_params_
     assert found["corrected_score"] == best.corrected_score
     done = processes.run(
         "compare", path, "--tune", "--models", "bradley-terry,glicko", "--json"

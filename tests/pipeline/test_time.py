@@ -87,7 +87,7 @@ def test_a_half_life_is_kept_when_settings_are_tuned(matches):
     choice = choose_model("rao-kupper", data, None, half_life="1y")
     tuned = tune_model(choice.name, choice.model, data)
     assert tuned.model.half_life == "1y"
-    assert set(tuned.result.best_params) == {"alpha"}
+    assert set(tuned.result.best_params_) == {"alpha"}
 
 
 @pytest.mark.parametrize("name", ["elo", "glicko", "glicko2"])

@@ -366,7 +366,7 @@ def test_displays_are_made_and_drawn_as_those_of_scikit_learn(name):
 def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
     search = SEARCH.fit(GRADES, GRADES[:, 0])
     display = TuningDisplay.from_estimator(search)
-    assert display.result.best_params == search.best_params_
+    assert display.result.best_params_ == search.best_params_
     np.testing.assert_allclose(
         display.result.table["score"], search.cv_results_["mean_test_score"]
     )

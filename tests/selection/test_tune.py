@@ -78,11 +78,11 @@ def test_equals_the_plain_loop(data, model, prefix, scoring):
     scores = plain_loop(model, train, valid, grid, scoring)
     np.testing.assert_allclose(found.table["score"], scores, atol=1e-4)
     best = list(ParameterGrid(grid))[int(np.argmax(scores))]
-    assert found.best_params == best
-    assert found.best_score == pytest.approx(scores.max(), abs=1e-4)
+    assert found.best_params_ == best
+    assert found.best_score_ == pytest.approx(scores.max(), abs=1e-4)
     assert len(set(np.round(scores, 6))) > 3
-    score = get_scorer(scoring)(found.best_model, valid.pairs, valid.y)
-    assert score == pytest.approx(found.best_score, abs=1e-4)
+    score = get_scorer(scoring)(found.best_estimator_, valid.pairs, valid.y)
+    assert score == pytest.approx(found.best_score_, abs=1e-4)
 
 
 def test_equals_grid_search_cv(data):
@@ -95,7 +95,7 @@ def test_equals_grid_search_cv(data):
     np.testing.assert_allclose(
         ours.table["score"] + 1, theirs.cv_results_["mean_test_score"], atol=1e-9
     )
-    assert ours.best_params == theirs.best_params_
+    assert ours.best_params_ == theirs.best_params_
     assert ours.table["split_2"].len() == 9
     np.testing.assert_array_equal(
         ours.table["place"], theirs.cv_results_["rank_test_score"]
@@ -133,8 +133,8 @@ def test_pipelines_and_callables_take_the_plain_way(data):
         validation=(valid.pairs, valid.y),
         scoring=lambda model, X, y: model.score(X, y),
     )
-    assert found.best_params == {"svmcompare__C": 10.0}
-    assert found.best_score == found.best_model.score(valid.pairs, valid.y)
+    assert found.best_params_ == {"svmcompare__C": 10.0}
+    assert found.best_score_ == found.best_estimator_.score(valid.pairs, valid.y)
 
 
 def test_weights_reach_the_last_step_of_a_pipeline(data):
@@ -145,7 +145,7 @@ def test_weights_reach_the_last_step_of_a_pipeline(data):
     grid = {"svmcompare__C": [1.0, 10.0]}
     weighed = tune(pipe, train.pairs, train.y, grid, sample_weight=weight, **options)
     plain = tune(pipe, train.pairs, train.y, grid, **options)
-    assert weighed.best_score != plain.best_score
+    assert weighed.best_score_ != plain.best_score_
     with pytest.raises(TypeError, match=r"SVMCompare.fit takes no qid"):
         tune(pipe, train.pairs, train.y, grid, qid=np.arange(120) // 10, cv=3)
 
@@ -185,7 +185,7 @@ def test_items_without_features_and_item_folds(data):
         {"ranker__C": [0.1, 1.0]},
         validation=(cup.pairs, cup.y),
     )
-    assert found.best_model.score(cup.pairs, cup.y) == 1 + found.best_score
+    assert found.best_estimator_.score(cup.pairs, cup.y) == 1 + found.best_score_
     table = np.random.default_rng(0).normal(size=(12, 2))
     every = [(i, j) for i in range(12) for j in range(i)]
     left, right = map(np.array, zip(*every, strict=True))
@@ -211,11 +211,11 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
     module = sys.modules["tiebreak.selection.tune"]
     real = module.run_task
 
-    def counting(model, candidates, task, split, scorer):
+    def counting(model, candidates, task, *rest):
         if len(calls) == 2:
             raise KeyboardInterrupt
         calls.append(task)
-        return real(model, candidates, task, split, scorer)
+        return real(model, candidates, task, *rest)
 
     monkeypatch.setattr(module, "run_task", counting)
     with pytest.raises(KeyboardInterrupt):
@@ -252,7 +252,7 @@ def test_non_convergence_is_in_the_table(data):
         validation=(valid.pairs, valid.y),
         refit=False,
     )
-    assert found.best_model is None
+    assert found.best_estimator_ is None
     assert found.table["converged"].to_list()[1] is False
 
 
@@ -331,11 +331,11 @@ def test_the_corrected_score_by_hand():
     # Without split 0 the second is chosen, which has 0 there; without split 1 the
     # first, which has 0 there.
     found = made([[1, 0], [0, 0.5]])
-    assert (found.best_score, found.corrected_score) == (0.5, 0)
+    assert (found.best_score_, found.corrected_score) == (0.5, 0)
     # Two splits of four are left out. With split 0 among them (three times) the second
     # is chosen and has 0 and 1 there, else the first, which has 0 and 0.
     found = made([[4, 0, 0, 0], [0, 1, 1, 1]])
-    assert (found.best_score, found.corrected_score) == (1, 0.25)
+    assert (found.best_score_, found.corrected_score) == (1, 0.25)
     assert repr(found) == "TuneResult(C=0: auc 0.25 (uncorrected 1), best of 2)"
 
 
@@ -355,13 +355,13 @@ def test_the_corrected_score_is_never_above_the_best(rng, n_splits):
     for _ in range(20):
         scores = rng.integers(0, 9, (6, n_splits)) / 8
         found = made(scores)
-        assert found.corrected_score <= found.best_score + 1e-12
+        assert found.corrected_score <= found.best_score_ + 1e-12
         assert made(scores + 3).corrected_score == pytest.approx(
             found.corrected_score + 3
         )
         scores[2] = scores.max(axis=0) + 0.125  # best on every split
         found = made(scores)
-        assert found.corrected_score == pytest.approx(found.best_score)
+        assert found.corrected_score == pytest.approx(found.best_score_)
 
 
 @pytest.mark.parametrize("n_splits", [3, 5, 10])
@@ -371,7 +371,7 @@ def test_the_best_of_equal_settings_is_corrected_to_the_truth(rng, n_splits):
         made(rng.binomial(300 // n_splits, 0.8, (20, n_splits)) / (300 // n_splits))
         for _ in range(200)
     ]
-    best = np.mean([f.best_score for f in found])
+    best = np.mean([f.best_score_ for f in found])
     corrected = np.mean([f.corrected_score for f in found])
     assert best > 0.835
     assert corrected == pytest.approx(0.8, abs=0.005)
@@ -385,8 +385,8 @@ def test_the_corrected_score_is_nearer_to_new_data_than_the_best():
     for seed in range(40):
         data = make_norms(80, random_state=seed)
         found = tune(SVMCompare(), data.pairs, data.y, grid)
-        truth = found.best_model.score(new.pairs, new.y) - 1
-        gaps.append([found.best_score - truth, found.corrected_score - truth])
+        truth = found.best_estimator_.score(new.pairs, new.y) - 1
+        gaps.append([found.best_score_ - truth, found.corrected_score - truth])
     best, corrected = np.mean(gaps, axis=0)
     assert best > 0.01
     assert abs(corrected) < 0.01
@@ -420,7 +420,7 @@ def test_an_advantage_is_fitted_and_predicted_with(games):
         model.fit(pairs[train], y[train], advantage=home[train])
         proba = model.predict_proba(pairs[test], advantage=home[test])
         assert row["score"] == pytest.approx(-comparison_log_loss(y[test], proba))
-    assert found.best_model.advantage_ > 0.5
+    assert found.best_estimator_.advantage_ > 0.5
 
 
 def test_periods_are_fitted_with_and_folds_follow_the_time(games):

@@ -89,12 +89,12 @@ def test_equals_the_plain_loop(data, kernel, scoring, metric):
     scores = plain_loop(model, data, GRID, metric)
     assert found.table.columns[-5:] == [f"split_{k}" for k in range(5)]
     assert_allclose(found.table.select(found.table.columns[-5:]), scores, atol=1e-12)
-    assert found.best_params == list(ParameterGrid(GRID))[scores.mean(axis=1).argmax()]
-    assert found.best_score == pytest.approx(scores.mean(axis=1).max())
+    assert found.best_params_ == list(ParameterGrid(GRID))[scores.mean(axis=1).argmax()]
+    assert found.best_score_ == pytest.approx(scores.mean(axis=1).max())
     assert len(set(np.round(scores.mean(axis=1), 6))) > 3
-    best = clone(model).set_params(**found.best_params).fit(X, y, qid=qid)
-    assert_array_equal(found.best_model.utility(X), best.utility(X))
-    assert found.best_model.fitted_with_qid_
+    best = clone(model).set_params(**found.best_params_).fit(X, y, qid=qid)
+    assert_array_equal(found.best_estimator_.utility(X), best.utility(X))
+    assert found.best_estimator_.fitted_with_qid_
     assert found.scoring in (scoring or "swapped_pairs", "ndcg")
 
 
@@ -228,7 +228,7 @@ def test_a_validation_set_has_its_own_groups(data):
     pairs, outcome = Pairs(X_valid, [0, 1, 2], [3, 4, 5]), [1, -1, 1]
     by_pairs = tune(model, X, y, GRID, qid=qid, validation=(pairs, outcome))
     assert by_pairs.scoring == "error"
-    assert by_pairs.best_score == -1 + by_pairs.best_model.score(pairs, outcome)
+    assert by_pairs.best_score_ == -1 + by_pairs.best_estimator_.score(pairs, outcome)
 
 
 def test_orders_are_split_by_lists():
@@ -255,7 +255,7 @@ def test_orders_are_split_by_lists():
     assert_allclose(
         found.table.select("split_0", "split_1", "split_2"), scores, atol=1e-12
     )
-    assert found.best_model.n_pairs_ == 150
+    assert found.best_estimator_.n_pairs_ == 150
     weight = np.arange(15) % 2.0
     weighed = tune(
         svm(kernel="linear"),
@@ -306,12 +306,12 @@ def test_the_loss_is_that_of_the_model_on_comparisons_too(wrapped):
     assert_allclose(found.table.select("split_0", "split_1"), scores, atol=1e-12)
     assert len(set(np.round(scores.ravel(), 9))) > 4
     error = tune(model, pairs, y, grid, cv=folds)
-    by_hand = clone(model).set_params(**error.best_params)
+    by_hand = clone(model).set_params(**error.best_params_)
     expected = [
         by_hand.fit(pairs[train], y[train]).score(pairs[test], y[test]) - 1
         for train, test in folds
     ]
-    assert error.best_score == pytest.approx(np.mean(expected))
+    assert error.best_score_ == pytest.approx(np.mean(expected))
 
 
 def test_a_precomputed_kernel_is_split_by_rows_and_columns(data):
@@ -335,7 +335,7 @@ def test_swapped_pairs_are_tuned_by_a_path(data, monkeypatch):
     monkeypatch.setattr(SwapSVM, "fit", None)  # there is no need of it
     found = tune(model, X, y, grid, qid=qid, refit=False)
     assert_allclose(found.table["score"], scores, atol=2e-3)
-    assert found.best_params == list(ParameterGrid(grid))[scores.argmax()]
+    assert found.best_params_ == list(ParameterGrid(grid))[scores.argmax()]
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
@@ -370,7 +370,7 @@ def test_pipelines_equal_grid_search_with_routing(data):
             pipe, grid, cv=QueryKFold(4), scoring=get_scorer("swapped_pairs")
         ).fit(X, y, qid=qid)
     assert_allclose(found.table["score"], search.cv_results_["mean_test_score"])
-    assert found.best_params == search.best_params_
+    assert found.best_params_ == search.best_params_
     assert found.table["score"].std() > 0.001
 
 
@@ -380,7 +380,7 @@ def test_thresholds_of_graded_items_take_the_plain_way(data):
     found = tune(ThresholdCompare(svm(kernel="linear")), X, y, grid, qid=qid, cv=3)
     plain = tune(svm(kernel="linear"), X, y, {"C": [1e-4, 1.0]}, qid=qid, cv=3)
     assert_allclose(found.table["score"], plain.table["score"])
-    assert found.best_model.threshold_ >= 0
+    assert found.best_estimator_.threshold_ >= 0
 
 
 def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):

@@ -391,7 +391,7 @@ def test_tune_takes_any_regressor(model):
         by_hand = clone(model).set_params(**{name: 1}).fit(X[train], y[train])
         score = get_scorer("ndcg")(by_hand, X[test], y[test], qid=qid[test])
         assert score in found.table.row(0)
-    assert found.best_model.predict(X).shape == y.shape
+    assert found.best_estimator_.predict(X).shape == y.shape
 
 
 def test_a_forest_compares():

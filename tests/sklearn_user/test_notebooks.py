@@ -1,17 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """In a notebook: results as tables, pictures on given axes, warnings that are read."""
 
+import importlib
+import pickle
+import subprocess
+import sys
+import warnings
+
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import tiebreak
 from tiebreak import (
     BradleyTerry,
+    DataWarning,
+    FitWarning,
     Leaderboard,
+    LogisticCompare,
     Pairs,
+    RankSVM,
+    SVMCompare,
+    TiebreakWarning,
     check_pairs,
     tune,
 )
+from tiebreak.models import ThresholdWarning
+from tiebreak.report import CalibrationDisplay, LeaderboardDisplay
 from tiebreak.selection import evaluate_folds
 
 HOSTILE = ["<script>alert(1)</script>", "[red]Ada[/red]", "gnp.\u202eexe"]
@@ -63,3 +81,153 @@ def test_every_model_has_the_diagram_of_scikit_learn(name):
     model = kind(**needed.get(name, {}))
     assert f"{name}" in model._repr_html_()
     assert "text/html" in model._repr_mimebundle_()
+
+
+# Pictures
+
+
+def test_pictures_go_where_you_put_them(votes):
+    model = BradleyTerry().fit(*votes)
+    figure, (left, right) = plt.subplots(1, 2)
+    board = LeaderboardDisplay.from_estimator(model, ax=left)
+    curves = CalibrationDisplay.from_estimator(model, *votes, ax=right)
+    assert board.ax_ is left and curves.ax_ is right
+    assert board.figure_ is curves.figure_ is figure
+    again = CalibrationDisplay.from_predictions(votes[1], model.predict_proba(votes[0]))
+    assert again.figure_ is not figure
+    assert plt.get_fignums() == [figure.number]  # no other one was made
+    plt.close(figure)
+
+
+# Warnings
+
+
+WINES = pd.DataFrame({"acid": [1.0, 2.0, 3.0, 4.0], "sugar": [1.0, 4.0, 2.0, 3.0]})
+
+
+def test_names_of_features_that_come_and_go():
+    """The words and the category are those of scikit-learn."""
+    named = RankSVM().fit(WINES, [1, 2, 3, 4])
+    with pytest.warns(UserWarning) as caught:
+        named.predict(WINES.to_numpy())
+    assert [str(warning.message) for warning in caught] == [
+        "X does not have valid feature names, but RankSVM was fitted with feature names"
+    ]
+    unnamed = RankSVM().fit(WINES.to_numpy(), [1, 2, 3, 4])
+    with pytest.warns(UserWarning) as caught:
+        unnamed.predict(WINES)
+    assert [str(warning.message) for warning in caught] == [
+        "X has feature names, but RankSVM was fitted without feature names"
+    ]
+
+
+def test_names_of_the_features_of_compared_items():
+    left, right, y = [0, 1, 2], [2, 3, 1], [1, -1, 0]
+    named = Pairs(WINES, left, right)
+    unnamed = Pairs(WINES.to_numpy(), left, right)
+    model = LogisticCompare().fit(named, y)
+    model.predict(named)  # no warning
+    model.predict(named[1:])
+    for asked in (unnamed, np.asarray(unnamed)):
+        with pytest.warns(UserWarning, match="LogisticCompare was fitted with feature"):
+            model.predict(asked)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        model.fit(unnamed, y).predict(named)
+
+
+def test_warnings_have_categories():
+    for category in (DataWarning, FitWarning, ThresholdWarning):
+        assert issubclass(category, TiebreakWarning)
+    items = WINES.to_numpy()
+    with pytest.warns(DataWarning, match="There are no ties"):
+        SVMCompare().fit(Pairs(items, [0, 1], [2, 3]), [1, 1])
+    with pytest.warns(FitWarning, match="the same utility"):
+        RankSVM(kernel="linear").fit(items[[0, 0]], [1, 2])
+    with pytest.warns(ConvergenceWarning):
+        LogisticCompare(max_iter=1, tol=1e-8).fit(Pairs(items, [0, 1], [2, 3]), [1, -1])
+
+
+@pytest.fixture
+def untied():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(40, 2, 2)), rng.choice([-1, 1], 40)
+
+
+def said(search):
+    """What a call warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search()
+    return [str(warning.message) for warning in caught]
+
+
+def test_a_search_says_once_what_concerns_the_data(untied):
+    X, y = untied
+    grid = {"C": [0.1, 1.0]}
+    for search in (
+        lambda: GridSearchCV(SVMCompare(), grid, cv=3).fit(X, y),  # 7 fits
+        lambda: cross_val_score(SVMCompare(), X, y, cv=3),
+        lambda: tune(SVMCompare(), X, y, grid, cv=3),
+        lambda: tune(SVMCompare(), X, y, grid, cv=3, refit=False),
+        lambda: evaluate_folds(SVMCompare(), X, y, cv=3),
+    ):
+        for _ in range(2):  # the next search says it again
+            (message,) = said(search)
+            assert message.startswith("There are no ties among the comparisons")
+    # Fits that are not of a search speak each for itself.
+    assert len(said(lambda: [SVMCompare().fit(X, y) for _ in range(2)])) == 2
+
+
+def test_a_warning_made_an_error_fails_every_fit(untied):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        with pytest.raises(ValueError, match="All the 3 fits failed"):
+            cross_val_score(SVMCompare(), *untied, cv=3)
+
+
+@pytest.mark.extended
+def test_worker_processes_repeat_no_warning(untied):
+    code = (
+        "import numpy as np; from sklearn.model_selection import cross_val_score; "
+        "from tiebreak import SVMCompare; rng = np.random.default_rng(0); "
+        "X, y = rng.normal(size=(40, 2, 2)), rng.choice([-1, 1], 40); "
+        "cross_val_score(SVMCompare(), X, y, cv=10, n_jobs=2)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert 1 <= run.stderr.count("DataWarning: There are no ties") <= 2
+
+
+# Names that scikit-learn's users know
+
+
+def test_what_a_search_found_has_the_names_of_scikit_learn(untied):
+    X, y = untied
+    model, grid = LogisticCompare(), {"alpha": [0.1, 1.0]}
+    theirs = GridSearchCV(model, grid, scoring="accuracy", cv=3).fit(X, y)
+    ours = tune(model, X, y, grid, scoring="accuracy", cv=3)
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    assert (ours.best_estimator_.predict(X) == theirs.best_estimator_.predict(X)).all()
+
+
+def test_the_old_names_work_for_one_release(untied):
+    found = tune(LogisticCompare(), *untied, {"alpha": [1.0]}, cv=2)
+    with pytest.warns(FutureWarning, match="best_model is best_estimator_ since"):
+        assert found.best_model is found.best_estimator_
+    with pytest.raises(AttributeError, match="has no attribute 'best'"):
+        _ = found.best
+    assert pickle.loads(pickle.dumps(found)).best_params_ == found.best_params_
+
+
+# Looking around
+
+
+PACKAGES = (
+    "data datasets io metrics models outofcore persistence ratings report selection"
+)
+
+
+@pytest.mark.parametrize("package", ["", *PACKAGES.split()])
+def test_tab_shows_only_what_is_ours(package):
+    module = importlib.import_module(f"tiebreak.{package}".rstrip("."))
+    assert dir(module) == sorted(module.__all__)

@@ -192,13 +192,13 @@ def _settings(found: TuneResult) -> Table:
     if isfinite(found.corrected_score):
         expected = f"Expect {-found.corrected_score:.4f} of the choice on new results."
     table = Table(title=f"{some} settings that were tried", caption=expected)
-    for name in (*found.best_params, metric, "spread over splits"):
+    for name in (*found.best_params_, metric, "spread over splits"):
         table.add_column(name, justify="right")
     best = found.table.filter(found.table["place"] <= _SHOWN_SETTINGS)
     for row in best.head(_SHOWN_SETTINGS).iter_rows(named=True):
-        cells = [f"{row[name]:.4g}" for name in found.best_params]
+        cells = [f"{row[name]:.4g}" for name in found.best_params_]
         cells += [f"{-row['score']:.4f}", f"{row['spread']:.4f}"]
-        chosen = all(row[name] == value for name, value in found.best_params.items())
+        chosen = all(row[name] == value for name, value in found.best_params_.items())
         table.add_row(*cells, style="bold" if chosen else None)
     return table
 

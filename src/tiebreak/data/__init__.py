@@ -35,3 +35,7 @@ def __getattr__(name: str) -> Any:
     from tiebreak.data.on_items import OnItems
 
     return OnItems
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

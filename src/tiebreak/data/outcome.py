@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import as_column, as_column_of, missing_rows
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import DataWarning, list_rows, warn_user
 
 Meaning = Literal["sign", "score"]
 
@@ -255,7 +255,8 @@ def decode_outcomes(y: Any) -> tuple[Any, NDArray[np.int64]]:
             "y holds 0, 1 and 2 and no -1: they are read as left, tie and right, as "
             "scikit-learn's meta-estimators renumber the outcomes -1, 0 and 1, and "
             "predictions are 0, 1 and 2 too. If that is meant, give y - 1; if 1 means "
-            "right and 2 a tie, give np.array([-1, 1, 0])[y]."
+            "right and 2 a tie, give np.array([-1, 1, 0])[y].",
+            DataWarning,
         )
     return (y.astype(np.int64) - 1).astype(np.int8), OUTCOMES + 1
 
@@ -312,7 +313,8 @@ def warn_no_left() -> None:
         "y holds only 0 and 1, so 0 is read as a tie and no comparison is won by "
         "the left side. If 0 and 1 say who won, convert them: "
         'Outcome.parse(y, meaning="score") if 1 means that left won, '
-        "2 * y - 1 if 1 means that right won."
+        "2 * y - 1 if 1 means that right won.",
+        DataWarning,
     )
 
 
@@ -321,7 +323,8 @@ def warn_both_bad(n_bad: int, n_rows: int) -> None:
     warn_user(
         f"{n_bad} of {n_rows} outcomes say that both items are bad; they are counted "
         "as ties. Drop them with `~Outcome.is_both_bad(values)`, or refuse them with "
-        'both_bad="error".'
+        'both_bad="error".',
+        DataWarning,
     )
 
 

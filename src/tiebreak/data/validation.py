@@ -29,7 +29,7 @@ from tiebreak.data.items import (
     as_items,
     describe_non_finite,
 )
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import DataWarning, list_rows, warn_user
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import check_outcomes
 from tiebreak.data.pairs import Pairs
@@ -205,7 +205,8 @@ def _check_self_comparisons(
         )
     warn_user(
         f"{len(rows)} comparison(s) are of an item with itself ({list_rows(rows)}); "
-        "such a tie carries no information about utilities."
+        "such a tie carries no information about utilities.",
+        DataWarning,
     )
 
 
@@ -255,15 +256,29 @@ def remember_features(estimator: Any, table: Table) -> None:
 
 
 def check_features(estimator: Any, table: Table) -> None:
-    """Refuse items whose features are not those of the fit."""
+    """Refuse items whose features are not those of the fit; warn if names are absent.
+
+    The words and the category of the warnings are those of scikit-learn.
+    """
     if table.n_features != estimator.n_features_in_:
         raise ValueError(
             f"X has {table.n_features} features, but {type(estimator).__name__} is "
             f"expecting {estimator.n_features_in_} features as input."
         )
     seen = getattr(estimator, "feature_names_in_", None)
-    names = table.feature_names
-    if seen is not None and names is not None and tuple(seen) != names:
+    names, model = table.feature_names, type(estimator).__name__
+    if seen is None and names is not None:
+        warn_user(
+            f"X has feature names, but {model} was fitted without feature names",
+            UserWarning,
+        )
+    elif seen is not None and names is None:
+        warn_user(
+            f"X does not have valid feature names, but {model} was fitted with feature "
+            "names",
+            UserWarning,
+        )
+    elif seen is not None and names is not None and tuple(seen) != names:
         raise ValueError(
             "The feature names should match those that were passed during fit, in the "
             f"same order: got {list(names)}, expected {list(seen)}."

@@ -25,7 +25,7 @@ from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 
 from tiebreak.data.atomic import atomic_folder
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.datasets.places import (
     VARIABLE,
     cache_dir,
@@ -139,7 +139,8 @@ def obtain(name: str, *, download: bool = True) -> Path:
         f"{dataset.name!r} is not on this machine and is downloaded from "
         f"{' and '.join(hosts)}, {amount} at most, to {cache_dir() / dataset.name}. "
         f"Terms: {dataset.terms} Publisher: {dataset.publisher}. Loaders do not "
-        "download with download=False."
+        "download with download=False.",
+        TiebreakWarning,
     )
     try:
         (path,) = fetch_files(name)
@@ -163,11 +164,12 @@ def _is_right(root: Path, file: DataFile, delivery: Delivery) -> bool:
     if not delivery.served:
         warn_user(
             f"{path} is not the file that this version of tiebreak was tested with: "
-            f"{other}. It is used as it is."
+            f"{other}. It is used as it is.",
+            TiebreakWarning,
         )
         return True
     what = "cannot be unpacked" if found == DAMAGED else f"is damaged or old: {other}"
-    warn_user(f"{path} {what}. It is downloaded again.")
+    warn_user(f"{path} {what}. It is downloaded again.", TiebreakWarning)
     return False
 
 

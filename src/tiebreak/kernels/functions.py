@@ -23,11 +23,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
+
+# What the parameters `kernel` and `gamma` of models may be.
+Kernel: TypeAlias = (
+    Literal["linear", "poly", "rbf", "precomputed"] | Callable[..., np.ndarray]
+)
+Gamma: TypeAlias = float | Literal["scale", "auto"]
 
 # Long enough to amortize the loop, short enough for the first-level cache.
 _CHUNK = 1024

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -23,7 +22,7 @@ from tiebreak.data.orders import Orders
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.data.validation import check_features, is_pairs, remember_features
 from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
-from tiebreak.kernels.functions import KernelFunction, Table, make_kernel
+from tiebreak.kernels.functions import Gamma, Kernel, KernelFunction, Table, make_kernel
 from tiebreak.kernels.rows import FunctionKernel
 
 Floats = NDArray[np.float64]
@@ -115,9 +114,9 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def __init__(
         self,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
+        kernel: Kernel = "rbf",
         *,
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         n_landmarks: int = 300,

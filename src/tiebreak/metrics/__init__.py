@@ -7,6 +7,7 @@ costs O(n log n) at most, and every one has a scikit-learn scorer.
 """
 
 from tiebreak.metrics.comparisons import (
+    comparison_accuracy,
     comparison_auc,
     comparison_brier,
     comparison_error,
@@ -30,6 +31,7 @@ from tiebreak.metrics.scorers import (
     PairScorer,
     Scorer,
     average_precision_scorer,
+    comparison_accuracy_scorer,
     comparison_auc_scorer,
     comparison_brier_scorer,
     comparison_error_scorer,
@@ -49,10 +51,11 @@ from tiebreak.metrics.scorers import (
 
 __all__ = [
     "GradeScorer", "PairScorer", "Scorer", "average_precision",
-    "average_precision_scorer", "comparison_auc", "comparison_auc_scorer",
-    "comparison_brier", "comparison_brier_scorer", "comparison_error",
-    "comparison_error_scorer", "comparison_log_loss", "comparison_log_loss_scorer",
-    "comparison_roc_curve", "disagreement", "disagreement_scorer",
+    "average_precision_scorer", "comparison_accuracy", "comparison_accuracy_scorer",
+    "comparison_auc", "comparison_auc_scorer", "comparison_brier",
+    "comparison_brier_scorer", "comparison_error", "comparison_error_scorer",
+    "comparison_log_loss", "comparison_log_loss_scorer", "comparison_roc_curve",
+    "disagreement", "disagreement_scorer",
     "expected_reciprocal_rank", "expected_reciprocal_rank_scorer", "get_scorer",
     "kendall_tau_b", "kendall_tau_b_scorer", "ndcg", "ndcg_scorer",
     "ranked_probability_score", "ranked_probability_score_scorer", "reciprocal_rank",
@@ -60,3 +63,7 @@ __all__ = [
     "swapped_pairs", "swapped_pairs_scorer", "top_k_precision",
     "top_k_precision_scorer",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

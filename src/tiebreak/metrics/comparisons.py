@@ -60,6 +60,30 @@ def comparison_error(
     return float(np.average(truth != answer, weights=weight))
 
 
+def comparison_accuracy(
+    outcome: ArrayLike, predicted: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Fraction of pairs whose predicted outcome is right: 1 - `comparison_error`.
+
+    Parameters
+    ----------
+    outcome, predicted, sample_weight
+        As in :func:`comparison_error`.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_accuracy
+    >>> comparison_accuracy([-1, 0, 1, 1], [-1, 0, 0, 1])
+    0.75
+    """
+    return 1.0 - comparison_error(outcome, predicted, sample_weight)
+
+
 def comparison_roc_curve(
     outcome: ArrayLike, difference: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> tuple[Floats, Floats, Floats]:

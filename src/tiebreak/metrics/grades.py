@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.metrics.inputs import (
     finite_number,
     group_codes,
@@ -747,6 +747,7 @@ def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:
     if n_without:
         warn_user(
             f"{name} does not exist in {n_without} of {len(exists)} groups, where a "
-            "or b is constant; the mean is over the others."
+            "or b is constant; the mean is over the others.",
+            DataWarning,
         )
     return float(np.mean(agreement[exists] / np.sqrt(spread[exists])))

@@ -23,6 +23,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from tiebreak.data import Orders, is_pairs
 from tiebreak.metrics.comparisons import (
+    comparison_accuracy,
     comparison_auc,
     comparison_brier,
     comparison_error,
@@ -384,6 +385,7 @@ def _inner_estimator(estimator: Any) -> Any:
 
 _PAIR_METRICS: list[tuple[str, Callable[..., float], bool, str]] = [
     ("error", comparison_error, False, "predict"),
+    ("accuracy", comparison_accuracy, True, "predict"),
     ("auc", comparison_auc, True, "difference"),
     ("log_loss", comparison_log_loss, False, "predict_proba"),
     ("brier", comparison_brier, False, "predict_proba"),
@@ -395,6 +397,7 @@ _PAIR_SCORERS = [
 ]
 (
     comparison_error_scorer,
+    comparison_accuracy_scorer,
     comparison_auc_scorer,
     comparison_log_loss_scorer,
     comparison_brier_scorer,

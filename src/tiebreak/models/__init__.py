@@ -29,3 +29,7 @@ __all__ = [
     "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare",
     "ThresholdWarning", "WithoutTies", "fit_path",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,14 +30,15 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
+from tiebreak.data.messages import FitWarning
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
-from tiebreak.metrics import comparison_error, swapped_pairs
+from tiebreak.metrics import comparison_accuracy, swapped_pairs
 from tiebreak.metrics.inputs import as_outcomes, outcome_vector
 
 
-class ThresholdWarning(UserWarning):
+class ThresholdWarning(FitWarning):
     """A comparer predicts no tie, or nothing else; try ThresholdCompare."""
 
 
@@ -253,6 +254,12 @@ class UtilityMixin:
         first = getattr(self, "classes_", OUTCOMES)[0]
         return outcome + np.int8(first + 1)
 
+    @overload
+    def order(self, X: Any, qid: None = None) -> NDArray[np.int64]: ...
+
+    @overload
+    def order(self, X: Any, qid: ArrayLike) -> list[NDArray[np.int64]]: ...
+
     def order(
         self, X: Any, qid: ArrayLike | None = None
     ) -> NDArray[np.int64] | list[NDArray[np.int64]]:
@@ -442,7 +449,7 @@ def accuracy(
     y, predicted = as_outcomes(model, y), as_outcomes(model, predicted)
     outcome = outcome_vector(y, "y", len(predicted))
     weight = check_weights(sample_weight, len(predicted))
-    return 1.0 - comparison_error(outcome, predicted, sample_weight=weight)
+    return comparison_accuracy(outcome, predicted, weight)
 
 
 def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:

@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 
 from tiebreak.data import Grades, ItemTable, is_pairs
 from tiebreak.data.comparison_graph import count_comparisons
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.losses import (
     LINKS,
     GradeSquaredHinge,
@@ -537,7 +537,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                     f"Early stopping found no fold of {self.n_folds} with comparisons "
                     "between held-out items and between the others, so that all "
                     f"{n_rounds} rounds are grown. Try a smaller n_folds, or "
-                    "early_stopping=False and a number of rounds of your choice."
+                    "early_stopping=False and a number of rounds of your choice.",
+                    FitWarning,
                 )
         growth = make(objective)
         for _ in range(n_rounds):
@@ -573,7 +574,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 "BoostedUtility gives all items the same utility: no tree predicts "
                 "held-out items better than none, or none can be grown. With little "
                 "data try early_stopping=False, a smaller min_child_weight or a model "
-                "with fewer choices, such as LogisticCompare or RankSVM."
+                "with fewer choices, such as LogisticCompare or RankSVM.",
+                FitWarning,
             )
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,7 +31,7 @@ from tiebreak.data import (
     check_comparisons,
     is_pairs,
 )
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
@@ -466,8 +466,8 @@ class RankBoost(UtilityMixin, BaseEstimator):
         self,
         n_rounds: int = 100,
         *,
-        weak: str = "feature",
-        feedback: str = "lists",
+        weak: Literal["feature", "stump"] = "feature",
+        feedback: Literal["lists", "majority"] = "lists",
         smoothing: float = 1e-4,
         n_iter_no_change: int = 10,
     ) -> None:
@@ -557,7 +557,8 @@ class RankBoost(UtilityMixin, BaseEstimator):
                 "RankBoost gives all items the same utility: no weak ranker orders the "
                 f"{self.n_pairs_} training pair(s) better than chance. Nothing was "
                 "learned. Check that some feature has different values within the "
-                "groups."
+                "groups.",
+                FitWarning,
             )
 
     def staged_utility(self, X: Any) -> Iterator[Floats]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Grades, ItemTable, Orders, check_grades, check_weights
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GradeHinge, GradeTree, UtilityLoss
 from tiebreak.models.kernel_utility import (
     KernelFactor,
@@ -183,7 +183,8 @@ def warn_idle_groups(n_idle: int, n_groups: int) -> None:
     if n_idle:
         warn_user(
             f"{n_idle} of {n_groups} groups have one item only or all grades equal. "
-            "Nothing is to be learned from them, and they are left out."
+            "Nothing is to be learned from them, and they are left out.",
+            DataWarning,
         )
 
 

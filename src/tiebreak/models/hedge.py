@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Literal, NoReturn, Self, overload
 
 import numpy as np
 from numba import njit
@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics import swapped_pairs
@@ -273,7 +273,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         *,
         n_rounds: int = 30,
         tol: float | None = None,
-        preference: str = "hedge",
+        preference: Literal["hedge", "naive_bayes"] = "hedge",
     ) -> None:
         self.beta, self.n_rounds, self.tol = beta, n_rounds, tol
         self.preference = preference
@@ -309,7 +309,8 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         if not np.ptp(values[tree.rows], axis=0).any():
             warn_user(
                 "HedgeOrder: no attribute has two different values, so that every two "
-                "items tie. Nothing was learned."
+                "items tie. Nothing was learned.",
+                DataWarning,
             )
         return self
 
@@ -464,6 +465,12 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         if not is_pairs(X):
             self.utility(X)
         return to_outcomes(self.difference(X), EQUAL)
+
+    @overload
+    def order(self, X: Any, qid: None = None) -> NDArray[np.int64]: ...
+
+    @overload
+    def order(self, X: Any, qid: ArrayLike) -> list[NDArray[np.int64]]: ...
 
     def order(
         self, X: Any, qid: ArrayLike | None = None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
@@ -93,7 +93,8 @@ def judge_solution(
         warn_user(
             f"{type(model).__name__} gives all training items the same utility: items "
             "of different grades have the same features, or features and C are too "
-            "small for floating-point numbers. Nothing was learned."
+            "small for floating-point numbers. Nothing was learned.",
+            FitWarning,
         )
     if not solution.converged:
         warn_user(

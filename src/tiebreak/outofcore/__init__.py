@@ -20,3 +20,7 @@ __all__ = [
     "running",
     "sample_rows",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import ItemTable, as_items
 from tiebreak.metrics import (
+    comparison_accuracy,
     comparison_brier,
     comparison_error,
     comparison_log_loss,
@@ -49,7 +50,7 @@ Floats = NDArray[np.float64]
 
 _OF_PREDICTIONS: dict[str, Callable[..., float]] = {
     "comparison_error": comparison_error,
-    "accuracy": lambda y, predicted, w: 1.0 - comparison_error(y, predicted, w),
+    "accuracy": comparison_accuracy,
 }
 _OF_PROBABILITIES: dict[str, Callable[..., float]] = {
     "comparison_log_loss": comparison_log_loss,

@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak.data import Pairs, check_weights
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.outcome import warn_both_bad, warn_no_left
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.models import LogisticCompare, RankRLS, RankSVM
@@ -160,7 +160,8 @@ def warn_of_comparisons(summary: PartitionSummary) -> None:
     if summary.n_selves:
         warn_user(
             f"{summary.n_selves} comparison(s) are of an item with itself; such a tie "
-            "carries no information about utilities."
+            "carries no information about utilities.",
+            DataWarning,
         )
 
 

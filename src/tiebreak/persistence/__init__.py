@@ -4,3 +4,7 @@
 from tiebreak.persistence.files import load, save
 
 __all__ = ["load", "save"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -27,7 +27,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.atomic import atomic_path
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.persistence.checks import (
     FORMAT,
     META,
@@ -236,7 +236,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     if foreign:
         warn_user(
             f"{path} contains types that load does not trust by itself; read it with "
-            f"load(path, trusted={foreign})."
+            f"load(path, trusted={foreign}).",
+            TiebreakWarning,
         )
     return path
 

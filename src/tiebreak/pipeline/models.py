@@ -314,7 +314,7 @@ def tune_model(
         assert checkpoint is not None
         checkpoint.unlink()
         found = choose()
-    chosen = {f"{step}{key}": value for key, value in found.best_params.items()}
+    chosen = {f"{step}{key}": value for key, value in found.best_params_.items()}
     found = _plain_names(found, path)
     notes = [_say_choice(found, plan.how), *_say_edges(found, grid), plan.honest]
     return Tuned(clone(model).set_params(**chosen), found, notes)
@@ -399,15 +399,15 @@ def _scoring(model: Any, y: NDArray[np.int8], folds: list[Fold]) -> str:
 def _plain_names(found: TuneResult, path: str) -> TuneResult:
     if not path:
         return found
-    plain = {key: key.removeprefix(path) for key in found.best_params}
-    best = {plain[key]: value for key, value in found.best_params.items()}
-    return replace(found, table=found.table.rename(plain), best_params=best)
+    plain = {key: key.removeprefix(path) for key in found.best_params_}
+    best = {plain[key]: value for key, value in found.best_params_.items()}
+    return replace(found, table=found.table.rename(plain), best_params_=best)
 
 
 def _say_choice(found: TuneResult, how: str) -> str:
-    best = _words(found.best_params)
+    best = _words(found.best_params_)
     worst = found.table.sort("score", nulls_last=False).row(0, named=True)
-    bad = _words({key: worst[key] for key in found.best_params})
+    bad = _words({key: worst[key] for key in found.best_params_})
     metric = found.scoring.replace("_", " ")
     expected = ""
     if np.isfinite(found.corrected_score):
@@ -417,7 +417,7 @@ def _say_choice(found: TuneResult, how: str) -> str:
         )
     return (
         f"Tuning tried {len(found.table)} settings and chose {best}, by the {metric} "
-        f"when {how}: {-found.best_score:.4f}; the worst, {bad}, has "
+        f"when {how}: {-found.best_score_:.4f}; the worst, {bad}, has "
         f"{-worst['score']:.4f}.{expected}"
     )
 
@@ -428,7 +428,7 @@ def _words(params: dict[str, Any]) -> str:
 
 def _say_edges(found: TuneResult, grid: dict[str, tuple[float, ...]]) -> list[str]:
     best, edges = (
-        found.best_params,
+        found.best_params_,
         {k: {min(v), max(v)} - {0} for k, v in grid.items()},
     )
     ends = {key: value for key, value in best.items() if value in edges[key]}

@@ -15,3 +15,7 @@ __all__ = [
     "PlackettLuce", "check_pairs", "game_features", "likelihood_ratio_test",
     "votes_needed",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

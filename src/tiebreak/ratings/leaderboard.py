@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import TiebreakWarning, list_rows, warn_user
 from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
 from tiebreak.metrics.inputs import positive_integer
 from tiebreak.models.covariates import check_level, check_row_column
@@ -114,7 +114,7 @@ class Leaderboard:
         model: Any,
         *,
         level: float = 0.95,
-        interval: str | None = None,
+        interval: Literal["sandwich", "cluster", "model", "bootstrap"] | None = None,
         n_resamples: int = 1000,
         scale: float = 400.0,
         base: float = 10.0,
@@ -417,7 +417,8 @@ def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | N
     if n > LARGEST_COVARIANCE:
         warn_user(
             f"There are {n:,} items, and intervals of ratings and ranks are computed "
-            f"for {LARGEST_COVARIANCE:,} at most: the leaderboard has none."
+            f"for {LARGEST_COVARIANCE:,} at most: the leaderboard has none.",
+            TiebreakWarning,
         )
         return None
     if uncertain.interval != "bootstrap":

@@ -118,7 +118,7 @@ def weights_chart(weights: Any) -> str:
 def tuning_chart(result: TuneResult, notes: Sequence[str] = ()) -> str:
     """Draw the scores of the combinations that were tried."""
     display = TuningDisplay(result)
-    best = display.number(result.best_score)
+    best = display.number(result.best_score_)
     less = "less" if display.less_is_better else "more"
     said = (
         f"{plural(len(result.table), 'combination')} of settings "

@@ -322,8 +322,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Picture):
         return {"title": value.title, "description": value.description}
     if isinstance(value, TuneResult):
-        names = "scoring", "best_params", "best_score", "corrected_score", "table"
-        return plain({name: getattr(value, name) for name in names})
+        names = "scoring", "best_params_", "best_score_", "corrected_score", "table"
+        return plain({name.rstrip("_"): getattr(value, name) for name in names})
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, pl.DataFrame):

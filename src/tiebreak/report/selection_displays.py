@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
 _TUNING_WORDS = {
     "error": "wrong outcomes",
+    "accuracy": "right outcomes",
     "log_loss": "log loss",
     "brier": "Brier score",
     "ranked_probability_score": "ranked probability score",
     "swapped_pairs": "pairs in the wrong order",
     "auc": "area under the ROC curve",
 }
-_SHARES = ("error", "swapped_pairs", "disagreement")
+_SHARES = ("accuracy", "error", "swapped_pairs", "disagreement")
 _PALE, _FULL = "#f4f4f2", "#7db7de"
 _LONGEST_SETTING = 14
 
@@ -139,7 +140,7 @@ class TuningDisplay(Display):
         str
             Such as ``"C = 10, gamma = 0.1"``.
         """
-        best = self.result.best_params
+        best = self.result.best_params_
         return ", ".join(
             f"{name.rpartition('__')[2]} = {_label(value)}"
             for name, value in best.items()

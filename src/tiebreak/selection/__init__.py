@@ -12,3 +12,7 @@ __all__ = [
     "PeriodSplit", "QueryKFold", "RaterKFold", "TuneResult", "evaluate_folds",
     "evaluate_forward", "l1_path", "tune",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

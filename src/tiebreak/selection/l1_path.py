@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,7 +118,7 @@ def l1_path(
     scoring : str, callable or None, default=None
         A scorer of ``tiebreak.metrics`` or a callable ``scorer(model, X, y)``; None
         is ``"error"`` for comparisons and ``"swapped_pairs"`` for the others.
-    slack, reduction, adjacent, tol, max_iter, time_limit
+    slack, tol, max_iter, time_limit, reduction, adjacent
         As in :class:`L1Ranker`; a time limit holds for each alpha.
 
     Returns
@@ -243,7 +243,7 @@ class L1RankerCV(L1Utility, BaseEstimator):
     alphas : array-like of float, optional
         Values to choose from. By default `n_alphas` of them, from the smallest alpha
         that drops every feature down.
-    slack, reduction, adjacent, n_alphas, eps, cv, scoring, tol, max_iter, time_limit
+    slack, n_alphas, eps, cv, scoring, tol, max_iter, time_limit, reduction, adjacent
         As in :func:`l1_path`; `cv` is not None.
 
     Attributes
@@ -283,8 +283,8 @@ class L1RankerCV(L1Utility, BaseEstimator):
     def __init__(
         self,
         alphas: Iterable[float] | None = None,
-        slack: str = "pair",
-        reduction: str | None = "threshold",
+        slack: Literal["pair", "item", "item-weighted"] = "pair",
+        reduction: Literal["threshold", "hull"] | None = "threshold",
         adjacent: bool = False,
         *,
         n_alphas: int = 50,

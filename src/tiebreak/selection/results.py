@@ -28,9 +28,10 @@ from sklearn.utils import _safe_indexing
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html
+from tiebreak.data.messages import warn_user
 from tiebreak.metrics import (
+    comparison_accuracy,
     comparison_brier,
-    comparison_error,
     comparison_log_loss,
     get_scorer,
     ranked_probability_score,
@@ -44,6 +45,8 @@ Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
 _HEADINGS = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier"}
 _HEADINGS["rps"] = "RPS"
+_OLD_NAMES = {"best_params": "best_params_", "best_score": "best_score_"}
+_OLD_NAMES["best_model"] = "best_estimator_"
 _SHOWN = 20  # combinations of a search; all are in its table
 
 
@@ -280,15 +283,15 @@ class TuneResult:
         One row per combination, in grid order: its parameters, ``score`` (the mean over
         splits), ``spread`` (standard deviation over splits), ``place`` (1 is best),
         ``converged``, and ``split_0``, ``split_1``, ….
-    best_params, best_score : dict, float
+    best_params_, best_score_ : dict, float
         The first of the best combinations in grid order, and its score. The best of
         many scores is optimistic: it was chosen for its luck too.
     corrected_score : float
         An estimate of the score of the choice on new data, the number to report, see
-        Notes. At most ``best_score``; NaN with a single split, as of a validation set,
+        Notes. At most ``best_score_``; NaN with a single split, as of a validation set,
         unless there was nothing to choose.
-    best_model : estimator or None
-        Fitted with ``best_params`` on all training data, unless ``refit=False``.
+    best_estimator_ : estimator or None
+        Fitted with ``best_params_`` on all training data, unless ``refit=False``.
     scoring : str
         Name of the metric; greater is better.
 
@@ -314,11 +317,21 @@ class TuneResult:
     """
 
     table: pl.DataFrame
-    best_params: dict[str, Any]
-    best_score: float
+    best_params_: dict[str, Any]
+    best_score_: float
     corrected_score: float
-    best_model: Any
+    best_estimator_: Any
     scoring: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OLD_NAMES:
+            raise AttributeError(f"'TuneResult' object has no attribute {name!r}")
+        warn_user(
+            f"TuneResult.{name} is {_OLD_NAMES[name]} since version 0.2; the old name "
+            "will be removed in 0.3.",
+            FutureWarning,
+        )
+        return getattr(self, _OLD_NAMES[name])
 
     @classmethod
     def make(
@@ -361,8 +374,8 @@ class TuneResult:
         return cls(pl.DataFrame(columns), choice, score, corrected, best_model, scoring)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(f"{k}={_short(v)}" for k, v in self.best_params.items())
-        score = f"{self.best_score:.4g}"
+        chosen = ", ".join(f"{k}={_short(v)}" for k, v in self.best_params_.items())
+        score = f"{self.best_score_:.4g}"
         if np.isfinite(self.corrected_score):
             score = f"{self.corrected_score:.4g} (uncorrected {score})"
         return (
@@ -414,7 +427,7 @@ class TuneResult:
         draw_grid(axes, self, names=names, metric=metric)
         axes.tick_params(axis="x", rotation=45)
         chosen, rest = (
-            ", ".join(f"{n} = {label_value(self.best_params[n])}" for n in some)
+            ", ".join(f"{n} = {label_value(self.best_params_[n])}" for n in some)
             for some in (names[:2], names[2:])
         )
         others = f"\n(each cell: best over the others, here {rest})" if rest else ""
@@ -532,7 +545,7 @@ def _draw_cells(
         axes.get_figure().colorbar(picture, ax=axes).set_label(metric)
     else:
         paint(axes, scores, xs, ys)
-    best = result.best_params
+    best = result.best_params_
     i, j = _index(ys, best.get(down)), _index(xs, best.get(across))
     frame = Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, fill=False, ec="black", lw=2.0)
     axes.add_artist(frame)
@@ -557,7 +570,7 @@ def _draw_curve(
     places, error = np.arange(len(values)), np.array(spread, dtype=np.float64)
     bars = error if error.any() else None
     axes.errorbar(places, score, yerr=bars, color=_LINE, marker="o", capsize=3)
-    at = _index(values, result.best_params.get(name))
+    at = _index(values, result.best_params_.get(name))
     axes.plot(at, score[at], "o", ms=13, mfc="none", mec=_RING, mew=2.0)
     axes.set_xticks(places, [label(value) for value in values])
     axes.grid(color=_GRID, alpha=0.3, linewidth=0.6)
@@ -574,7 +587,7 @@ def score_rows(
     scores: dict[str, float | None] = dict.fromkeys(METRICS)
     if len(outcome) == 0:
         return scores
-    scores["accuracy"] = 1.0 - comparison_error(outcome, predicted, weight)
+    scores["accuracy"] = comparison_accuracy(outcome, predicted, weight)
     if proba is not None:
         scores["log_loss"] = comparison_log_loss(outcome, proba, weight)
         scores["brier"] = comparison_brier(outcome, proba, weight)

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import as_pairs, is_pairs
 from tiebreak.data.columns import as_column, factorize, order_periods, refuse_missing
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import TiebreakWarning, warn_user
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -158,7 +158,8 @@ class QueryKFold(_GroupedKFold):
                 "QueryKFold got its queries as groups: the folds are right, but "
                 "without metadata routing neither fit nor score sees them, so rows of "
                 "different queries are compared. Try "
-                "sklearn.set_config(enable_metadata_routing=True) and pass qid."
+                "sklearn.set_config(enable_metadata_routing=True) and pass qid.",
+                TiebreakWarning,
             )
         return self._folds(X, qid, groups)
 

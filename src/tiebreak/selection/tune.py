@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
@@ -32,6 +33,7 @@ from sklearn.utils.validation import has_fit_parameter
 from tiebreak.data import Orders, as_pairs, check_outcomes, is_pairs
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import as_column, factorize
+from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
 from tiebreak.metrics import GradeScorer, PairScorer, get_scorer
 from tiebreak.models import ThresholdCompare, fit_path
@@ -332,12 +334,19 @@ def _has_path(model: Any, columns: Params) -> bool:
 
 
 def run_task(
-    model: Any, candidates: list[Params], task: Task, split: Split, scorer: Any
+    model: Any,
+    candidates: list[Params],
+    task: Task,
+    split: Split,
+    scorer: Any,
+    quiet: bool = True,
 ) -> list[CellScore]:
-    """Fit and score."""
+    """Fit and score; what concerns the data is said by the final fit, or if asked."""
     with warnings.catch_warnings():
         # Corners of a grid are meant to be bad; the table says which did not converge.
-        warnings.simplefilter("ignore")
+        hidden = (Warning,) if quiet else (FitWarning, ConvergenceWarning)
+        for category in hidden:
+            warnings.simplefilter("ignore", category)
         if task.along is None:
             (number,) = task.candidates
             fitted = clone(model).set_params(**candidates[number])
@@ -509,7 +518,7 @@ def tune(
     >>> grid = {"C": [1, 10, 100], "gamma": [0.1, 1.0]}
     >>> held_out = valid.pairs, valid.y
     >>> found = tune(SVMCompare(), train.pairs, train.y, grid, validation=held_out)
-    >>> sorted(found.best_params), found.table.shape
+    >>> sorted(found.best_params_), found.table.shape
     (['C', 'gamma'], (6, 7))
     """
     candidates = list(ParameterGrid(grid))
@@ -528,7 +537,9 @@ def tune(
     if n_jobs not in (None, 1):
         _compile(of_pairs=is_pairs(X))
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        joblib.delayed(run_task)(model, candidates, task, splits[task.split], scorer)
+        joblib.delayed(run_task)(
+            model, candidates, task, splits[task.split], scorer, refit
+        )
         for task in todo
     )
     done = sum(len(task.candidates) for task in tasks if memory.has(task))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.models.base import (
     UtilityMixin,
@@ -85,6 +85,12 @@ class L1Ranker(L1Utility, BaseEstimator):
     slack : {"pair", "item", "item-weighted"}, default="pair"
         What has a slack of its own. A slack per item can pay for all of its pairs at
         once; then all weights are 0 whatever alpha is, and a warning says so.
+    tol : float, default=1e-6
+        Bound on the relative duality gap.
+    max_iter : int, default=1000
+        Linear programs to solve at most.
+    time_limit : float, optional
+        Seconds for a fit; then the best weights are kept and a warning carries the gap.
     reduction : {"threshold", "hull", None}, default="threshold"
         How graded items become rows of the problem. ``"threshold"`` has the optimum of
         all pairs with at most two rows per item and, for ``slack="pair"``, without
@@ -94,12 +100,6 @@ class L1Ranker(L1Utility, BaseEstimator):
         as they are.
     adjacent : bool, default=False
         For a slack per item of graded items: compare neighboring grades only.
-    tol : float, default=1e-6
-        Bound on the relative duality gap.
-    max_iter : int, default=1000
-        Linear programs to solve at most.
-    time_limit : float, optional
-        Seconds for a fit; then the best weights are kept and a warning carries the gap.
 
     Attributes
     ----------
@@ -164,8 +164,8 @@ class L1Ranker(L1Utility, BaseEstimator):
     def __init__(
         self,
         alpha: float = 1.0,
-        slack: str = "pair",
-        reduction: str | None = "threshold",
+        slack: Literal["pair", "item", "item-weighted"] = "pair",
+        reduction: Literal["threshold", "hull"] | None = "threshold",
         adjacent: bool = False,
         *,
         tol: float = 1e-6,
@@ -344,7 +344,10 @@ class L1Ranker(L1Utility, BaseEstimator):
                 "at once, so that weights never pay, whatever alpha is. Try "
                 "slack='pair' or fewer grades"
             )
-        warn_user(f"L1Ranker dropped every feature: {why}. Nothing is put in order.")
+        warn_user(
+            f"L1Ranker dropped every feature: {why}. Nothing is put in order.",
+            FitWarning,
+        )
 
     def _check_parameters(self) -> None:
         check_positive(self, "tol", "max_iter")

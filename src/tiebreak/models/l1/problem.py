@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Grades, Pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GradeTree
 from tiebreak.models.l1.risks import (
     FixedRows,
@@ -109,7 +109,8 @@ def _warn_of_scale(spread: Floats, names: Any) -> None:
         "Features have very different scales: values of "
         f"{name(small)} spread over {spread[small]:.2g}, of {name(large)} over "
         f"{spread[large]:.2g}. The 1-norm is not scale free: it drops features with "
-        "small values first. Scale them, for example with StandardScaler."
+        "small values first. Scale them, for example with StandardScaler.",
+        DataWarning,
     )
 
 

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Grades, ItemTable
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.losses import GradeHinge, GradeTree
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.solvers import Plane, SlackRows
@@ -156,7 +156,8 @@ def keep_vertices(classes: GradeClasses) -> GradeClasses:
             f"The hull reduction was skipped for {skipped} of {len(kept)} grades: each "
             f"has more than {_MOST_POINTS} rows in {values.shape[1]} dimensions, and "
             "nearly all of them would be vertices. reduction='threshold' is exact and "
-            "faster."
+            "faster.",
+            FitWarning,
         )
     rows = np.concatenate(kept)
     return GradeClasses(

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, FitWarning, warn_user
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.kernels import (
     DifferenceRows,
@@ -260,14 +260,16 @@ class LeastSquaresFit:
             warn_user(
                 f"{name} gives all items of a group the same utility: no feature has "
                 "to do with the differences of their grades, or features are too small "
-                "for floating-point numbers. Nothing was learned."
+                "for floating-point numbers. Nothing was learned.",
+                FitWarning,
             )
         elif self.n_dropped:
             warn_user(
                 f"alpha={model.alpha:g} is lost in rounding next to the squared "
                 f"differences of the features, which leave {self.n_dropped} "
                 "direction(s) open. The solution is the smallest one in these; try a "
-                "larger alpha."
+                "larger alpha.",
+                FitWarning,
             )
         if not converged:
             warn_user(
@@ -567,7 +569,8 @@ def warn_single_items(n_idle: int, n_groups: int) -> None:
     if n_idle:
         warn_user(
             f"{n_idle} of {n_groups} groups have one item only. Nothing is to be "
-            "learned from them, and they are left out."
+            "learned from them, and they are left out.",
+            DataWarning,
         )
 
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from tiebreak.data import as_pairs, check_comparisons, is_pairs
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.kernel_utility import KernelUtility, expansion
@@ -122,12 +123,12 @@ class RankRLS(KernelUtility, BaseEstimator):
         self,
         alpha: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        per_group: str = "sum",
-        solver: str = "auto",
+        per_group: Literal["sum", "mean"] = "sum",
+        solver: Literal["auto", "direct", "cg"] = "auto",
         tol: float = 1e-10,
         max_iter: int = 1000,
     ) -> None:

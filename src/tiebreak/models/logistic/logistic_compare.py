@@ -9,8 +9,7 @@ a duplicated row by construction. Boundary convention: a difference of exactly
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -32,9 +31,10 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import DataWarning, list_rows, warn_user
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import (
     LINKS,
     OutcomeLink,
@@ -200,11 +200,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         self,
         alpha: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "linear",
-        gamma: float | str = "scale",
+        kernel: Kernel = "linear",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        link: str = "davidson",
+        link: Literal["davidson", "cumulative"] = "davidson",
         identity: float | None = None,
         tol: float = 1e-8,
         max_iter: int = 100,
@@ -511,7 +511,8 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         if only_ties:
             warn_user(
                 "All comparisons are ties: the utility is zero everywhere and every "
-                "prediction is a tie."
+                "prediction is a tie.",
+                DataWarning,
             )
         if not solution.converged:
             warn_user(

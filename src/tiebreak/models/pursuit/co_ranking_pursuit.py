@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,9 +25,10 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
+from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
 from tiebreak.models.base import UtilityMixin, check_positive, is_number
 from tiebreak.models.graded_problem import item_places, read_grades
@@ -284,10 +285,6 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     nu : float, default=1.0
         ν ≥ 0, how much disagreement costs. 1 is the formula as it stands, and far too
         much where rows without a grade are many; see Notes.
-    objective : {"increments", "functions"}, default="increments"
-        What a step makes small.
-    indices : {"free", "shared"}, default="free"
-        Whether views have centers of their own.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
     gamma, degree, coef0
@@ -298,6 +295,10 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         ``"mean"`` divides the sum over the pairs of a group by its size.
     cache_size : float, default=500
         Megabytes for columns of kernel values and for products between them.
+    objective : {"increments", "functions"}, default="increments"
+        What a step makes small.
+    indices : {"free", "shared"}, default="free"
+        Whether views have centers of their own.
 
     Attributes
     ----------
@@ -364,14 +365,14 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         *,
         views: Any = ("rbf", "linear"),
         nu: float = 1.0,
-        objective: str = "increments",
-        indices: str = "free",
+        objective: Literal["increments", "functions"] = "increments",
+        indices: Literal["free", "shared"] = "free",
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         centers: Any = None,
-        per_group: str = "sum",
+        per_group: Literal["sum", "mean"] = "sum",
         cache_size: float = 500,
     ) -> None:
         self.n_basis, self.views, self.nu = n_basis, views, nu
@@ -497,13 +498,15 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
                 "CoRankingPursuit found no basis functions that explain any "
                 "difference, and gives every item the utility 0 in all views. The "
                 "kernel columns of a view may be constant inside every group: check "
-                "the features of the views, the kernels and gamma."
+                "the features of the views, the kernels and gamma.",
+                FitWarning,
             )
         elif path.exhausted:
             warn_user(
                 f"CoRankingPursuit stopped after {n_steps} of n_basis={self.n_basis} "
                 "steps: no further basis functions make the error smaller. A smaller "
-                "n_basis gives the same model."
+                "n_basis gives the same model.",
+                FitWarning,
             )
 
     def _check_parameters(self, X: Any, validation: Any) -> None:

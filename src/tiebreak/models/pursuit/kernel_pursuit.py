@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +30,7 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.columns import as_column, factorize
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import FitWarning, list_rows, warn_user
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import (
     KERNEL_NAMES,
@@ -40,6 +40,7 @@ from tiebreak.kernels import (
     check_gram,
     make_kernel,
 )
+from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import UtilityMixin, check_positive
 from tiebreak.models.kernel_utility import expand_kernel, weigh_features
@@ -197,7 +198,7 @@ class KernelSpec:
     """A kernel whose gamma may still depend on the items."""
 
     kernel: Any  # its form
-    gamma: float | str  # a number, "scale" or "auto"
+    gamma: Gamma  # a number, "scale" or "auto"
     degree: int  # degree of "poly"
     coef0: float  # constant of "poly"
 
@@ -269,10 +270,10 @@ class KernelPursuit(UtilityMixin):
 
     def __init__(
         self,
-        n_basis: int | str = 10,
+        n_basis: int | Literal["cv"] = 10,
         *,
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         backfit: bool = True,
@@ -364,14 +365,16 @@ class KernelPursuit(UtilityMixin):
             warn_user(
                 f"{name} found no basis function that explains any difference, and "
                 "gives every item the utility 0. Kernel columns may be constant inside "
-                "every group: check the features, the kernel and gamma."
+                "every group: check the features, the kernel and gamma.",
+                FitWarning,
             )
         elif path.exhausted and not isinstance(self.n_basis, str):
             warn_user(
                 f"{name} stopped after {n_steps} of n_basis={self.n_basis} steps: no "
                 "further basis function makes the error smaller. They depend on each "
                 "other, or the training data are fitted exactly; a smaller n_basis "
-                "gives the same model."
+                "gives the same model.",
+                FitWarning,
             )
 
     def _utility(self, table: ItemTable) -> np.ndarray:

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Grades, ItemTable, Pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GroupLaplacian, PairLaplacian
 from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_problem import item_places, refuse_no_pairs, refuse_weights
@@ -137,7 +137,8 @@ def present_rows(group: Codes, weight: Floats) -> Codes:
         warn_user(
             f"{alone} of {int(np.sum(size > 0))} groups have one graded item only. "
             "There is no pair in them, so nothing is learned from these grades; the "
-            "items may still become centers."
+            "items may still become centers.",
+            DataWarning,
         )
     return rows
 

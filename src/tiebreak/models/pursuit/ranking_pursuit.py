@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.kernels.functions import Gamma
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
 from tiebreak.models.pursuit.problem import (
@@ -51,8 +52,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     backfit : bool, default=True
         Whether all coefficients are solved for again after every step. Without, a
         basis function may be chosen several times.
-    prefit : bool, default=False
-        Whether to choose the function that is best after back-fitting, not before.
     centers : None, array-like of int or table of items, default=None
         Centers: all training items, row numbers of training items, or a table.
     per_group : {"sum", "mean"}, default="sum"
@@ -64,6 +63,8 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         of rows, shuffled in the same way always.
     cache_size : float, default=500
         Megabytes for columns of kernel values; others are computed in every step.
+    prefit : bool, default=False
+        Whether to choose the function that is best after back-fitting, not before.
 
     Attributes
     ----------
@@ -120,16 +121,16 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 
     def __init__(
         self,
-        n_basis: int | str = 10,
+        n_basis: int | Literal["cv"] = 10,
         *,
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         backfit: bool = True,
         prefit: bool = False,
         centers: Any = None,
-        per_group: str = "sum",
+        per_group: Literal["sum", "mean"] = "sum",
         max_basis: int = 100,
         cv: Any = 5,
         cache_size: float = 500,
@@ -201,10 +202,12 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
 
     Parameters
     ----------
-    n_basis, kernel, gamma, degree, coef0, backfit, prefit, centers
+    n_basis, kernel, gamma, degree, coef0, backfit, centers
         The basis functions, as in :class:`RankingPursuit`.
     max_basis, cv, cache_size
         Cross-validation and memory, as in :class:`RankingPursuit`.
+    prefit
+        As in :class:`RankingPursuit`.
 
     Attributes
     ----------

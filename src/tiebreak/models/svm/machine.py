@@ -12,7 +12,7 @@ weight two is a duplicated row by construction.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,7 +22,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import check_positive, read_comparisons
 from tiebreak.models.graded_problem import item_places
 from tiebreak.models.kernel_utility import (
@@ -56,8 +57,8 @@ class SupportVectorMachine(KernelUtility):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,
@@ -565,7 +566,9 @@ class ThresholdMachine(SupportVectorMachine):
             warn_user(
                 f"{type(self).__name__} gives all training items the same utility, so "
                 f"it puts nothing in order: with C={self.C:g} no feature explains the "
-                "grades well enough. Try a larger C, scaled features or another kernel."
+                "grades well enough. Try a larger C, scaled features or another "
+                "kernel.",
+                FitWarning,
             )
         coef = problem.row_coef(qp, solution)
         fitted = {

@@ -16,8 +16,7 @@ needs, and the others exactly zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +25,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Pairs
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import (
     ThresholdWarning,
     check_positive,
@@ -140,11 +140,11 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        program: str = "lp",
+        program: Literal["lp", "qp"] = "lp",
         *,
         C: float | None = None,
-        kernel: str | Callable[..., np.ndarray] = "linear",
-        gamma: float | str = "scale",
+        kernel: Kernel = "linear",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-6,
@@ -250,7 +250,9 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     def _report_soft(self, problem: PairProblem, difference: np.ndarray) -> None:
         wins = problem.right_better.sum() + problem.left_better.sum()
         if wins == 0:
-            warn_user("All comparisons are ties: the utility is zero everywhere.")
+            warn_user(
+                "All comparisons are ties: the utility is zero everywhere.", DataWarning
+            )
         elif not difference.any():
             warn_user(
                 f"MaxMarginCompare(C={self.C:g}) gives all training items the same "
@@ -261,7 +263,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         elif not problem.tied.any():
             warn_user(
                 "There are no ties among the comparisons, so the model only orders, "
-                "with threshold_ = 0."
+                "with threshold_ = 0.",
+                DataWarning,
             )
         elif self.intercept_ >= 0:
             warn_user(
@@ -341,15 +344,19 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
             warn_user(
                 f"The {len(y)} comparisons are not linearly separable: the largest "
                 f"margin is {self.margin_:.3g}. coef_ is the solution of the linear "
-                "program all the same. SVMCompare allows violations."
+                "program all the same. SVMCompare allows violations.",
+                DataWarning,
             )
         elif self.threshold_ == 0:
             warn_user(
                 "There are no ties among the comparisons: the margin program is "
-                "unbounded, so a hard-margin order is fitted, with threshold_ = 0."
+                "unbounded, so a hard-margin order is fitted, with threshold_ = 0.",
+                DataWarning,
             )
         elif not y.any():
-            warn_user("All comparisons are ties: the utility is zero everywhere.")
+            warn_user(
+                "All comparisons are ties: the utility is zero everywhere.", DataWarning
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "margin_")

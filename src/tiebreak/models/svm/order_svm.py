@@ -13,7 +13,6 @@ below. A tied block with places on both sides takes no part in that cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -24,7 +23,8 @@ from sklearn.base import BaseEstimator
 
 from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
-from tiebreak.data.messages import list_rows, warn_user
+from tiebreak.data.messages import DataWarning, FitWarning, list_rows, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades, warn_idle_groups
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
@@ -101,7 +101,8 @@ def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
                 f"{name}: the lists have {len(usable)} cuts, from the top {usable[0]} "
                 f"to the top {usable[-1]}; {MAX_CUTS} of them are used, evenly spaced, "
                 "because each is a machine of its own. Pass cuts, such as "
-                "cuts=[1, 2, 3, 5, 10, 20], to choose them."
+                "cuts=[1, 2, 3, 5, 10, 20], to choose them.",
+                DataWarning,
             )
             usable = usable[chosen]
         cuts = usable
@@ -112,7 +113,8 @@ def choose_cuts(name: str, asked: Any, places: Places) -> Codes:
         if len(idle) and len(cuts):
             warn_user(
                 f"{name}: cuts {idle.tolist()} have no item above or none below, "
-                "because tied items cross them, and are left out."
+                "because tied items cross them, and are left out.",
+                FitWarning,
             )
     if not len(cuts):
         raise ValueError(_nothing(name, asked, places))
@@ -188,9 +190,6 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         Price of a machine that differs from the shared one. With a large value there
         is one direction for all cuts; with a small one they are free, and the utility
         is the sum of what they found, scaled down.
-    cuts : array-like of int, default=None
-        The cuts t. None: all that have an item on either side; of more than 50, evenly
-        spaced ones are used, with a warning.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`SVMCompare`. With ``"precomputed"``, X (of
         orders: their item table) has the values between all items in ``fit``, later
@@ -199,6 +198,9 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         Parameters of the kernel, as in :class:`SVMCompare`.
     tol, max_iter, cache_size
         Accuracy, iterations and memory of the solver, as in :class:`SVMCompare`.
+    cuts : array-like of int, default=None
+        The cuts t. None: all that have an item on either side; of more than 50, evenly
+        spaced ones are used, with a warning.
 
     Attributes
     ----------
@@ -264,8 +266,8 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         *,
         coupling: float = 1.0,
         cuts: ArrayLike | None = None,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,

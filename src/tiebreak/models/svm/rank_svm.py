@@ -8,8 +8,8 @@ primal: comparisons with the squared hinge (`ListedProblem`) and graded items
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.partitioned import as_partitioned
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
 from tiebreak.models.base import check_positive, refuse_only_ties
 from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
@@ -138,14 +139,14 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        loss: str = "hinge",
-        ties: str = "ignore",
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        ties: Literal["ignore", "both"] = "ignore",
         pairs_per_item: int | None = None,
-        per_group: str = "sum",
+        per_group: Literal["sum", "mean"] = "sum",
         random_state: int | np.random.RandomState | None = None,
         tol: float = 1e-3,
         max_iter: int = 10_000,
@@ -277,7 +278,7 @@ class ListedProblem:
         weight: Floats,
         items: TrainingItems,
         given: Rows,
-        ties: str,
+        ties: Literal["ignore", "both"],
     ) -> None:
         self.items, self.given = items, given
         decided, tied = np.flatnonzero(outcome), np.flatnonzero(outcome == 0)

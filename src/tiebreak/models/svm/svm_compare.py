@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, fits_outcomes, is_number
 from tiebreak.models.svm.machine import PairDual, PairKernelMachine, PairProblem
 from tiebreak.solvers import DualSolution, best_threshold
@@ -138,11 +138,11 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        tie_weight: float | str = "balanced",
+        tie_weight: float | Literal["balanced"] = "balanced",
         tol: float = 1e-3,
         max_iter: int = 10_000,
         cache_size: float = 200,
@@ -179,17 +179,19 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         if problem.tied.sum() == 0:
             warn_user(
                 "There are no ties among the comparisons, so the model only orders: it "
-                "is fitted as RankSVM, with threshold_ = 0."
+                "is fitted as RankSVM, with threshold_ = 0.",
+                DataWarning,
             )
         elif problem.decided == 0:
             intercept = -1.0
             warn_user(
                 "All comparisons are ties: the utility is zero everywhere and every "
-                "prediction is a tie."
+                "prediction is a tie.",
+                DataWarning,
             )
         elif _is_flat(problem, solution):
             # No ThresholdWarning, which ThresholdCompare hides: it cannot repair this.
-            warn_user(_flat_message(self.tie_weight, intercept))
+            warn_user(_flat_message(self.tie_weight, intercept), FitWarning)
         elif threshold is not None:
             pass  # the best there is for these utilities
         elif intercept >= 0:

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import is_pairs
+from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge
 from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import GradedProblem, read_grades
@@ -19,7 +18,12 @@ from tiebreak.models.svm.machine import SupportVectorMachine
 
 
 class SwapSVM(SupportVectorMachine, BaseEstimator):
-    """Structural support vector machine whose loss is the number of swapped pairs.
+    """Structural support vector machine of swapped pairs: RankSVM in a paper's scale.
+
+    ``SwapSVM(C)`` orders as ``RankSVM(4 * C)`` with the hinge, whatever the data and
+    the kernel. Prefer :class:`RankSVM`, whose ``C`` means the same as in other models,
+    and which takes comparisons, the squared hinge and ``per_group`` too; use this one
+    to repeat what was published with it, with the values of C that are printed there.
 
     The right order of the pairs of different grades in a group must win against every
     other by a margin, the number of pairs they disagree on, with one slack for all::
@@ -58,7 +62,7 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
 
     See Also
     --------
-    RankSVM : The same problem in the scale of the other models, and more of them.
+    RankSVM : The same problem in the scale of the other models, on more kinds of data.
 
     References
     ----------
@@ -85,8 +89,8 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., np.ndarray] = "rbf",
-        gamma: float | str = "scale",
+        kernel: Kernel = "rbf",
+        gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-3,

@@ -514,8 +514,8 @@ def _sum_by(codes: NDArray[np.int64], weight: Floats, n: int) -> Floats:
 def _fit_strengths(votes: Votes) -> Floats:
     """Give the strength of each item, NaN for those that are not compared."""
     pairs = Pairs._of(None, votes.left, votes.right, np.arange(votes.n_items))
-    ties = "davidson" if (votes.outcome == 0).any() else None
-    model = BradleyTerry(ties=ties, alpha=_PENALTY)
+    tied = (votes.outcome == 0).any()
+    model = BradleyTerry(ties="davidson" if tied else None, alpha=_PENALTY)
     with warnings.catch_warnings():
         # True of a part of the votes, these would say nothing; and items that never
         # meet are not compared here either.

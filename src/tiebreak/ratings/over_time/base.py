@@ -38,7 +38,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.models.base import (
     UtilityMixin,
     accuracy,
@@ -236,7 +236,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
             warn_user(
                 f"The {side} side wins so often that no advantage is large enough; it "
                 f"is set to the largest, {found.x:.0f} points. Are sides in the data "
-                "sorted by outcome?"
+                "sorted by outcome?",
+                DataWarning,
             )
         return float(found.x)
 

@@ -17,7 +17,7 @@ each other). Both conditions are checked exactly, on the counts.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,7 @@ from tiebreak.data.comparison_graph import (
     ComparisonGraph,
     count_comparisons,
 )
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
@@ -182,9 +182,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def __init__(
         self,
-        ties: str | None = "auto",
+        ties: Literal["auto", "davidson", "rao-kupper"] | None = "auto",
         *,
-        alpha: float | str = "auto",
+        alpha: float | Literal["auto"] = "auto",
         half_life: float | str | None = None,
         tol: float = 1e-8,
         max_iter: int = 100,
@@ -285,12 +285,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _solve(self, has_advantage: bool) -> None:
         n, q = len(self.items_), self.pair_covariates_.shape[1]
-        self.tie_model_ = self.ties
+        self.tie_model_: str | None = self.ties
         if self.ties == "auto":
             self.tie_model_ = self._choose_tie_model()
         if not (self.wins_.any() or self.losses_.any()):
             warn_user(
-                "Every comparison is a tie: all strengths are 0 and a tie is certain."
+                "Every comparison is a tie: all strengths are 0 and a tie is certain.",
+                DataWarning,
             )
             x, t = np.zeros(n + q), np.inf
             self.alpha_ = 0.0 if self.alpha == "auto" else float(self.alpha)
@@ -631,7 +632,8 @@ def check_separation(
         raise ValueError(f"{reasons} {remedy}")
     warn_user(
         f"{reasons} Strengths of items that never meet, not even through others, are "
-        "comparable only by the penalty alpha."
+        "comparable only by the penalty alpha.",
+        DataWarning,
     )
 
 

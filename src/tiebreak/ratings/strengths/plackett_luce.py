@@ -7,7 +7,7 @@ outcome, also where it is as probable as another.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.linalg as la
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, Pairs, check_weights, is_pairs
 from tiebreak.data.comparison_graph import ComparisonGraph
-from tiebreak.data.messages import warn_user
+from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import fits_outcomes
@@ -118,7 +118,11 @@ class PlackettLuce(StrengthModel):
     _fits_pairs: ClassVar[bool] = True
 
     def __init__(
-        self, alpha: float | str = "auto", *, tol: float = 1e-8, max_iter: int = 100
+        self,
+        alpha: float | Literal["auto"] = "auto",
+        *,
+        tol: float = 1e-8,
+        max_iter: int = 100,
     ) -> None:
         self.alpha = alpha
         self.tol = tol
@@ -287,7 +291,8 @@ def _read(
     if alone.any():
         warn_user(
             f"{int(alone.sum())} of {len(X)} lists have one item only. They say "
-            "nothing about its strength and are left out."
+            "nothing about its strength and are left out.",
+            DataWarning,
         )
     kept = (weight > 0) & ~alone
     if not kept.any():
