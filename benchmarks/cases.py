@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
 from benchmarks.command_cases import CASES as COMMAND_CASES
@@ -25,7 +26,7 @@ from benchmarks.pursuit_cases import CASES as PURSUIT_CASES
 from benchmarks.rating_cases import CASES as RATING_CASES
 from benchmarks.rows import Row
 from benchmarks.scale_cases import CASES as SCALE_CASES
-from tiebreak import SVMCompare, metrics, tune
+from tiebreak import LogisticCompare, SVMCompare, metrics, tune
 from tiebreak.datasets import make_norms
 
 
@@ -62,6 +63,38 @@ def fit_against_libsvm() -> Iterator[Row]:
             ratio >= promise,
             f"{a:.2f} s against {b:.2f} s; outcomes agree on {same:.1%}, their "
             f"objective is {excess:+.1e}; {ours.solver_}",
+        )
+
+
+def wide_against_logistic_regression() -> Iterator[Row]:
+    """LogisticCompare with more features than comparisons, and scikit-learn's."""
+    rng = np.random.default_rng(0)
+    items = rng.normal(size=(2000, 2, 4096))
+    D = items[:, 1] - items[:, 0]
+    d = D @ rng.normal(size=4096) / 32
+    y = np.where(rng.random(2000) < 1 / (1 + np.exp(-d)), 1, -1)
+
+    def theirs(tol):
+        model = LogisticRegression(C=0.5, fit_intercept=False, tol=tol, max_iter=1000)
+        w = model.fit(D, y).coef_[0]
+        return np.logaddexp(0, -y * (D @ w)).sum() + w @ w
+
+    ours = LogisticCompare(1.0).fit(items, y)
+    for name, tol in (("as accurate", 1e-9), ("default, less accurate", 1e-4)):
+        excess = theirs(tol) / ours.objective_ - 1
+        if excess < -1e-9:
+            raise AssertionError(f"our objective is worse by {-excess:.2e}")
+        a, b, ratio = interleaved(
+            lambda: LogisticCompare(1.0).fit(items, y),
+            lambda tol=tol: theirs(tol),
+            repeat=3,
+        )
+        yield Row(
+            f"LogisticCompare, 2000 × 4096, {name}: times slower than scikit-learn",
+            f"{1 / ratio:.1f}×",
+            "",
+            None,
+            f"{a:.2f} s against {b:.2f} s; their objective is {excess:+.1e}",
         )
 
 
@@ -169,6 +202,7 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         compilation,
         fit_against_libsvm,
         memory_against_libsvm,
+        wide_against_logistic_regression,
         twenty_thousand,
         grid_against_cold_fits,
         growth,

@@ -32,6 +32,8 @@ def make(rng, kind, n_items, m):
         return items, one_hot
     if kind == "covariates":
         return CovariateDesign(Z), -Z
+    if kind == "sparse covariates":
+        return CovariateDesign(sp.csr_array(Z)), -Z
     if kind == "no covariates":
         return JointDesign(items, CovariateDesign(np.empty((m, 0)))), one_hot
     if kind == "joint":
@@ -54,6 +56,7 @@ def make(rng, kind, n_items, m):
 KINDS = [
     "items",
     "covariates",
+    "sparse covariates",
     "no covariates",
     "joint",
     "features",

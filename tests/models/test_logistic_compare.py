@@ -266,16 +266,23 @@ def test_sparse_is_dense(rng, link, kernel):
     assert_allclose(sparse.objective_, dense.objective_)
 
 
-def test_more_features_than_a_dense_hessian_can_have(rng):
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n", [10, 150])
+def test_more_features_than_a_dense_hessian_can_have(rng, kind, n):
     """Conjugate gradients: the same optimum as in the space of the items."""
-    pairs, y = draw(rng)
+    # Of 10 comparisons of 25 items the differences are the smaller table.
+    pairs, y = draw(rng, n=n)
     wide = rng.normal(size=(25, 2000)) / 40
-    model = LogisticCompare(0.1).fit(pairs.with_items(sp.csr_array(wide)), y)
+    context = rng.normal(size=(n, 1)) * (n > 10)  # with so few it has no finite effect
+    given = {"context": context} if n > 10 else {}
+    model = LogisticCompare(0.1).fit(pairs.with_items(kind(wide)), y, **given)
     small = LogisticCompare(0.1, kernel="precomputed")
-    small.fit(pairs.with_items(wide @ wide.T), y)
+    small.fit(pairs.with_items(wide @ wide.T), y, **given)
     assert model.converged_
+    assert model.gap_ <= 1e-16
     expected = small.utility(wide @ wide.T)
     assert_allclose(model.utility(wide), expected, atol=1e-6)
+    assert model.objective_ == pytest.approx(small.objective_, rel=1e-12)
     assert np.ptp(expected) > 0.1
 
 

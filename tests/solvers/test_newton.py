@@ -93,8 +93,8 @@ def logistic(rng, link="davidson", n=200, p=6, alpha=0.1, scale=1.0):
 def test_a_quadratic_takes_one_step(rng, dense):
     A, b = spd(rng, 12), rng.normal(size=12)
     solution = minimize_newton(Quadratic(A, b), rng.normal(size=12), dense=dense)
-    # Products solve up to their own tolerance; a second step may polish.
-    assert solution.n_iter == 1 if dense else solution.n_iter <= 3
+    # Products solve Newton's equation only as far as the step deserves it.
+    assert solution.n_iter == 1 if dense else solution.n_iter <= 20
     assert solution.converged
     assert_allclose(solution.x, np.linalg.solve(A, b), rtol=1e-6, atol=1e-8)
     expected = 1 - 0.5 * b @ np.linalg.solve(A, b)
@@ -139,7 +139,7 @@ def test_products_and_factors_give_the_same(rng, link):
     one = minimize_newton(dense, start, dense=True)
     products = Counted(f)
     two = minimize_newton(products, start, dense=False)
-    assert_allclose(one.x, two.x, rtol=1e-7, atol=1e-9)
+    assert_allclose(one.x, two.x, rtol=1e-7, atol=1e-7)
     assert "hessian_product" not in dense.asked
     assert "hessian" not in products.asked
 

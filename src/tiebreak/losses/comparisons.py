@@ -40,6 +40,8 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.losses.linear_objective import back_product, forward_product
+
 Vector = NDArray[np.float64]
 
 
@@ -352,6 +354,7 @@ Codes = NDArray[np.int64]
 
 # A Laplacian with at most this many entries per comparison is better dense.
 _FILLED = 16
+_ROWS = 64  # of a table, squared at a time
 
 
 class Design(Protocol):
@@ -416,29 +419,39 @@ class ItemDesign:
 class CovariateDesign:
     """Covariates of the comparisons themselves, in favor of left: d = -Z β."""
 
-    def __init__(self, covariates: Vector) -> None:
-        self.covariates = covariates
+    def __init__(self, covariates: Any) -> None:
+        self.covariates = covariates  # dense or sparse
         self.n_coef = covariates.shape[1]
 
     def apply(self, beta: Vector) -> Vector:
         """Give D β."""
-        return -(self.covariates @ beta)
+        return -forward_product(self.covariates, beta)
 
     def back(self, g: Vector) -> Vector:
         """Give Dᵀ g."""
-        return -(self.covariates.T @ g)
+        return -back_product(self.covariates, g)
 
     def gram(self, h: Vector) -> Vector:
         """Give Dᵀ diag(h) D."""
+        if sp.issparse(self.covariates):
+            return (self.covariates.T @ self.covariates.multiply(h[:, None])).toarray()
         return self.covariates.T @ (h[:, None] * self.covariates)
 
     def diagonal(self, h: Vector) -> Vector:
         """Give the diagonal of Dᵀ diag(h) D."""
-        return h @ self.covariates**2
+        if sp.issparse(self.covariates):
+            return np.asarray(self.covariates.power(2).T @ h)
+        out = np.zeros(self.n_coef)
+        # A few rows at a time: a table of squares would be written and read again.
+        for start in range(0, len(h), _ROWS):
+            rows = slice(start, start + _ROWS)
+            out += h[rows] @ self.covariates[rows] ** 2
+        return out
 
     def weighted(self, h: Vector) -> Vector:
         """Give diag(h) D as a dense matrix of shape (m, n_coef)."""
-        return -h[:, None] * self.covariates
+        Z = self.covariates
+        return -h[:, None] * (Z.toarray() if sp.issparse(Z) else Z)
 
 
 class FeatureDesign:
@@ -451,11 +464,11 @@ class FeatureDesign:
 
     def apply(self, beta: Vector) -> Vector:
         """Give D β."""
-        return self.items.apply(np.asarray(self.features @ beta))
+        return self.items.apply(forward_product(self.features, beta))
 
     def back(self, g: Vector) -> Vector:
         """Give Dᵀ g."""
-        return np.asarray(self.features.T @ self.items.back(g))
+        return back_product(self.features, self.items.back(g))
 
     def gram(self, h: Vector) -> Vector:
         """Give Dᵀ diag(h) D = Xᵀ L X, where L is the Laplacian with weights h."""

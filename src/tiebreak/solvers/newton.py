@@ -45,6 +45,9 @@ _MAX_HALVINGS = 60
 _ROUNDING = 1e-12
 # Above this many variables products with the Hessian are cheaper than its factor.
 DENSE_LIMIT = 1500
+# In `minimize_newton` the residual of Newton's equation, relative to the gradient, is
+# at most this in the first steps, and at most this where the decrement ends the search.
+_LOOSEST_STEP, _SURE = 0.5, 1e-3
 # In a truncated step the residual of Newton's equation, relative to the gradient, is
 # at most this,
 _LOOSEST = 0.1
@@ -162,23 +165,17 @@ def minimize_newton(
     x = np.array(start, dtype=np.float64)
     value, gradient = objective.expand(x)
     n_iter = n_products = used = 0
-    gap_before = math.inf
+    gap_before, first = math.inf, 0.0
     while True:
+        limit = tol**2 * abs(value)
         if dense:
             with one_blas_thread():  # see data.threads: more only wait
                 step = _solve_dense(objective.hessian(), -gradient)
         else:
             near = _by_diagonal(objective) if precondition is None else precondition()
-            # So accurate that the decrement is known to a few digits and convergence
-            # stays fast; the last Newton step then corrects what is left.
-            goal = max(1e-6, tol) ** 2 * float(gradient @ near(gradient))
-            step, used = conjugate_gradients(
-                objective.hessian_product,
-                -gradient,
-                near,
-                lambda residual, z, goal=goal: float(residual @ z) <= goal,  # type: ignore[misc]
-                10 * len(x),
-            )
+            size = float(gradient @ near(gradient))
+            first = first or size
+            step, used = _truncated_step(objective, gradient, near, size, first, limit)
         n_products += used
         slope = float(gradient @ step)
         gap = max(0.0, -0.5 * slope) / max(abs(value), np.finfo(float).tiny)
@@ -190,7 +187,8 @@ def minimize_newton(
             watch(x, value, gap, n_iter)
         if not math.isfinite(gap) or n_iter == max_iter:
             break
-        if solved and n_iter >= min_iter:
+        last = solved and n_iter >= min_iter
+        if last and dense:
             break
         gap_before = gap
         found = _search(objective, x, value, step, slope, objective.value)
@@ -198,7 +196,42 @@ def minimize_newton(
             break
         x, value, gradient = found
         n_iter += 1
+        if last:  # products are dear, and the step was there
+            break
     return NewtonSolution(x, value, gap, n_iter, bool(solved), n_products)
+
+
+def _truncated_step(
+    objective: SmoothObjective,
+    gradient: Vector,
+    near: Operator,
+    size: float,
+    first: float,
+    limit: float,
+) -> tuple[Vector, int]:
+    """Solve Newton's equation as accurately as the step deserves, from λ²/2 ≤ limit on.
+
+    ``size`` is the gradient's square in the metric of ``near``, ``first`` that of the
+    first step. Also gives the number of products.
+    """
+    # Far from the solution accuracy is wasted; near it the error of x shrinks to the
+    # power of 5/4. A decrement that ends the search is worth knowing to a few digits.
+    share = min(_LOOSEST_STEP, (size / first) ** 0.125) if first else 0.0
+    step, residual, n_products = np.zeros_like(gradient), -gradient, 0
+    while True:
+        goal = share**2 * size
+        more, used = conjugate_gradients(
+            objective.hessian_product,
+            residual,
+            near,
+            lambda residual, z, goal=goal: float(residual @ z) <= goal,  # type: ignore[misc]
+            10 * len(gradient),
+        )
+        step, n_products = step + more, n_products + used
+        if share <= _SURE or -0.5 * float(gradient @ step) > limit:
+            return step, n_products
+        share, residual = _SURE, -gradient - objective.hessian_product(step)
+        n_products += 1
 
 
 def minimize_truncated(

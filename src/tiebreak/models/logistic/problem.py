@@ -7,10 +7,12 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import count_comparisons
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
@@ -92,7 +94,7 @@ class LogisticProblem:
             design, link, self.counts, penalty, tie=fixed_tie
         )
 
-    def _features(self, code: Codes | None) -> FeatureDesign | ItemDesign:
+    def _features(self, code: Codes | None) -> Design:
         if self.factor is not None:
             values = self.factor.values
         elif self.items.table is not None:
@@ -100,6 +102,9 @@ class LogisticProblem:
         else:
             return ItemDesign(self.left, self.right, self.pairs.n_items)
         values = values if code is None else values[code]
+        if len(self.left) < values.shape[0]:
+            # Fewer comparisons than items: their differences are the smaller table.
+            return CovariateDesign(_differences(values, self.left, self.right))
         return FeatureDesign(values, self.left, self.right)
 
     @property
@@ -116,9 +121,10 @@ class LogisticProblem:
             start[-1] = self.link.start(float(self.totals[1] / self.totals.sum()))
         # At least one step: under a large penalty the utilities are tiny, and yet they
         # have an order, which the loss does not notice.
-        solution = minimize_newton(
-            self.objective, start, tol=tol, max_iter=max_iter, min_iter=1
-        )
+        with one_blas_thread():  # see data.threads: more only wait
+            solution = minimize_newton(
+                self.objective, start, tol=tol, max_iter=max_iter, min_iter=1
+            )
         return (solution, *self.objective.split(solution.x))
 
     def stream(self, coef: Vector, t: float) -> Vector:
@@ -150,5 +156,32 @@ class LogisticProblem:
             return met
         has_deviations = self.objective.n_coef > self.n_features
         per_item = np.bincount(self.code, met) if has_deviations else met
-        of_features = np.minimum((table.values != 0).T @ per_item, self.totals.sum())
+        of_features = np.minimum(
+            _weigh_present(table.values, per_item), self.totals.sum()
+        )
         return np.append(of_features, met if has_deviations else [])
+
+
+_ROWS = 64  # at a time: large tables that live for a moment cost more than sums
+
+
+def _differences(values: Any, left: Codes, right: Codes) -> Any:
+    """Give left minus right, shape (m, p)."""
+    if sp.issparse(values):
+        return values[left] - values[right]
+    out = np.empty((len(left), values.shape[1]))
+    for start in range(0, len(left), _ROWS):
+        some = slice(start, start + _ROWS)
+        np.subtract(values[left[some]], values[right[some]], out=out[some])
+    return out
+
+
+def _weigh_present(values: Any, weight: Vector) -> Vector:
+    """Sum the weights of the rows in which each column is not zero."""
+    if sp.issparse(values):
+        return np.asarray((values != 0).T @ weight)
+    out = np.zeros(values.shape[1])
+    for start in range(0, len(weight), _ROWS):
+        some = slice(start, start + _ROWS)
+        out += weight[some] @ (values[some] != 0)
+    return out
