@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         WithoutTies,
     )
     from tiebreak.persistence import load, save
+    from tiebreak.pipeline.rank import rank
     from tiebreak.ratings import (
         BradleyTerry,
         Elo,
@@ -65,6 +66,7 @@ _HOMES = {
         "SVMCompare SwapSVM ThresholdCompare WithoutTies"
     ),
     "persistence": "load save",
+    "pipeline.rank": "rank",
     "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",
     "selection": "L1RankerCV l1_path tune",
 }

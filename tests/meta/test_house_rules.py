@@ -148,7 +148,6 @@ SINGLE_IMPORTERS = {
     "tiebreak.models.logistic.problem": _LARGE,
     "tiebreak.outofcore.fits": "imports models, which its importer must not load",
     "tiebreak.persistence.checks": "what makes model files safe, to be read alone",
-    "tiebreak.pipeline.report": "imports the report, only when one is written",
     "tiebreak.ratings.checks.likelihood_tests": "the mathematics behind two findings",
     "tiebreak.report.charts": "the room for a new chart",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",

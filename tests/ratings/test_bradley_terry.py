@@ -481,7 +481,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"ties": "half"}, "ties='half'"),
+            ({"ties": "third"}, "ties='third'"),
             ({"alpha": -1}, "alpha=-1"),
             ({"alpha": np.nan}, "alpha=nan"),
             ({"tol": 0}, "tol=0"),

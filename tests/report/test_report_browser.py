@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 from tests.extended import few
+from tests.pipeline.answers import rank_data
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
 from tiebreak.data.markup import shorten
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.rank import rank
 from tiebreak.pipeline.report import report_data
 from tiebreak.report import CompareData, ReportData, write_report
 
@@ -128,10 +128,10 @@ def plane_report(rng):
         cv=2,
         progress=False,
     )
-    answer = rank(known, model="logistic")
+    answer = rank_data(known, "<plane>", ["Read."], model="logistic")
     answer = dataclasses.replace(answer, tuning=found)
     MODELS["plane"] = answer.choice.model, pairs
-    return report_data(answer, known, "<plane>", "tiebreak rank", "today", ["Read."])
+    return report_data(answer, "tiebreak rank", "today")
 
 
 MODELS = {}

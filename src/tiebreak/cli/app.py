@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tiebreak.io import ReadOptions
 
 _COLUMNS = "How to read the file"
+_ROWS = "Which results count"
+_QUESTIONS = "More questions"
+_SCALE = "Model and scale"
 _PARTITIONS = "Many files, and clusters"
 # Whether a file can be read is for the reader to say, in its own words.
 _place = partial(Argument, readable=False)
@@ -58,6 +61,18 @@ def _choice(help: str, metavar: str | None = None) -> Any:
     return Option(metavar=metavar, help=help, rich_help_panel=_COLUMNS)
 
 
+def _option(panel: str, help: str, metavar: str | None = None, *names: str) -> Any:
+    return Option(*names, metavar=metavar, help=help, rich_help_panel=panel)
+
+
+_asks, _rows, _scaled = (
+    partial(_option, panel) for panel in (_QUESTIONS, _ROWS, _SCALE)
+)
+HalfLife = _scaled(
+    "For bradley-terry, davidson and rao-kupper: the age at which a result counts "
+    "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
+    "TIME",
+)
 _column = partial(_choice, metavar="COLUMN")
 _READING: dict[str, Any] = {
     "format": _choice(
@@ -106,8 +121,17 @@ _READING: dict[str, Any] = {
         "A table (CSV, TSV or Parquet) with the features of the items.", metavar="FILE"
     ),
     "item_column": _column("The names of the items in that table."),
+    "where": _rows(
+        "Only rows of which this is true, such as \"turns > 1 AND language = 'en'\".",
+        "CONDITION",
+    ),
+    "drop_duplicates": _rows(
+        "Leave out rows that repeat an earlier one in every column.",
+        None,
+        "--drop-duplicates",
+    ),
 }
-_FLAGS = ("skip_bad_rows",)  # options without a value
+_FLAGS = ("skip_bad_rows", "drop_duplicates")  # options without a value
 # The options of reading a file that has no outcomes.
 _UNLABELED = (
     "format",
@@ -173,7 +197,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     epilog="Exit codes: 0 done, 1 an error of tiebreak itself, 2 the command was not "
     "understood, 3 the file could not be read, 4 the data do not allow it, 5 the "
-    "result could not be written, 6 the cluster could not do its work, 130 "
+    "result could not be written, 6 the cluster could not do its work, 7 an "
+    "item became worse (diff --fail-if-worse), 130 "
     "interrupted, 143 terminated.",
 )
 
@@ -208,44 +233,87 @@ def rank(
     out: Annotated[
         Path, _path(help="Folder for report.html, leaderboard.csv and the model.")
     ] = Path("tiebreak-report"),
+    title: Annotated[
+        str | None, Option(help="Of the report; the name of the file if not given.")
+    ] = None,
+    by: Annotated[
+        str,
+        _asks(
+            "A leaderboard for each value of a column too, such as language; several "
+            "separated by commas. A column of 0 and 1 is one category.",
+            "COLUMN",
+        ),
+    ] = "",
+    covariates: Annotated[
+        str,
+        _asks(
+            "Take into account what else decides, with the size of its effect and who "
+            "moves: len_a:len_b (difference of two columns), log:len_a:len_b (of their "
+            "logarithms), or a column that favors left where it is positive.",
+            "COLUMNS",
+        ),
+    ] = "",
+    position: Annotated[
+        bool,
+        _asks("Learn the effect of being shown first (left).", None, "--position"),
+    ] = False,
+    since: Annotated[
+        str | None, _rows("Only results from this date on.", "DATE")
+    ] = None,
+    until: Annotated[
+        str | None, _rows("Only results up to this date, included.", "DATE")
+    ] = None,
+    min_games: Annotated[int, _rows("Leave out items of fewer games.", "NUMBER")] = 0,
     model: Annotated[
         str,
-        Option(
-            help="auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
+        _scaled(
+            "auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
             "glicko2; for features logistic, svm, linear-svm; for both (--items) "
             "logistic-names. In folders bradley-terry, davidson, rao-kupper; for "
             "graded items linear-svm, rank-rls."
         ),
     ] = "auto",
+    ties: Annotated[
+        str | None,
+        _scaled(
+            "auto, davidson or rao-kupper (models of ties), half (half a win for "
+            "each) or drop (leave them out)."
+        ),
+    ] = None,
     alpha: Annotated[
         str | None,
-        Option(
-            metavar="NUMBER",
-            help="Penalty, for models that have one, or auto, which learns it (the "
+        _scaled(
+            "Penalty, for models that have one, or auto, which learns it (the "
             "default for strengths); 0 is maximum likelihood.",
+            "NUMBER",
         ),
     ] = None,
-    half_life: Annotated[
-        str | None,
-        Option(
-            metavar="TIME",
-            help="For bradley-terry, davidson and rao-kupper: the age at which a "
-            "result counts half, 5y, 18m, 26w, 90d or a number of periods; auto: what "
-            "predicts best.",
-        ),
-    ] = None,
-    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
+    half_life: Annotated[str | None, HalfLife] = None,
+    level: Annotated[float, _scaled("Confidence of the intervals.")] = 0.95,
     bootstrap: Annotated[
         int,
-        Option(help="Take intervals from so many bootstrap resamples; sets --alpha 0."),
+        _scaled("Take intervals from so many bootstrap resamples; sets --alpha 0."),
     ] = 0,
+    scale: Annotated[
+        str,
+        _scaled(
+            "elo (mean 1500) or arena (mean 1000; also sets --ties half and --alpha 0, "
+            "unless they are given, as published leaderboards do)."
+        ),
+    ] = "elo",
+    anchor: Annotated[
+        str | None,
+        _scaled("The rating of an item, such as gpt-4=1114, or of the mean.", "NAME=N"),
+    ] = None,
     reference: Annotated[
-        str | None, Option(help="The item that ratings are measured from.")
+        str | None, _scaled("The item that ratings are measured from.")
     ] = None,
     tune: Annotated[
         bool,
-        Option(
-            "--tune", help="Choose the settings of the model that predict results best."
+        _scaled(
+            "Choose the settings of the model that predict results best.",
+            None,
+            "--tune",
         ),
     ] = False,
     dask: Dask = None,
@@ -266,21 +334,36 @@ def rank(
     FILE may also be a folder of Parquet or Arrow files, or a pattern in quotes. They
     are read one after the other, or by the workers of --dask, never all at once.
     """
-    if tune and alpha is not None:
-        raise typer.BadParameter("--tune chooses alpha; leave one of the two out.")
     from tiebreak.cli.rank import run
+    from tiebreak.pipeline.options import RankOptions
 
+    try:
+        options = RankOptions(
+            model=model,
+            ties=ties,
+            alpha=_read_alpha(alpha),
+            half_life=half_life,
+            level=level,
+            bootstrap=bootstrap,
+            tune=tune,
+            scale=scale,
+            anchor=anchor,
+            reference=reference,
+            by=by,
+            covariates=covariates,
+            position=position,
+            since=since,
+            until=until,
+            min_games=min_games,
+            title=title,
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     run(
         file,
         out,
         reading,
-        model=model,
-        alpha=_read_alpha(alpha),
-        half_life=half_life,
-        level=level,
-        bootstrap=bootstrap,
-        reference=reference,
-        tune=tune,
+        options,
         dask=dask,
         checkpoint=checkpoint,
         quiet=quiet,
@@ -329,6 +412,69 @@ def versus(
 
 
 @app.command(
+    epilog="Examples: `tiebreak diff june.csv july.csv` · `tiebreak diff old.json "
+    "new.json` · `tiebreak diff june.csv july.csv --fail-if-worse my-model`"
+)
+@guarded
+@with_reading
+def diff(
+    old: Annotated[
+        Path,
+        _place(
+            metavar="OLD",
+            help="Results, the JSON of tiebreak rank --json, a model file, or the "
+            "folder of a report.",
+        ),
+    ],
+    new: Annotated[Path, _place(metavar="NEW", help="The same, later.")],
+    reading: ReadOptions,
+    fail_if_worse: Annotated[
+        list[str] | None,
+        Option(
+            metavar="ITEM",
+            help="End with code 7 if this item became worse by more than noise; may "
+            "be given several times.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        Option(help="The item that changes are measured from; else the mean."),
+    ] = None,
+    ties: Annotated[str | None, Option(help="As in rank.")] = None,
+    alpha: Annotated[
+        str | None,
+        Option(
+            metavar="NUMBER",
+            help="Penalty, or auto; 0, no prior, if both files allow it.",
+        ),
+    ] = None,
+    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say which ratings and ranks changed from OLD to NEW, and what is only noise."""
+    from tiebreak.cli.diff import run
+    from tiebreak.pipeline.options import TIES
+
+    if ties is not None and ties not in TIES:
+        expected = ", ".join(TIES)
+        raise typer.BadParameter(f"--ties must be one of {expected}; got {ties!r}.")
+
+    run(
+        old,
+        new,
+        reading,
+        fail_if_worse=fail_if_worse or [],
+        reference=reference,
+        ties=ties,
+        alpha=_read_alpha(alpha),
+        level=level,
+        quiet=quiet,
+        as_json=json,
+    )
+
+
+@app.command(
     epilog="Examples: `tiebreak check votes.csv` · `tiebreak check votes.csv --json`"
 )
 @guarded
@@ -357,6 +503,7 @@ def compare(
     models: Annotated[
         str, Option(help="Names of models, separated by commas; see rank.")
     ] = "",
+    half_life: Annotated[str | None, HalfLife] = None,
     tune: Annotated[
         bool, Option("--tune", help="Choose the settings of every model first.")
     ] = False,
@@ -366,7 +513,8 @@ def compare(
     """Predict held-out results of a FILE with several models, on the same rows."""
     from tiebreak.cli.compare import run
 
-    run(file, reading, models=models, tune=tune, quiet=quiet, as_json=json)
+    given: Any = {"models": models, "half_life": half_life, "tune": tune}
+    run(file, reading, **given, quiet=quiet, as_json=json)
 
 
 @app.command(

@@ -6,11 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tiebreak import BradleyTerry
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
 from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
 from tiebreak.pipeline.held_out import predict_held_out
-from tiebreak.pipeline.models import choose_model, grid_for, models_for, tune_model
+from tiebreak.pipeline.models import (
+    choose_model,
+    grid_for,
+    models_for,
+    set_half_life,
+    tune_model,
+)
 from tiebreak.selection import ForwardResult
 
 
@@ -19,6 +26,7 @@ def run(
     reading: ReadOptions,
     *,
     models: str,
+    half_life: str | None,
     tune: bool,
     quiet: bool,
     as_json: bool,
@@ -27,7 +35,7 @@ def run(
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, said = read_comparisons(file, reading)
-        chosen = _choose(models, data)
+        chosen = _choose(models, data, half_life)
         if tune:
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
@@ -56,12 +64,23 @@ def run(
         )
 
 
-def _choose(models: str, data: ComparisonData) -> dict[str, Any]:
+def _choose(models: str, data: ComparisonData, half_life: str | None) -> dict[str, Any]:
+    """Return the models; those without a half-life are compared as they are."""
     names = [name.strip() for name in models.split(",") if name.strip()]
-    return {
-        name: choose_model(name, data, by_name_too=True).model
-        for name in names or models_for(data)
-    }
+    chosen = {}
+    for name in names or models_for(data):
+        model = choose_model(name, data, by_name_too=True).model
+        if half_life is not None and isinstance(model, BradleyTerry):
+            set_half_life(model, half_life, data)
+        chosen[name] = model
+    if half_life is not None and not any(
+        isinstance(model, BradleyTerry) for model in chosen.values()
+    ):
+        raise ValueError(
+            "--half-life is for bradley-terry, davidson and rao-kupper, and none of "
+            "them is compared; leave it out."
+        )
+    return chosen
 
 
 def _tune(chosen: dict[str, Any], data: ComparisonData, steps: Steps) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tiebreak.cli.signals import SIGNALED, say
 
-OURS, FILE, DATA, WRITE, CLUSTER, INTERRUPTED = 1, 3, 4, 5, 6, SIGNALED + 2
+OURS, FILE, DATA, WRITE, CLUSTER, WORSE, INTERRUPTED = 1, 3, 4, 5, 6, 7, SIGNALED + 2
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:

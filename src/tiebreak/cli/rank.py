@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich.table import Table
 
 from tiebreak import save
 from tiebreak.cli.cluster import connected
@@ -27,35 +24,27 @@ from tiebreak.data.atomic import (
 )
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.outofcore import Step, running
-from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
+from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.models import Choice, Tuned, tune_model
-from tiebreak.pipeline.partitions import GradedFiles, is_partitioned, read_partitions
-from tiebreak.pipeline.rank import RankAnswer, rank, rank_grades
-from tiebreak.pipeline.report import report_data, summary
-from tiebreak.ratings.leaderboard import as_table
+from tiebreak.pipeline.options import Asked, RankOptions
+from tiebreak.pipeline.partitions import is_partitioned
+from tiebreak.pipeline.rank import RankResult, Source, rank_source, read_source
+from tiebreak.pipeline.report import report_data, show
 from tiebreak.report import write_report
-from tiebreak.selection import TuneResult
 
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
+_BY_CATEGORY = "categories.csv"
 _CHECKPOINT = "tiebreak-tuning.json"
 _CONTINUES = "The same command goes on with the {}."
-_SHOWN_SETTINGS = 12
-_SHOWN_WEIGHTS = 10
 
 
 def run(
     file: Path,
     out: Path,
     reading: ReadOptions,
+    options: RankOptions,
     *,
-    model: str,
-    alpha: float | str | None,
-    half_life: str | None = None,
-    level: float,
-    bootstrap: int,
-    reference: str | None,
-    tune: bool,
     dask: str | None = None,
     checkpoint: Path | None = None,
     quiet: bool,
@@ -63,97 +52,91 @@ def run(
     command: str,
 ) -> None:
     """Read, rank, print and write."""
-    written = [out / name for name in (*_FILES, _SKIPPED, _CHECKPOINT)]
+    written = [out / name for name in (*_FILES, _BY_CATEGORY, _SKIPPED, _CHECKPOINT)]
     refuse_to_replace([file, reading.items], [*written, checkpoint])
     output = Output(quiet=quiet or as_json)
     steps = Steps(shown=not (quiet or as_json))
-    partitioned = dask is not None or checkpoint is not None or is_partitioned(file)
+    many = dask is not None or checkpoint is not None or is_partitioned(file)
+    files = (*_FILES, _BY_CATEGORY) if options.categories else _FILES
     with ExitStack() as stack:
-        source: ComparisonData | GradedFiles
+        client = None
         with steps:
-            if partitioned:
-                check_folder(out, _FILES)
+            if many:
+                check_folder(out, files)
                 client = stack.enter_context(connected(dask, steps))
                 report = partial(_report, steps)
                 stack.enter_context(
                     running(client=client, checkpoint=checkpoint, tell=report)
                 )
-                source, detected = read_partitions(file, reading, steps, client)
-            else:
-                steps(f"reading {file.name}")
-                source, detected = read_comparisons(file, reading)
-        if checkpoint is not None and isinstance(source, ComparisonData):
-            detected.append(f"{checkpoint} is not needed: counting takes one pass.")
-        output.say(detected)
-        check_folder(out, _FILES)  # now, and not after minutes of work
-        ranks = None
-        if isinstance(source, GradedFiles):
-            if half_life is not None:
-                raise ValueError(
-                    "--half-life is for comparisons with dates, and not for graded "
-                    "items; leave it out."
-                )
-            if tune:
-                raise ValueError(
-                    "--tune is not for graded items in partitions, whose best settings "
-                    "depend on how many there are. Leave it out, or put all rows in "
-                    "one file."
-                )
-            if checkpoint is not None:
-                stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
-            stack.enter_context(steps)
-            answer, data = rank_grades(source, model, alpha, steps)
-            ranks = source.ranks(answer.choice.model)
-        else:
-            data, tuner = source, None
-            if tune:
-                stack.enter_context(made_folder(out))
-                stack.enter_context(when_interrupted(_CONTINUES.format("tuning")))
-                tuner = partial(_tune, data.by_row, out / _CHECKPOINT, steps)
-            stack.enter_context(steps)
-            answer = rank(
-                data,
-                model=model,
-                alpha=alpha,
-                half_life=half_life,
-                level=level,
-                bootstrap=bootstrap,
-                reference=reference,
-                tuner=tuner,
-                progress=steps,
-            )
+            given: Any = {"partitioned": many, "client": client, "progress": steps}
+            source = read_source(file, reading, options, **given)
+        compared = isinstance(source.found, Asked)
+        if checkpoint is not None and compared:
+            unneeded = f"{checkpoint} is not needed: counting takes one pass."
+            source.detected.append(unneeded)
+        output.say(source.detected)
+        check_folder(out, files)  # now, and not after minutes of work
+        tuner = None
+        if isinstance(source.found, Asked) and options.tune:
+            stack.enter_context(made_folder(out))
+            stack.enter_context(when_interrupted(_CONTINUES.format("tuning")))
+            data = source.found.data.by_row
+            tuner = partial(_tune, data, out / _CHECKPOINT, steps)
+        elif not compared and checkpoint is not None:
+            stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
+        stack.enter_context(steps)
+        answer = rank_source(source, options, tuner=tuner, progress=steps)
         steps("writing the report")
-        now = datetime.datetime.now().astimezone().isoformat(timespec="minutes")
-        title = file.name if file.exists() else str(file)
-        page = report_data(answer, data, title, command, now, detected)
-        if ranks is None:
-            table = answer.items if answer.board is None else answer.board.table
-            assert table is not None
-            ranks = iter([table])
-        skipped = data.skipped
-        files = _FILES if skipped is None else (*_FILES, _SKIPPED)
+        page = report_data(answer, command)
+        skipped = answer.data.skipped
+        if skipped is not None:
+            files = (*files, _SKIPPED)
         with atomic_folder(out, files) as temporary:
             if skipped is not None:
                 _write_csv([skipped], temporary / _SKIPPED)
             write_report(page, temporary / _FILES[0])
-            _write_csv(ranks, temporary / _FILES[1])
-            save(answer.choice.model, temporary / _FILES[2])
-        if tune:
+            _write_csv(_tables(answer, source), temporary / _FILES[1])
+            save(answer.model, temporary / _FILES[2])
+            if options.categories:
+                assert answer.leaderboard is not None
+                table = answer.leaderboard.by_category()
+                _write_csv([table], temporary / _BY_CATEGORY)
+        if not options.categories:
+            (out / _BY_CATEGORY).unlink(missing_ok=True)  # of an earlier question
+        if options.tune:
             (out / _CHECKPOINT).unlink(missing_ok=True)
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
     if as_json:
-        typed = {"file": str(file), "out": str(out), "model": answer.choice.name}
+        typed: dict[str, Any] = {
+            "file": str(file),
+            "out": str(out),
+            "model": answer.choice.name,
+        }
+        typed["ties"] = getattr(answer.model, "tie_model_", None)
         # Predictions row by row are long and of use to nobody.
         rows: Any = dict.fromkeys(("outcome", "proba", "difference", "weight"))
         quality = page.quality and replace(page.quality, **rows)
         print_json(typed | replace(page, quality=quality).to_dict())
         return
-    _show(output, answer)
-    output.say(summary(answer, data))
+    for part in show(answer, output.width):
+        if isinstance(part, str):
+            output.say([part])
+        else:
+            output.print(part)
     output.say([f"Report: {out / _FILES[0]}"])
     if skipped is not None:
         output.say([f"Skipped rows: {out / _SKIPPED}"])
+
+
+def _tables(answer: RankResult, source: Source) -> Iterator[pl.DataFrame]:
+    """Give what is written as the leaderboard, in pieces."""
+    if not isinstance(source.found, Asked):
+        yield from source.found.ranks(answer.model)
+        return
+    table = answer.items if answer.leaderboard is None else answer.leaderboard.table
+    assert table is not None
+    yield table
 
 
 def _tune(
@@ -163,44 +146,6 @@ def _tune(
         return tune_model(
             choice.name, choice.model, data, checkpoint=checkpoint, progress=steps.shown
         )
-
-
-def _show(output: Output, answer: RankAnswer) -> None:
-    if answer.checks is not None:
-        output.print(answer.checks)
-    output.say([f"Model: {answer.choice.name}, {answer.choice.reason}"])
-    if answer.tuning is not None:
-        output.print(_settings(answer.tuning))
-    if answer.board is not None:
-        output.print(answer.board)
-        output.say(answer.notes)
-    elif answer.leaderboard is not None:
-        output.print(as_table(answer.leaderboard, 0.95, output.width))
-    weights = (answer.weights or [])[:_SHOWN_WEIGHTS]
-    output.say([f"{weight:+8.3f}  {name}" for name, weight in weights])
-    if answer.quality is not None:
-        output.print(answer.quality)
-    output.say([f"Warning: {warning}" for warning in answer.warnings])
-
-
-def _settings(found: TuneResult) -> Table:
-    """Return a table of the best settings that were tried, in the order of the grid."""
-    metric = found.scoring.replace("_", " ")
-    n = len(found.table)
-    some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
-    expected = None
-    if isfinite(found.corrected_score):
-        expected = f"Expect {-found.corrected_score:.4f} of the choice on new results."
-    table = Table(title=f"{some} settings that were tried", caption=expected)
-    for name in (*found.best_params_, metric, "spread over splits"):
-        table.add_column(name, justify="right")
-    best = found.table.filter(found.table["place"] <= _SHOWN_SETTINGS)
-    for row in best.head(_SHOWN_SETTINGS).iter_rows(named=True):
-        cells = [f"{row[name]:.4g}" for name in found.best_params_]
-        cells += [f"{-row['score']:.4f}", f"{row['spread']:.4f}"]
-        chosen = all(row[name] == value for name, value in found.best_params_.items())
-        table.add_row(*cells, style="bold" if chosen else None)
-    return table
 
 
 def _report(steps: Steps, step: Step) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal, NamedTuple
@@ -122,6 +123,21 @@ def find_column(name: str, columns: list[str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
+def named_column(table: Table, name: str, option: str) -> str:
+    """Find the column that an option names; refuse it if there is none."""
+    if (column := find_column(name, table.columns)) is not None:
+        return column
+    if find_column(name, table.skipped) is not None:
+        raise table.error(
+            f"{option} names {name!r}, but that column holds lists or bytes; expected "
+            "text or numbers."
+        )
+    raise table.error(
+        f"{option} names {name!r}, but there is no such column."
+        f"{closest(name, table.columns)} {table.list_columns()}"
+    )
+
+
 def closest(name: str, columns: list[str]) -> str:
     """Suggest the column that the user may have meant."""
     near = difflib.get_close_matches(name, columns, 1)
@@ -197,20 +213,14 @@ class Roles:
                 if None not in listed:
                     self.given[role] = ",".join(map(str, listed))
                     continue
-            if column is None and find_column(name, table.skipped) is not None:
-                raise table.error(
-                    f"{flag(role)} names {name!r}, but that column holds lists "
-                    "or bytes; expected text or numbers."
-                )
-            if column is None:
-                raise table.error(
-                    f"{flag(role)} names {name!r}, but there is no such column."
-                    f"{closest(name, table.columns)} {table.list_columns()}"
-                )
-            self.given[role] = column
+            self.given[role] = named_column(table, name, flag(role))
         for role, other in permutations(("left_score", "right_score")):
             if role in self.given and other not in self.given:
                 raise table.error(f"{flag(role)} is given without {flag(other)}.")
+
+    def others(self, names: Sequence[str], option: str) -> list[str]:
+        """Find columns without a role that an option names."""
+        return [named_column(self.table, name, option) for name in names]
 
     def find(self, role: str, used: dict[str, str] | None = None) -> str | None:
         """Find the column of a role that no other role has taken."""

@@ -565,13 +565,18 @@ def read_comparisons(
     def columns_of(*wanted: str) -> list[str]:
         return [roles[role] for role in wanted if role in roles]
 
+    words = found.others(options.words, "--by")
+    numbers = found.others(options.numbers, "--covariates")
+    scores = columns_of("left_score", "right_score", "weight", "advantage")
     columns = table.read(
         text=names
         + (one_hot or columns_of("outcome"))
-        + columns_of("rater", "neutral"),
-        numbers=columns_of("left_score", "right_score", "weight", "advantage") + likely,
+        + columns_of("rater", "neutral")
+        + words,
+        numbers=[*scores, *likely, *numbers],
         raw=columns_of("period"),
     )
+    columns.note_bad("number", *numbers)
     sentences = [_describe_outcome(names, roles, one_hot, options)]
     left, right = read_sides(columns, names, sentences)
     if winner_first:
@@ -591,11 +596,16 @@ def read_comparisons(
     columns.refuse_broken()
     questions = _weigh(judged, options, metadata, sentences)
 
+    texts = (columns.text[column].values_of_rows() for column in words)
+    others = dict(zip(options.words, texts, strict=True))
+    values = (columns.numbers[column] for column in numbers)
+    others |= zip(options.numbers, values, strict=True)
     keep = _choose_rows(table, options, left, right, judged, names, sentences)
     if not keep.all():
         left, right, y = left.take(keep), right.take(keep), y[keep]
         metadata = {name: column[keep] for name, column in metadata.items()}
     pairs = Pairs(None, left.array(), right.array())
+    turned = None
     if winner_first:
         pairs, y, turned = exchange_sides(pairs, y)
         sentences.append(
@@ -617,6 +627,10 @@ def read_comparisons(
     if judged.both_bad.any() and options.both_bad != "drop":
         questions.append("--both-bad drop leaves out the votes that call both bad.")
     data: dict[str, Any] = {"pairs": pairs, "y": y, "columns": metadata, "tags": tags}
+    data["others"] = {name: column[keep] for name, column in others.items()}
+    data["exchanged"] = turned
+    if options.fingerprint:
+        data["fingerprint"] = table.fingerprint()[keep]
     form = table.detected.format
     return ReadResult("comparisons", form, sentences, questions, **data)
 

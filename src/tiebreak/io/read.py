@@ -17,7 +17,13 @@ from typing import Any
 import polars as pl
 
 from tiebreak.data.pairs import Pairs
-from tiebreak.io.columns import Roles, Sides, find_columns, find_reading
+from tiebreak.io.columns import (
+    Roles,
+    Sides,
+    find_columns,
+    find_reading,
+    named_column,
+)
 from tiebreak.io.comparisons import read_advantage, read_comparisons, read_sides
 from tiebreak.io.formats import STANDARD_INPUT, FileFormat, detect_format
 from tiebreak.io.frames import is_path, is_path_list
@@ -141,6 +147,12 @@ def _read_other(
             f"{plural(len(named), 'column')} named ({', '.join(named.values())}), but "
             f"a file in the format {detected.format} has no named columns.",
         )
+    if options.where or options.drop_duplicates or options.words or options.numbers:
+        raise FileError(
+            path,
+            "--where, --drop-duplicates, --by and --covariates need a table with "
+            f"columns, and this is a file in the format {detected.format}.",
+        )
     result = read(path, detected)
     if result.items is None:
         return result
@@ -153,6 +165,7 @@ def _read_table(
 ) -> ReadResult:
     table.can_skip = True
     described = table.describe()
+    described += _choose_rows(table, options)
     skipped: list[pl.DataFrame] = []
     while True:
         try:
@@ -176,6 +189,13 @@ def _read_shape(
     table: Table, options: ReadOptions, wanted: Wanted | None
 ) -> ReadResult:
     reading = find_reading(table, options)
+    if (options.words or options.numbers) and (
+        reading is None or reading.shape != "comparisons"
+    ):
+        raise table.error(
+            "--by and --covariates need a file with one comparison per row, and this "
+            "one grades items; leave them out."
+        )
     if reading is None:
         return read_unnamed(table, options, wanted)
     if reading.shape == "comparisons":
@@ -193,6 +213,77 @@ def _say_skipped(skipped: pl.DataFrame) -> str:
     they = "it" if skipped.height == 1 else "they"
     count = plural(skipped.height, "row")
     return f"{count} skipped, because {they} cannot be read. {said}."
+
+
+def _choose_rows(table: Table, options: ReadOptions) -> list[str]:
+    """Leave out the rows that the user does not want, and say how many."""
+    said = []
+    if options.where is not None:
+        true = _evaluate(table, options.where)
+        unknown = int(true.null_count())
+        kept = true.fill_null(False).to_numpy()
+        if not kept.any():
+            raise table.error(f"--where {options.where!r} is true of no row.")
+        missing = f" ({unknown:,} of them lack a value)" if unknown else ""
+        count = plural(int((~kept).sum()), "row")
+        said.append(f"--where {options.where!r} left out {count}{missing}.")
+        table.keep(kept)
+    if options.drop_duplicates:
+        new = table.frame(table.columns).select(pl.struct(pl.all()).is_first_distinct())
+        kept = new.to_series().to_numpy()
+        count = plural(int((~kept).sum()), "row")
+        said.append(f"--drop-duplicates left out {count} that repeat an earlier one.")
+        table.keep(kept)
+    return said
+
+
+def _evaluate(table: Table, text: str) -> pl.Series:
+    """Give what a condition says of each row: true, false or null."""
+    example = "expected a condition such as turns > 1 or language = 'en'"
+    asked = f"--where {text!r}"
+    try:
+        condition = pl.sql_expr(text)
+        names = list(dict.fromkeys(condition.meta.root_names()))
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise table.error(f"{asked} is not understood ({reason}); {example}.") from None
+    if not names:
+        raise table.error(f"{asked} names no column; {example}.")
+    frame = table.frame([named_column(table, name, asked) for name in names])
+    frame.columns = names
+    plain = frame.select(_as_plain_text(column) for column in frame)
+    trouble = ""
+    # Numbers are compared as numbers, unless a word is among what is asked for.
+    for tried in (plain.select(_as_numbers(column) for column in plain), plain):
+        try:
+            found = tried.select(condition.alias("kept")).to_series()
+        except pl.exceptions.PolarsError as error:
+            trouble = trouble or str(error).partition("\n")[0]
+            continue
+        if found.dtype == pl.Boolean and len(found) == len(frame):
+            return found
+        trouble = trouble or "it is not true or false for every row"
+    raise table.error(f"{asked} cannot be used ({trouble}); {example}.")
+
+
+def _as_plain_text(column: pl.Series) -> pl.Series:
+    """Write dates and categories as text; blank text is no value."""
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column
+    text = column.cast(pl.String).str.strip_chars()
+    return text.set(text == "", None)
+
+
+def _as_numbers(column: pl.Series) -> pl.Series:
+    """Read text as numbers, or as true and false, if all of it is that."""
+    if column.dtype != pl.String:
+        return column
+    number = column.cast(pl.Float64, strict=False)
+    if number.null_count() == column.null_count():
+        return number
+    word = column.str.to_lowercase()
+    flag = word.replace_strict({"true": True, "false": False}, default=None)
+    return flag if flag.null_count() == column.null_count() else column
 
 
 _OUTCOMES = ("outcome", "left_score", "right_score", "points")

@@ -47,9 +47,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 # The options that name no column of the file.
 _OTHERS = (
     *_CHOICES, "encoding", "outcome_words", "likert", "strength", "skip_bad_rows",
-    "items", "item_column",
+    "items", "item_column", "where", "drop_duplicates", "words", "numbers",
+    "fingerprint",
 )  # fmt: skip
-_FLAGS = ("skip_bad_rows",)
+_FLAGS = ("skip_bad_rows", "drop_duplicates")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,14 @@ class ReadOptions:
         Leave out rows that cannot be read, instead of refusing the file.
     items, item_column : str or path, str
         Another file, with the features of the items, and its column of their names.
+    where : str
+        Read only rows for which this SQL expression of the columns is true.
+    drop_duplicates : bool
+        Leave out rows that repeat an earlier one in every column.
+    words, numbers : tuple of str
+        Other columns of comparisons to read, as text and as numbers.
+    fingerprint : bool
+        Whether to number rows so that equal rows of two files have the same number.
     """
 
     format: str | None = None
@@ -123,6 +132,11 @@ class ReadOptions:
     skip_bad_rows: bool = False
     items: str | os.PathLike[str] | None = None
     item_column: str | None = None
+    where: str | None = None
+    drop_duplicates: bool = False
+    words: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    fingerprint: bool = False
 
     def __post_init__(self) -> None:
         if self.item_column is not None and self.items is None:
@@ -237,6 +251,12 @@ class ReadResult:
         Lists, best first, with features if there is a table of items.
     skipped : polars.DataFrame or None
         Rows that could not be read and were left out, with their place and the reason.
+    others : dict of str to ndarray of shape (n,)
+        The columns of `ReadOptions.words` (None where there is none) and ``numbers``.
+    exchanged : ndarray of bool of shape (n,) or None
+        Rows whose sides were exchanged, in a file that names the winner first.
+    fingerprint : ndarray of uint64 of shape (n,) or None
+        A number for all that stands in a row.
     """
 
     kind: Kind
@@ -254,6 +274,9 @@ class ReadResult:
     names: NDArray[Any] | None = None
     orders: Orders | None = None
     skipped: pl.DataFrame | None = None
+    others: dict[str, NDArray[Any]] = field(default_factory=dict)
+    exchanged: NDArray[Any] | None = None
+    fingerprint: NDArray[Any] | None = None
 
 
 def flag(role: str, value: str | None = None) -> str:

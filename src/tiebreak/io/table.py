@@ -88,6 +88,10 @@ class Text:
         """Return the function's value for every row, computed per distinct value."""
         return np.array([*map(function, self.values), missing])[self.codes]
 
+    def values_of_rows(self) -> NDArray[Any]:
+        """Return the value of every row, None where there is none, shape (n,)."""
+        return np.array([*self.values, None], dtype=object)[self.codes]
+
     def rename(self, new: dict[str, str]) -> Text:
         """Make the column with new values, of which several may be equal."""
         renamed = [new[value] for value in self.values]
@@ -467,6 +471,24 @@ class Table:
             return rows
         kept = np.setdiff1d(np.arange(self._n_records, dtype=np.int64), absent)
         return kept[rows]
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Read from now on only these rows, of those that are read by now."""
+        gone = self._numbers(np.flatnonzero(~rows))
+        self._dropped = np.union1d(self._dropped, gone)
+        self._look_at_head()
+
+    def frame(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Give columns as they stand in the file, by their names."""
+        wanted = [self._col(column) for column in columns]
+        found = self._without_blank(self._collect(wanted))
+        found.columns = list(columns)
+        return found
+
+    def fingerprint(self) -> NDArray[np.uint64]:
+        """Give equal rows of this and other tables equal numbers, shape (n,)."""
+        found = self.frame(sorted(self.columns)).select(pl.all().cast(pl.String))
+        return found.hash_rows(seed=0).to_numpy()
 
     def places(self, rows: NDArray[np.int64]) -> list[str]:
         """Name rows: the first is "line 2", or "row 1" in Parquet, 0 in memory."""

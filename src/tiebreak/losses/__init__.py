@@ -9,6 +9,7 @@ from tiebreak.losses.comparisons import (
     Davidson,
     Design,
     FeatureDesign,
+    HalfWins,
     ItemDesign,
     JointDesign,
     OutcomeLink,

@@ -211,6 +211,33 @@ class Cumulative:
         return math.log(value)
 
 
+class HalfWins(Davidson):
+    """P(right) = σ(d), P(left) = σ(-d), and a tie as half a win for each side.
+
+    So -ln p of a tie is the mean of those of left and right, and t plays no part; a tie
+    has no probability. These are Davidson's formulas with ν = 0, but for the value.
+    """
+
+    name = "half"
+
+    def value(self, d: Vector, t: float, counts: Vector) -> float:
+        """Give -Σ n ln p."""
+        return super().value(d, -math.inf, _halved(counts))
+
+    def expand(self, d: Vector, t: float, counts: Vector) -> Expansion:
+        """Give the value and its first and second derivatives."""
+        return super().expand(d, -math.inf, _halved(counts))
+
+    def gradient(self, d: Vector, t: float, counts: Vector) -> tuple[Vector, float]:
+        """Give the first derivatives only, in d and in t."""
+        return super().gradient(d, -math.inf, _halved(counts))
+
+
+def _halved(counts: Vector) -> Vector:
+    half = 0.5 * counts[:, 1]
+    return np.stack([counts[:, 0] + half, np.zeros_like(half), counts[:, 2] + half], 1)
+
+
 LINKS: dict[str, OutcomeLink] = {"davidson": Davidson(), "cumulative": Cumulative()}
 
 

@@ -62,7 +62,7 @@ def board_items(
     utility: NDArray[np.float64],
     data: ComparisonData,
     model: Any,
-    reference: str | None = None,
+    scale: RatingScale | None = None,
 ) -> pl.DataFrame | None:
     """Return the leaderboard of items that have features and names, without intervals.
 
@@ -76,7 +76,7 @@ def board_items(
         return None
     if data.query is not None and len(np.unique(data.query)) > 1:
         return None
-    scale = RatingScale(reference=reference)
+    scale = RatingScale() if scale is None else scale
     place = scale.place(names)
     rating = utility - (0.0 if place is None else utility[place])
     if hasattr(last_step(model), "predict_proba"):

@@ -107,12 +107,15 @@ def choose_model(
     data: ComparisonData,
     alpha: float | str | None = None,
     *,
-    half_life: str | None = None,
+    half_life: str | float | None = None,
+    ties: str | None = None,
     by_name_too: bool = False,
 ) -> Choice:
     """Return the model that was asked for, or the default one for ``"auto"``."""
     models = models_for(data, by_name_too=by_name_too)
     reason = "as you asked."
+    if ties in models:
+        asked, ties = str(ties), None
     if asked == "auto":
         asked = next(iter(models))
         reason = _REASONS[asked]
@@ -125,6 +128,15 @@ def choose_model(
     elif asked not in models:
         raise ValueError(_refusal(asked, data, list(models)))
     model = models[asked]()
+    if ties in ("auto", "half"):
+        if not isinstance(model, BradleyTerry):
+            raise ValueError(
+                f"--ties {ties} is for items that have only names; leave it out."
+            )
+        model.set_params(ties=ties)
+        if ties == "half":
+            reason = reason.replace(_REASONS["bradley-terry"], "items have only names.")
+            reason += " A tie counts as half a win for each side."
     if alpha is not None:
         set_alpha(model, alpha)
     if half_life is not None:
@@ -176,7 +188,7 @@ def set_alpha(model: Any, alpha: float | str) -> None:
     model.set_params(**{names[-1]: alpha})
 
 
-def set_half_life(model: Any, asked: str, data: ComparisonData) -> None:
+def set_half_life(model: Any, asked: str | float, data: ComparisonData) -> None:
     """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
     if not isinstance(model, BradleyTerry):
         raise ValueError(

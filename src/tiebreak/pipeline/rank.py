@@ -1,28 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The main job: from data to a model, a leaderboard and its held-out quality.
+"""`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality.
 
-Before it the data are read (`tiebreak.pipeline.comparisons`, or
-`tiebreak.pipeline.partitions` of many files); after it the answer is put in words and
-into a report (`tiebreak.pipeline.report`).
+`read_source` reads and chooses rows, `rank_source` does everything else, and `rank` is
+both in one call. The answer is put in words and into a report by
+`tiebreak.pipeline.report`.
 """
 
 from __future__ import annotations
 
+import io
+import os
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from rich.console import Console, ConsoleOptions
+from rich.text import Text
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import BradleyTerry, Leaderboard, OnItems
 from tiebreak.data.columns import factorize
+from tiebreak.data.markup import results_html
+from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.io.columns import closest
+from tiebreak.io.frames import is_path
+from tiebreak.io.result import first_of, in_python, plural, shorten
 from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.held_out import check_data, columns_for, predict_held_out
+from tiebreak.pipeline.held_out import (
+    check_data,
+    columns_for,
+    predict_held_out,
+    take_rows,
+)
 from tiebreak.pipeline.leaderboard import (
     board_items,
     item_utilities,
@@ -31,116 +49,541 @@ from tiebreak.pipeline.leaderboard import (
     rate_items,
 )
 from tiebreak.pipeline.models import (
+    BY_BOTH,
+    BY_FEATURE,
+    BY_NAME,
     Choice,
     Tuned,
     choose_model,
     say_half_life,
     set_alpha,
+    tune_model,
 )
-from tiebreak.pipeline.partitions import GradedFiles
+from tiebreak.pipeline.options import SCALES, TIES, Asked, RankOptions, choose_rows
+from tiebreak.pipeline.partitions import GradedFiles, is_partitioned, read_partitions
+from tiebreak.pipeline.report import about_items, about_quality, report_data, show
 from tiebreak.ratings.checks.report import PairsReport
+from tiebreak.ratings.leaderboard import RatingScale
+from tiebreak.report import write_report
 from tiebreak.selection import ForwardResult, TuneResult
+
+Progress = Callable[[str], None]
+
+
+def _silent(step: str) -> None:
+    pass
 
 
 @dataclass(frozen=True, eq=False)
-class RankAnswer:
-    """What the main job found."""
+class RankResult:
+    """What `tiebreak.rank` found; ``print`` it, or show it in a notebook.
 
-    choice: Choice  # the model, fitted, and why it was chosen
-    checks: PairsReport | None  # what the data can support; None without names
-    board: Leaderboard | None  # of items that have only names
-    weights: list[tuple[str, float]] | None  # of features
-    quality: ForwardResult | None  # how well held-out results were predicted
+    Attributes
+    ----------
+    choice : Choice
+        The model with its ``name`` and the ``reason`` for it.
+    checks : PairsReport or None
+        What the data can support, see :func:`~tiebreak.check_pairs`; None without
+        names.
+    leaderboard : Leaderboard or None
+        Of items that have only names, with ``categories`` if asked for.
+    quality : ForwardResult or None
+        How well held-out results were predicted.
+    weights : list of (str, float) or None
+        Features and their weights, the largest first.
+    items : polars.DataFrame or None
+        Items with features and names, in the columns of a leaderboard; of graded rows
+        their ranks within the query.
+    effects, moves : polars.DataFrame or None
+        Effects of covariates and position, in rating points, and how many ranks each
+        item moves because covariates are taken into account.
+    detected, notes, warnings : list of str
+        What the data hold, what intervals rest on, and what else to distrust.
+    category_notes : dict of str to list of str
+        What to know about each category: who won or lost everything in it, or why it
+        has no leaderboard.
+    title, data, utility : str, ComparisonData, ndarray or None
+        Name of the data, the comparisons, and utilities of items with features.
+    tuning, tuning_notes : TuneResult or None, list of str
+        How settings were chosen.
+    options : RankOptions
+        What was asked for.
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    choice: Choice
+    checks: PairsReport | None
+    leaderboard: Leaderboard | None
+    weights: list[tuple[str, float]] | None
+    quality: ForwardResult | None
+    data: ComparisonData
     warnings: list[str] = field(default_factory=list)
-    # The leaderboard of items with features and names, in the columns of `board`; of
-    # graded rows without names, or with queries, their ranks within the query.
     items: pl.DataFrame | None = None
-    utility: NDArray[Any] | None = None  # of all items with features
-    notes: list[str] = field(default_factory=list)  # what intervals rest on
+    utility: NDArray[Any] | None = None
+    notes: list[str] = field(default_factory=list)
     tuning: TuneResult | None = None
     tuning_notes: list[str] = field(default_factory=list)
+    effects: pl.DataFrame | None = None
+    moves: pl.DataFrame | None = None
+    category_notes: dict[str, list[str]] = field(default_factory=dict)
+    detected: list[str] = field(default_factory=list)
+    title: str = ""
+    options: RankOptions = field(default_factory=RankOptions)
 
     @property
-    def leaderboard(self) -> pl.DataFrame | None:
-        """The table of the leaderboard; None if items have no names."""
-        if self.board is not None:
-            return self.board.table
+    def model(self) -> Any:
+        """The fitted model.
+
+        Returns
+        -------
+        estimator
+        """
+        return self.choice.model
+
+    @property
+    def table(self) -> pl.DataFrame | None:
+        """The table of the leaderboard, also of items with features.
+
+        Returns
+        -------
+        polars.DataFrame or None
+            None if items have no names.
+        """
+        if self.leaderboard is not None:
+            return self.leaderboard.table
         ranked = self.items is not None and "rating" in self.items.columns
         return self.items if ranked else None
 
+    def summary(self) -> list[str]:
+        """Give the result in sentences.
+
+        Returns
+        -------
+        list of str
+        """
+        return [*about_items(self), *about_quality(self), *self.tuning_notes]
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report, one page that opens offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually ``report.html``; replaced if it exists.
+        """
+        write_report(report_data(self), path)
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[Any]:
+        for part in show(self, options.max_width):
+            yield Text(part) if isinstance(part, str) else part
+
+    def __str__(self) -> str:
+        file = io.StringIO()
+        Console(file=file, width=100, color_system=None).print(self)
+        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+    def __repr__(self) -> str:
+        n = self.data.pairs.n_items
+        return f"RankResult({plural(n, 'item')}, {self.choice.name})"
+
+    def _repr_html_(self) -> str:
+        return results_html(*show(self, _NARROW))
+
+
+_NARROW = 100  # columns: without the picture of intervals
+
 
 def rank(
-    data: ComparisonData,
+    data: Any,
     *,
     model: str = "auto",
+    ties: str | None = None,
     alpha: float | str | None = None,
-    half_life: str | None = None,
+    half_life: float | str | None = None,
     level: float = 0.95,
     bootstrap: int = 0,
+    tune: bool = False,
+    scale: str = "elo",
+    anchor: Any = None,
     reference: str | None = None,
+    by: str | Sequence[str] = (),
+    covariates: str | Sequence[str] = (),
+    position: bool = False,
+    since: Any = None,
+    until: Any = None,
+    min_games: int = 0,
+    title: str | None = None,
+    **reading: Any,
+) -> RankResult:
+    """Rank the items of a table or a file, as ``tiebreak rank`` does.
+
+    Reads, checks the data, chooses a model and fits it, makes a leaderboard, and
+    measures how well held-out results are predicted.
+
+    Parameters
+    ----------
+    data : table, str or path
+        A pandas or polars frame, an Arrow table, a Hugging Face dataset, or the name of
+        a file, a folder or a pattern.
+    model : str, default="auto"
+        ``"bradley-terry"``, ``"davidson"``, ``"rao-kupper"``, ``"elo"``, ``"glicko"``,
+        ``"glicko2"``; of features ``"logistic"``, ``"svm"``, ``"linear-svm"``; of names
+        and features ``"logistic-names"``.
+    ties : {"auto", "davidson", "rao-kupper", "half", "drop"}, optional
+        What to make of ties: a model of them, half a win for each side, or nothing.
+    alpha, half_life : float or str, optional
+        Penalty, and the age at which a result counts half; see
+        :class:`~tiebreak.BradleyTerry`.
+    level, bootstrap : float and int, default=0.95 and 0
+        Confidence of the intervals, which come from so many resamples, if not 0.
+    tune : bool, default=False
+        Whether to choose the settings that predict best.
+    scale : {"elo", "arena"}, default="elo"
+        The mean rating: 1500, or 1000. ``"arena"`` also counts ties as half a win and
+        uses no prior, unless `ties` and `alpha` say otherwise, as published
+        leaderboards of language models do.
+    anchor : float, str or dict, optional
+        Another rating for the mean, or ``"NAME=1114"`` or ``{name: 1114}``: that of an
+        item.
+    reference : item name, optional
+        The item that ratings are measured from.
+    by : str or list of str, optional
+        Columns of categories, each with a leaderboard of its own.
+    covariates : str or list of str, optional
+        What else decides: a column, ``"left_column:right_column"`` (their difference)
+        or ``"log:left_column:right_column"`` (that of logarithms).
+    position : bool, default=False
+        Whether to learn the effect of being on the left, which is shown first.
+    since, until : date, number or str, optional
+        Use only results of this time, both ends included.
+    min_games : int, default=0
+        Leave out items of fewer games.
+    title : str, optional
+        Of the report.
+    **reading
+        What to know about the table, such as ``left``, ``right``, ``outcome``,
+        ``rater``, ``period``, ``meaning``, ``where`` and ``drop_duplicates``; all
+        fields of :class:`tiebreak.io.ReadOptions`.
+
+    Returns
+    -------
+    RankResult
+        With ``leaderboard``, ``model``, ``checks``, ``quality`` and ``report(path)``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from tiebreak import rank
+    >>> votes = pl.DataFrame({
+    ...     "left": ["Ada", "Bo", "Cy", "Ada", "Ada"],
+    ...     "right": ["Bo", "Cy", "Ada", "Bo", "Cy"],
+    ...     "outcome": ["left", "left", "left", "tie", "left"],
+    ... })
+    >>> answer = rank(votes)
+    >>> answer.leaderboard.table["item"].to_list()
+    ['Ada', 'Bo', 'Cy']
+    """
+    asked = {name: value for name, value in locals().items() if name in _OPTIONS}
+    unknown = [name for name in reading if name not in _READING]
+    if unknown:
+        raise TypeError(
+            f"rank() got an unknown argument {unknown[0]!r}."
+            f"{closest(unknown[0], sorted(_OPTIONS | _READING))}"
+        )
+    try:
+        options = RankOptions(**asked)
+        source = read_source(data, ReadOptions(**reading), options)
+        return _in_python(rank_source(source, options))
+    except FileError as error:
+        raise type(error)(error.path, in_python(error.reason, _VALUES)) from None
+    except ValueError as error:
+        raise ValueError(in_python(str(error), _VALUES)) from error
+
+
+_OPTIONS = {one.name for one in fields(RankOptions)}
+_READING = {one.name for one in fields(ReadOptions)} - {"words", "numbers"}
+_READING -= {"fingerprint"}
+_VALUES = (*TIES, *SCALES, *BY_NAME, *BY_FEATURE, *BY_BOTH, "none")
+
+
+def _in_python(answer: RankResult) -> RankResult:
+    """Write options as arguments in all that is said."""
+    said = ("detected", "notes", "warnings", "tuning_notes")
+    word = partial(in_python, columns=_VALUES)
+    worded: Any = {name: [*map(word, getattr(answer, name))] for name in said}
+    choice = replace(answer.choice, reason=word(answer.choice.reason))
+    return replace(answer, choice=choice, **worded)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What was read, and what was detected, in words."""
+
+    found: Asked | GradedFiles
+    detected: list[str]
+    title: str
+
+
+def read_source(
+    data: Any,
+    reading: ReadOptions,
+    options: RankOptions,
+    *,
+    partitioned: bool = False,
+    client: Any = None,
+    progress: Progress = _silent,
+) -> Source:
+    """Return the comparisons of a table, a file or many; or where graded items are."""
+    title = options.title or ("table" if not is_path(data) else str(data))
+    if is_path(data):
+        path = Path(data)
+        title = options.title or (path.name if path.exists() else str(path))
+        if partitioned or is_partitioned(path):
+            options.refuse_partitions(reading)
+            found, detected = read_partitions(path, reading, progress, client)
+            if isinstance(found, ComparisonData):
+                return Source(Asked(found), detected, title)
+            return Source(found, detected, title)
+        progress(f"reading {path.name}")
+    read = read_file(data, options.with_columns(reading))
+    asked = choose_rows(read, options)
+    return Source(asked, [*read.sentences, *read.questions, *asked.sentences], title)
+
+
+def rank_source(
+    source: Source,
+    options: RankOptions,
+    *,
     tuner: Callable[[Choice], Tuned] | None = None,
-    progress: Callable[[str], None] = lambda step: None,
-) -> RankAnswer:
+    progress: Progress = _silent,
+) -> RankResult:
     """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
-    # Intervals have a confidence of ``level``, from standard errors or from
-    # ``bootstrap`` resamples. ``tuner`` chooses settings; ``progress`` is called before
-    # each step.
-    tuned = checks = board = utility = items = None
+    # ``tuner`` chooses settings; ``progress`` is called before each step.
+    if isinstance(source.found, GradedFiles):
+        answer = _rank_grades(source.found, options, progress)
+        return replace(answer, detected=source.detected, title=source.title)
+    asked, data = source.found, source.found.data
+    if tuner is None and options.tune:
+        tuner = partial(_tune, data.by_row)
+    if data.pairs.has_features:
+        _refuse_with_features(options)
+    else:
+        options = options.of_arena()
+    tuned = checks = board = utility = items = effects = moves = None
     notes: list[str] = []
+    parts: dict[str, list[str]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if data.by_name is not None:
             progress("checking the data")
-            checks = check_data(data)
+            # Whether the side matters is what the checks find out by themselves.
+            hidden = ("context", "advantage") if options.position else ("context",)
+            kept = {name: c for name, c in data.columns.items() if name not in hidden}
+            checks = check_data(replace(data, columns=kept))
             warnings.filterwarnings("ignore", _NEVER_MEET)
         if "rater" in data.columns:
             # From here on only who is who matters, and numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)
-        choice = choose_model(model, data, alpha, half_life=half_life)
-        if bootstrap and isinstance(choice.model, BradleyTerry):
-            choice = _without_penalty(choice, alpha, tuned=tuner is not None)
+        given: Any = {"half_life": options.half_life, "ties": options.ties}
+        choice = choose_model(options.model, data, options.alpha, **given)
+        if options.bootstrap and isinstance(choice.model, BradleyTerry):
+            choice = _without_penalty(choice, options)
         if tuner is not None:
             progress(f"tuning {choice.name}")
             tuned = tuner(choice)
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
-        columns = columns_for(choice.model, data.columns)
-        try:
-            fitted = choice.model.fit(data.pairs, data.y, **columns)
-        except ValueError as error:
-            if not (bootstrap and isinstance(choice.model, BradleyTerry)):
-                raise
-            message = f"--bootstrap sets --alpha 0, without a prior. {error}"
-            raise ValueError(message) from error
+        fitted = _fit(choice.model, data, options, asked.labels)
         reason = choice.reason + say_half_life(fitted, data)
         choice = replace(choice, reason=reason)
         if data.pairs.has_features:
             progress("rating the items")
             utility = rate_items(fitted, data)
-            items = board_items(utility, data, fitted, reference)
+            items = board_items(utility, data, fitted, options.rating_scale())
             items = rank_rows(utility, data) if items is None else items
         else:
             progress("making the leaderboard")
-            options: dict[str, Any] = {"level": level, "reference": reference}
-            if bootstrap and isinstance(fitted, BradleyTerry):
-                progress(f"drawing {bootstrap:,} bootstrap resamples")
-                options |= {"interval": "bootstrap", "n_resamples": bootstrap}
-            board = Leaderboard(fitted, **options)
-            notes = board.notes
+            board = _board(fitted, options, progress)
+            effects = find_effects(board, asked.deviations)
+            if asked.labels:
+                progress("fitting without the covariates")
+                moves = _find_moves(choice.model, data, board, options)
+            notes = [*_say_scale(options), *board.notes]
+            asked = replace(asked, data=data)
+            parts = _add_categories(board, choice.model, asked, options, progress)
     said = _messages(caught)
     progress("predicting held-out results")
     quality = _quality(choice.name, choice.model, data.by_row, said)
-    weights = list_weights(fitted, data.pairs)
-    answer = RankAnswer(choice, checks, board, weights, quality, said, items, utility)
-    answer = replace(answer, notes=notes)
+    answer = RankResult(
+        choice,
+        checks,
+        board,
+        list_weights(fitted, data.pairs),
+        quality,
+        data,
+        said,
+        items,
+        utility,
+        notes,
+        effects=effects,
+        moves=moves,
+        category_notes=parts,
+        detected=source.detected,
+        title=source.title,
+        options=options,
+    )
     if tuned is None:
         return answer
     return replace(answer, tuning=tuned.result, tuning_notes=tuned.notes)
 
 
+def _tune(data: ComparisonData, choice: Choice) -> Tuned:
+    return tune_model(choice.name, choice.model, data)
+
+
+def _refuse_with_features(options: RankOptions) -> None:
+    for name in ("by", "covariates", "position"):
+        if getattr(options, name):
+            raise ValueError(
+                f"--{name} is for items that have only names; leave it out, or --items."
+            )
+
+
+def _fit(
+    model: Any, data: ComparisonData, options: RankOptions, labels: Sequence[str] = ()
+) -> Any:
+    columns = columns_for(model, data.columns)
+    if "context" in columns and labels:
+        columns["context"] = pl.DataFrame(columns["context"], list(labels))
+    try:
+        return model.fit(data.pairs, data.y, **columns)
+    except ValueError as error:
+        if not isinstance(model, BradleyTerry):
+            raise
+        if options.bootstrap:
+            message = f"--bootstrap sets --alpha 0, without a prior. {error}"
+            raise ValueError(message) from error
+        if options.scale == "arena" and model.alpha == 0:
+            message = (
+                f"--scale arena sets --alpha 0; --alpha auto adds a prior. {error}"
+            )
+            raise ValueError(message) from error
+        raise
+
+
+def _board(fitted: Any, options: RankOptions, progress: Progress) -> Leaderboard:
+    scale = options.rating_scale()
+    given: dict[str, Any] = {"level": options.level, "anchor": scale.anchor}
+    if scale.reference is not None:
+        given["reference"] = scale.reference
+    if options.bootstrap and isinstance(fitted, BradleyTerry):
+        progress(f"drawing {options.bootstrap:,} bootstrap resamples")
+        given |= {"interval": "bootstrap", "n_resamples": options.bootstrap}
+    return Leaderboard(fitted, **given)
+
+
+def find_effects(
+    board: Leaderboard, deviations: Sequence[float] = ()
+) -> pl.DataFrame | None:
+    """Return effects of advantage and covariates in rating points; None without."""
+    model = board.model
+    if not isinstance(model, BradleyTerry) or not model.pair_covariates_.shape[1]:
+        return None
+    unit = RatingScale().unit
+    table = model.coefficients(board.level).filter(pl.col("coefficient") != "tie")
+    table = table.select(
+        pl.col("coefficient").alias("effect"),
+        (unit * pl.col("estimate")).alias("points"),
+        (unit * pl.col("lower")).alias("lower"),
+        (unit * pl.col("upper")).alias("upper"),
+        "p_value",
+    )
+    first = [None] * (len(table) - len(deviations))
+    given = pl.Series("standard_deviation", [*first, *deviations], dtype=pl.Float64)
+    return table.with_columns(given)
+
+
+def _find_moves(
+    model: Any, data: ComparisonData, board: Leaderboard, options: RankOptions
+) -> pl.DataFrame:
+    """Return the ranks of all items with and without covariates."""
+    columns = {name: c for name, c in data.columns.items() if name != "context"}
+    plain = _fit(clone(model), replace(data, columns=columns), options)
+    without = Leaderboard(plain, level=options.level).table
+    names = {"rank": "rank_without", "rating": "rating_without"}
+    table = board.table.select("item", "rank", "rating").join(
+        without.select("item", "rank", "rating").rename(names), on="item"
+    )
+    apart = table["rating"].mean() - table["rating_without"].mean()  # type: ignore[operator]
+    return table.with_columns(
+        pl.col("rating_without") + apart,
+        (pl.col("rank_without") - pl.col("rank")).alias("moved"),
+    )
+
+
+def _say_scale(options: RankOptions) -> list[str]:
+    if options.scale != "arena" or options.ties != "half" or options.alpha != 0:
+        return []
+    return [
+        "--scale arena: 400 points are odds of ten to one, a tie is half a win for "
+        "each side (--ties half), and there is no prior (--alpha 0)."
+    ]
+
+
+def _add_categories(
+    board: Leaderboard,
+    model: Any,
+    asked: Asked,
+    options: RankOptions,
+    progress: Progress,
+) -> dict[str, list[str]]:
+    """Add a leaderboard for each category, and return what to know about each."""
+    notes: dict[str, list[str]] = {}
+    reference = options.rating_scale().reference
+    for name, rows in asked.categories.items():
+        progress(f"ranking {name}")
+        own, said = options, notes.setdefault(name, [])
+        try:
+            part = take_rows(asked.data, rows)
+            fitted = _fit(clone(model), part, options, asked.labels)
+            if reference is not None and reference not in fitted.items_.tolist():
+                own = replace(options, reference=None, anchor=None)
+                said.append(
+                    f"{shorten(reference)} is not in it, so ratings are measured from "
+                    "the mean."
+                )
+            board.categories[name] = _board(fitted, own, _silent)
+        except ValueError as error:
+            said.append(f"There is no leaderboard. {error}")
+            continue
+        said += _say_one_sided(board.categories[name].table)
+    return notes
+
+
+def _say_one_sided(table: pl.DataFrame) -> list[str]:
+    """Say which items won, or lost, everything."""
+    if "wins" not in table.columns or table["wins"].is_null().any():
+        return []
+    said = []
+    for least, most, verb in (("losses", "wins", "won"), ("wins", "losses", "lost")):
+        found = table.filter((pl.col(least) + pl.col("ties") == 0) & (pl.col(most) > 0))
+        if len(found):
+            names = first_of([shorten(name) for name in found["item"]], 5)
+            said.append(f"{names} {verb} everything: the rating rests on the prior.")
+    return said
+
+
 def rank_names(
-    data: ComparisonData, *, model: str, alpha: float | str | None, level: float
+    data: ComparisonData,
+    *,
+    model: str,
+    alpha: float | str | None,
+    level: float,
+    ties: str | None = None,
 ) -> Leaderboard:
     """Return the leaderboard of items by name alone, for comparisons of items."""
     if data.by_name is None:
@@ -148,7 +591,7 @@ def rank_names(
             "The items of this file have no names, so they cannot be asked for by name."
         )
     named = replace(data, pairs=data.by_name)
-    choice = choose_model(model, named, alpha)
+    choice = choose_model(model, named, alpha, ties=ties)
     columns = columns_for(choice.model, named.columns)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
@@ -160,10 +603,10 @@ def rank_names(
 _NEVER_MEET = ".*comparable only by the penalty alpha"
 
 
-def _without_penalty(choice: Choice, alpha: float | str | None, tuned: bool) -> Choice:
+def _without_penalty(choice: Choice, options: RankOptions) -> Choice:
     """Return the model without a penalty, which the bootstrap needs."""
-    if tuned or alpha not in (None, 0):
-        given = "--tune" if tuned else f"--alpha {alpha}"
+    if options.tune or options.alpha not in (None, 0):
+        given = "--tune" if options.tune else f"--alpha {options.alpha}"
         raise ValueError(
             "--bootstrap is for strengths without a penalty, where resamples show how "
             f"far they may be from the truth; leave {given} out, or --bootstrap."
@@ -180,6 +623,12 @@ def _quality(
     name: str, model: Any, data: ComparisonData, said: list[str]
 ) -> ForwardResult | None:
     """Return the quality of a model on held-out rows; if there is none, say why."""
+    if getattr(model, "ties", None) == "half" and not data.y.all():
+        data = take_rows(data, np.flatnonzero(data.y))
+        said.append(
+            "Held-out quality is that of decided results: a tie that counts as half a "
+            "win for each has no probability."
+        )
     try:
         return predict_held_out({name: model}, data)
     except ValueError as error:
@@ -197,16 +646,23 @@ _REASONS = {
 }
 
 
-def rank_grades(
-    graded: GradedFiles,
-    model: str = "auto",
-    alpha: float | str | None = None,
-    progress: Callable[[str], None] = lambda step: None,
-) -> tuple[RankAnswer, ComparisonData]:
+def _rank_grades(
+    graded: GradedFiles, options: RankOptions, progress: Progress
+) -> RankResult:
     """Return the answer of a linear model that is fitted where the files are."""
     # Its table of items, and the comparisons that are returned next to it, are those of
     # the queries on which quality was measured.
-    choice = _choose(model, alpha)
+    if options.half_life is not None:
+        raise ValueError(
+            "--half-life is for comparisons with dates, and not for graded items; "
+            "leave it out."
+        )
+    if options.tune:
+        raise ValueError(
+            "--tune is not for graded items in partitions, whose best settings depend "
+            "on how many there are. Leave it out, or put all rows in one file."
+        )
+    choice = _choose(options.model, options.alpha)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         progress(f"fitting {choice.name}")
@@ -227,8 +683,10 @@ def rank_grades(
     utility = item_utilities(fitted, sample.items)
     choice = replace(choice, model=fitted)
     weights, items = list_weights(fitted, sample.pairs), rank_rows(utility, sample)
-    answer = RankAnswer(choice, None, None, weights, quality, said, items, utility)
-    return answer, sample
+    return RankResult(
+        choice, None, None, weights, quality, sample, said, items, utility,
+        options=options,
+    )  # fmt: skip
 
 
 def _choose(asked: str, alpha: float | str | None) -> Choice:

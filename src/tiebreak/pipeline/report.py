@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answer in words, and what its report shows."""
+"""The answer in words, in the terminal, and what its report shows."""
 
 from __future__ import annotations
 
+import datetime
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
+from math import isfinite
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
 from tiebreak import BradleyTerry, __version__
 from tiebreak.data.markup import isolate
+from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.rank import RankAnswer
 from tiebreak.ratings.checks.report import plural
-from tiebreak.ratings.leaderboard import RatingScale
+from tiebreak.ratings.leaderboard import RatingScale, as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
 from tiebreak.report.data import last_step
+from tiebreak.selection import TuneResult
+
+if TYPE_CHECKING:
+    from tiebreak.pipeline.rank import RankResult
 
 _DRAWN = 8  # items in the chart of ratings over time
 _CONSIDERED = 3 * _DRAWN  # the best, of which those with enough results are drawn
@@ -33,18 +42,142 @@ _LEVEL_CURVES = (
 )
 
 
-def summary(answer: RankAnswer, data: ComparisonData) -> list[str]:
-    """Return the result in sentences."""
-    about_items, about_quality = _about_items(answer, data), _about_quality(answer)
-    return [*about_items, *about_quality, *answer.tuning_notes]
+_SHOWN_WEIGHTS = 10
+_SHOWN_SETTINGS = 12
+_SHOWN_MOVES = 10
+_SHOWN_OF_CATEGORY = 10
 
 
-def _about_items(answer: RankAnswer, data: ComparisonData) -> list[str]:
-    table, said = answer.leaderboard, []
+def show(answer: RankResult, width: int) -> Iterator[Any]:
+    """Give all that the terminal shows: sentences as text, and tables."""
+    if answer.checks is not None:
+        yield answer.checks.__rich__()
+    yield printable(f"Model: {answer.choice.name}, {answer.choice.reason}")
+    if answer.tuning is not None:
+        yield _settings(answer.tuning)
+    board, table = answer.leaderboard, answer.table
     if table is not None:
-        level = 0.95 if answer.board is None else answer.board.level
+        yield as_table(table, answer.options.level, width)
+    yield from map(printable, answer.notes)
+    if answer.effects is not None:
+        yield _effects(answer.effects, answer.options.level)
+        yield from map(printable, about_effects(answer.effects, answer.options))
+    if answer.moves is not None:
+        yield from _moves(answer.moves)
+    for name, notes in answer.category_notes.items():
+        part = None if board is None else board.categories.get(name)
+        if part is not None:
+            yield printable(f"{name}: {_count(part.table)}")
+            yield as_table(part.table, part.level, width, _SHOWN_OF_CATEGORY)
+        yield from (printable(f"{name}: {note}") for note in notes)
+    for name, weight in (answer.weights or [])[:_SHOWN_WEIGHTS]:
+        yield printable(f"{weight:+8.3f}  {name}")
+    if answer.quality is not None:
+        yield answer.quality.__rich__()
+    yield from (printable(f"Warning: {warning}") for warning in answer.warnings)
+    yield from map(printable, answer.summary())
+
+
+def _count(table: pl.DataFrame) -> str:
+    if table["wins"].is_null().any():
+        return plural(len(table), "item")
+    games = (table["wins"] + table["losses"] + table["ties"]).sum() / 2
+    return f"{games:,.0f} comparisons of {plural(len(table), 'item')}"
+
+
+def _plain_table(*heads: str, title: str | None = None) -> Table:
+    table = Table(
+        title=title,
+        title_justify="left",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for number, head in enumerate(heads):
+        side = "right" if number else "left"
+        table.add_column(head, justify=side, overflow="fold", no_wrap=bool(number))  # type: ignore[arg-type]
+    return table
+
+
+def _effects(effects: pl.DataFrame, level: float) -> Table:
+    table = _plain_table("effect", "points", f"{100 * level:g} % interval", "p", "per")
+    for row in effects.iter_rows(named=True):
+        size = row["standard_deviation"]
+        table.add_row(
+            Text(printable(row["effect"])),
+            f"{row['points']:+.1f}",
+            f"{row['lower']:+.1f} … {row['upper']:+.1f}",
+            p_text(row["p_value"]),
+            "" if size is None else f"{size:.3g}",
+        )
+    return table
+
+
+def p_text(value: float) -> str:
+    """Write a p-value with four decimals."""
+    return "< .0001" if value < 1e-4 else f"{value:.4f}".lstrip("0")
+
+
+def about_effects(effects: pl.DataFrame, options: Any) -> list[str]:
+    """Say what the effects of position and covariates mean."""
+    said = []
+    for row in effects.filter(pl.col("effect") == "advantage").iter_rows(named=True):
+        what = "Being shown first" if options.position else "The advantage"
+        interval = f"{row['lower']:+.0f} … {row['upper']:+.0f}"
+        said.append(f"{what} is worth {row['points']:+.0f} points ({interval}).")
+    if effects["standard_deviation"].is_not_null().any():
+        said.append(
+            "An effect is the rating points that a side gains by one standard "
+            "deviation more of it (per). Ratings are those of items equal in it."
+        )
+    return said
+
+
+def _moves(moves: pl.DataFrame) -> Iterator[Any]:
+    moved = moves.filter(pl.col("moved") != 0)
+    yield (
+        f"With these covariates {len(moved)} of {plural(len(moves), 'item')} have "
+        f"another rank{':' if len(moved) else '.'}"
+    )
+    if not len(moved):
+        return
+    table = _plain_table("item", "rank", "without", "moved", "rating", "without")
+    most = moved.sort(pl.col("moved").abs(), descending=True, maintain_order=True)
+    for row in most.head(_SHOWN_MOVES).sort("rank").iter_rows(named=True):
+        ratings = f"{row['rating']:.0f}", f"{row['rating_without']:.0f}"
+        ranks = f"{row['rank']}", f"{row['rank_without']}", f"{row['moved']:+d}"
+        table.add_row(Text(printable(str(row["item"]))), *ranks, *ratings)
+    yield table
+    if len(moved) > _SHOWN_MOVES:
+        yield f"These {_SHOWN_MOVES} moved most."
+
+
+def _settings(found: TuneResult) -> Table:
+    """Return a table of the best settings that were tried, in the order of the grid."""
+    metric = found.scoring.replace("_", " ")
+    n = len(found.table)
+    some = f"The best {_SHOWN_SETTINGS} of {n}" if n > _SHOWN_SETTINGS else f"The {n}"
+    expected = None
+    if isfinite(found.corrected_score):
+        expected = f"Expect {-found.corrected_score:.4f} of the choice on new results."
+    table = Table(title=f"{some} settings that were tried", caption=expected)
+    for name in (*found.best_params_, metric, "spread over splits"):
+        table.add_column(name, justify="right")
+    best = found.table.filter(found.table["place"] <= _SHOWN_SETTINGS)
+    for row in best.head(_SHOWN_SETTINGS).iter_rows(named=True):
+        cells = [f"{row[name]:.4g}" for name in found.best_params_]
+        cells += [f"{-row['score']:.4f}", f"{row['spread']:.4f}"]
+        chosen = all(row[name] == value for name, value in found.best_params_.items())
+        table.add_row(*cells, style="bold" if chosen else None)
+    return table
+
+
+def about_items(answer: RankResult) -> list[str]:
+    """Say who is best, or what the features say."""
+    table, data, said = answer.table, answer.data, []
+    if table is not None:
         if answer.checks is None or answer.checks.ok:
-            said.append(_who_is_best(table, level))
+            said.append(_who_is_best(table, answer.options.level))
         else:
             said.append(
                 "No item is called the best, because of a problem in the data; see the "
@@ -67,7 +200,8 @@ def _about_items(answer: RankAnswer, data: ComparisonData) -> list[str]:
     return said
 
 
-def _about_quality(answer: RankAnswer) -> list[str]:
+def about_quality(answer: RankResult) -> list[str]:
+    """Say how well held-out results were predicted."""
     said = []
     if answer.quality is not None:
         ours, base = answer.quality.table.rows(named=True)[:2]
@@ -121,16 +255,13 @@ def _who_is_best(table: pl.DataFrame, level: float) -> str:
 
 
 def report_data(
-    answer: RankAnswer,
-    data: ComparisonData,
-    title: str,
-    command: str,
-    date: str,
-    detected: Sequence[str] = (),
+    answer: RankResult, command: str = "", date: str | None = None
 ) -> ReportData:
-    """Return what the report shows; ``detected`` says what the file holds."""
-    model, board = answer.choice.model, answer.board
-    table, names = answer.leaderboard, data.item_names
+    """Return what the report shows; ``command`` is what to type to get it again."""
+    data, model, board = answer.data, answer.model, answer.leaderboard
+    if date is None:
+        date = datetime.datetime.now().astimezone().isoformat(timespec="minutes")
+    table, names = answer.table, data.item_names
     if table is None or answer.utility is None or names is None:
         compare = CompareData.from_model(model)
     else:
@@ -141,9 +272,9 @@ def report_data(
         if isinstance(model, BradleyTerry):
             matrix = board.matrix()
     # What is said of quality and settings has a place of its own on the page.
-    said = [*_about_items(answer, data), *_about_quality(answer)]
+    said = [*about_items(answer), *about_quality(answer)]
     if table is None:
-        said = _about_items(answer, data)[:1]
+        said = about_items(answer)[:1]
     quality = None
     if answer.quality is not None:
         quality = QualityData.from_forward(answer.quality, answer.choice.name)
@@ -151,10 +282,10 @@ def report_data(
     for name in ("numpy", "scipy", "scikit-learn", "numba", "polars"):
         versions[name] = version(name)
     return ReportData(
-        title=title,
+        title=answer.title,
         leaderboard=_NO_ITEMS if table is None else table,
         summary=said,
-        level=0.95 if board is None else board.level,
+        level=answer.options.level,
         matrix=matrix,
         quality=quality,
         weights=answer.weights,
@@ -164,10 +295,14 @@ def report_data(
         tuning=answer.tuning,
         tuning_notes=answer.tuning_notes,
         recognized=[
-            *detected,
+            *answer.detected,
             f"Model: {answer.choice.name}, {answer.choice.reason}",
             *answer.notes,
         ],
+        effects=answer.effects,
+        moves=answer.moves,
+        categories={} if board is None else _tables(board.categories),
+        category_notes=answer.category_notes,
         checks=answer.checks,
         warnings=answer.warnings,
         compare=compare,
@@ -175,6 +310,10 @@ def report_data(
         versions=versions,
         date=date,
     )
+
+
+def _tables(boards: dict[str, Any]) -> dict[str, pl.DataFrame]:
+    return {name: board.table for name, board in boards.items()}
 
 
 def ratings_over_time(

@@ -745,16 +745,18 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_GROUP = 12
 
 
-def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
-    """Make a table for the terminal."""
+def as_table(
+    board: pl.DataFrame, level: float, width: int = _WIDE, most: int = _SHOWN
+) -> Table:
+    """Make a table for the terminal, of the first items."""
     sure = not board["lower"].is_null().all()
     ranked = not board["rank_best"].is_null().all()
     lettered = not board["group"].is_null().all()
     counted = not board["wins"].is_null().all()
     drawn = sure and width >= _WIDE
-    more = len(board) - _SHOWN
+    more = len(board) - most
     caption = [f"and {more} more items"] if more > 0 else []
-    if board.head(_SHOWN)["provisional"].any():
+    if board.head(most)["provisional"].any():
         caption.append(
             "* provisional: few results, placed by the lower end of the interval"
         )
@@ -780,7 +782,7 @@ def as_table(board: pl.DataFrame, level: float, width: int = _WIDE) -> Table:
             table.add_column("group", no_wrap=True)
     if counted:
         table.add_column("won/tied/lost", justify="right", no_wrap=True)
-    best = board.head(_SHOWN)
+    best = board.head(most)
     digits = rating_digits(board)
     ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
     for row in best.iter_rows(named=True):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Link = Literal["davidson", "cumulative", "threshold"]
 _LINKS = ("davidson", "cumulative", "threshold")
 _LINK_OF: dict[str | None, Link] = {"rao-kupper": "cumulative"}
-_LINK_OF |= {"davidson": "davidson", None: "davidson"}
+_LINK_OF |= {"davidson": "davidson", "half": "davidson", None: "davidson"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +243,12 @@ class ReportData:
         first 5 to 8 items of the leaderboard are drawn; what a point is, in words.
     tuning, tuning_notes : TuneResult or None, sequence of str
         How settings of the model were chosen, and what else is to be said of it.
+    effects, moves : polars.DataFrame or None
+        Effects of covariates and of position in rating points, ``effect``, ``points``,
+        ``lower``, ``upper``, ``p_value``, ``standard_deviation``; and ``item``,
+        ``rank``, ``rank_without``, ``moved`` and ratings with and without covariates.
+    categories, category_notes : mapping of str to polars.DataFrame, and to list of str
+        Leaderboards of parts of the results, by name, and what to know about them.
     recognized : sequence of str
         What the data hold and how they were read, in words.
     checks : PairsReport, dict or None
@@ -267,6 +273,10 @@ class ReportData:
     history_note: str = ""
     tuning: TuneResult | None = None
     tuning_notes: Sequence[str] = ()
+    effects: pl.DataFrame | None = None
+    moves: pl.DataFrame | None = None
+    categories: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    category_notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     recognized: Sequence[str] = ()
     checks: PairsReport | Mapping[str, Any] | None = None
     warnings: Sequence[str] = ()

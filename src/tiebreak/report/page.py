@@ -166,6 +166,8 @@ def page_sections(data: ReportData) -> list[tuple[str, str, str]]:
     sections = [
         ("summary", "Summary", first_screen(data)),
         ("leaderboard", "Leaderboard", _leaderboard(data)),
+        ("categories", "By category", _categories(data)),
+        ("effects", "What else decides", _effects(data)),
         ("matrix", "Who beats whom", _matrix(data)),
         ("quality", "How good is it?", _quality(data)),
         ("weights", "What matters", _weights(data)),
@@ -208,6 +210,63 @@ def _leaderboard(data: ReportData) -> str:
     table = leaderboard_table(board, data.level)
     table = scrolling(table, "Leaderboard, can be scrolled", "tall")
     return paragraph(" ".join(notes)) + search + table
+
+
+_OF_CATEGORY = ("rank", "item", "rating", "lower", "upper", "wins", "ties", "losses")
+
+
+def _categories(data: ReportData) -> str:
+    """Write a plain table for each category, folded up."""
+    parts = []
+    for name, notes in data.category_notes.items():
+        said = "".join(paragraph(note) for note in notes)
+        board = data.categories.get(name)
+        count = "no leaderboard" if board is None else plural(len(board), "item")
+        heading = element("summary", f"{name_html(name)}: {count}")
+        table = "" if board is None else _plain(board.select(_OF_CATEGORY))
+        parts.append(element("details", heading + said + table))
+    return "".join(parts)
+
+
+def _effects(data: ReportData) -> str:
+    if data.effects is None:
+        return ""
+    said = paragraph(
+        "Rating points that a side gains by having it, or by one standard deviation "
+        "more of it, with their intervals."
+    )
+    moves = ""
+    if data.moves is not None:
+        moved = data.moves.filter(pl.col("moved") != 0)
+        text = f"{len(moved):,} of {len(data.moves):,} items have another rank with it."
+        moves = paragraph(text) + (_plain(moved) if len(moved) else "")
+    return said + _plain(data.effects) + moves
+
+
+def _plain(table: pl.DataFrame) -> str:
+    """Write a table as it is, with rounded numbers."""
+    numbers = [kind.is_numeric() for kind in table.dtypes]
+    classes = ["number" if number else None for number in numbers]
+    heads = "".join(
+        element("th", escape(name.replace("_", " ")), scope="col", class_=class_)
+        for name, class_ in zip(table.columns, classes, strict=True)
+    )
+    rows = []
+    for row in table.head(MOST_ROWS).iter_rows():
+        cells = (
+            element("td", _cell(value), class_=class_)
+            for value, class_ in zip(row, classes, strict=True)
+        )
+        rows.append(element("tr", "".join(cells)))
+    body = element("thead", element("tr", heads)) + element("tbody", "".join(rows))
+    return scrolling(element("table", body, class_="plain"), "Table, can be scrolled")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        text = f"{value:,.1f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
+        return escape(text.removesuffix(".0"))
+    return "–" if value is None else name_html(value)
 
 
 def _matrix(data: ReportData) -> str:

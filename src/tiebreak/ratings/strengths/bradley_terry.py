@@ -40,6 +40,7 @@ from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
     Design,
+    HalfWins,
     ItemDesign,
     JointDesign,
     OutcomeLink,
@@ -82,7 +83,12 @@ Floats = NDArray[np.float64]
 _WIDE = 0.5
 # Of effects of covariates, next to a learned prior: standard deviation 10.
 _WEAK = 0.005
-_LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
+_LINK_OF: dict[str | None, OutcomeLink] = {
+    "davidson": LINKS["davidson"],
+    "rao-kupper": LINKS["cumulative"],
+    "half": HalfWins(),
+    None: LINKS["davidson"],
+}
 
 
 class BradleyTerry(CovariateMixin, StrengthModel):
@@ -96,7 +102,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     * ``ties="rao-kupper"``: P(right) = 1 / (1 + κ exp(-d)) and P(left) =
       1 / (1 + κ exp(d)), that is P(i beats j) = π_i / (π_i + κ π_j), and a tie the
       rest, κ ≥ 1;
-    * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused.
+    * ``ties=None``: P(right) = 1 / (1 + exp(-d)); a tie is refused;
+    * ``ties="half"``: the same, and -ln P of a tie is the mean of -ln P(left) and
+      -ln P(right): half a win for each, as many published leaderboards count it. A tie
+      has no probability then.
 
     The strengths θ, the tie parameter and the coefficients γ and β minimize ::
 
@@ -111,7 +120,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     Parameters
     ----------
-    ties : {"auto", "davidson", "rao-kupper"} or None, default="auto"
+    ties : {"auto", "davidson", "rao-kupper", "half"} or None, default="auto"
         The model of ties; ``"auto"`` takes the one that makes the results more
         probable.
     alpha : float or "auto", default="auto"
@@ -271,7 +280,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if self.ties != "auto" and self.ties not in _LINK_OF:
             raise ValueError(
                 f"BradleyTerry got ties={self.ties!r}; expected 'auto', 'davidson', "
-                "'rao-kupper' or None."
+                "'rao-kupper', 'half' or None."
             )
         super()._check_parameters()
 
@@ -288,7 +297,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self.tie_model_: str | None = self.ties
         if self.ties == "auto":
             self.tie_model_ = self._choose_tie_model()
-        if not (self.wins_.any() or self.losses_.any()):
+        if self.ties != "half" and not (self.wins_.any() or self.losses_.any()):
             warn_user(
                 "Every comparison is a tie: all strengths are 0 and a tie is certain.",
                 DataWarning,
@@ -330,7 +339,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             x = solution.x
         self.objective_, self.gap_ = solution.value, solution.gap
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        if self.ties_.any():
+        if self._has_tie:
             return x[:-1], float(x[-1])
         return x, self._link.start(0.0)
 
@@ -342,7 +351,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         guess = np.log(rate / (1.0 - rate))
         rest = np.zeros(self.pair_covariates_.shape[1])
         total = self.pair_counts_.sum(axis=0)
-        tie = [self._link.start(float(total[1] / total.sum()))] if total[1] else []
+        share = float(total[1] / total.sum())
+        tie = [self._link.start(share)] if self._has_tie else []
         return np.concatenate([guess - guess.mean(), rest, tie])
 
     def _choose_tie_model(self) -> str:
@@ -374,17 +384,22 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             self._link,
             self.pair_counts_ if counts is None else counts,
             np.append(np.full(n, alpha), weak),
-            tie=None if self.ties_.any() else self._link.start(0.0),
+            tie=None if self._has_tie else self._link.start(0.0),
             free=slice(0, n) if alpha == 0 else None,
         )
 
     def _solution(self) -> Floats:
-        tie = [self._tie] if self.ties_.any() else []
+        tie = [self._tie] if self._has_tie else []
         return np.concatenate([self.strength_, self._effect_values(), tie])
 
     @property
+    def _has_tie(self) -> bool:
+        """Whether a tie parameter is learned."""
+        return bool(self.ties_.any()) and self.ties != "half"
+
+    @property
     def _link(self) -> OutcomeLink:
-        return LINKS[_LINK_OF[getattr(self, "tie_model_", self.ties)]]
+        return _LINK_OF[getattr(self, "tie_model_", self.ties)]
 
     def predict_interval(
         self,
@@ -431,13 +446,13 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Likelihood
             With ``log_likelihood``, ``n_parameters``, ``aic`` and ``bic``.
         """
-        check_is_fitted(self)
+        self._refuse_half("a likelihood")
         n, q = len(self.items_), self.pair_covariates_.shape[1]
         total = float(self.pair_counts_.sum())
         if np.isposinf(self.tie_):
             return Likelihood(0.0, 1, total)
         n_parameters = n - 1 - int(self._components().max())
-        n_parameters += q + int(self.ties_.any())
+        n_parameters += q + int(self._has_tie)
         objective = self._objective_of(TINY_PENALTY)
         x = minimize_newton(objective, self._solution(), tol=1e-8, max_iter=200).x
         beta, t = objective.split(x)
@@ -445,19 +460,31 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         loss = self._link.value(d, t, self.pair_counts_)
         return Likelihood(-loss, n_parameters, total)
 
-    def coefficients(self) -> pl.DataFrame:
+    def coefficients(self, level: float = 0.95) -> pl.DataFrame:
         """Effects of advantage and context and the tie parameter, with p-values.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence of the interval of each.
 
         Returns
         -------
         polars.DataFrame
-            ``coefficient``, ``estimate``, ``standard_error``, ``z`` and ``p_value``
-            (of no effect). The tie parameter is ln ν, or ln κ for Rao and Kupper.
+            ``coefficient``, ``estimate``, ``standard_error``, ``z``, ``p_value`` (of no
+            effect), and the interval ``lower`` to ``upper``. The tie parameter is ln ν,
+            or ln κ for Rao and Kupper.
         """
-        found = self._coefficient_distribution(None)
+        check_level(level)
+        found, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
         n = len(self.items_)
-        names = self._effect_names() + (["tie"] if self.ties_.any() else [])
-        return coefficient_table(names, found.mean[n:], found.errors()[n:])
+        names = self._effect_names() + (["tie"] if self._has_tie else [])
+        ends = (found.quantile(share)[n:] for share in (tail, 1.0 - tail))
+        interval = dict(zip(("lower", "upper"), ends, strict=True))
+        table = coefficient_table(names, found.mean[n:], found.errors()[n:])
+        return table.with_columns(
+            **{key: pl.Series(end) for key, end in interval.items()}
+        )
 
     def goodness_of_fit(self) -> GoodnessOfFit:
         """Compare how often every pair won and tied with what the model expects.
@@ -467,7 +494,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         GoodnessOfFit
             A test, and a table of pairs with the worst first.
         """
-        check_is_fitted(self)
+        self._refuse_half("a test of how well it fits")
         objective = self._objective_of(self._penalty)
         beta, t = objective.split(self._solution())
         share = self._link.probabilities(objective.design.apply(beta), t)
@@ -475,6 +502,14 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         names = self.items_[self.pair_left_], self.items_[self.pair_right_]
         n_parameters = self.likelihood().n_parameters
         return goodness_of_fit(names, self.pair_counts_, expected, n_parameters)
+
+    def _refuse_half(self, what: str) -> None:
+        check_is_fitted(self)
+        if self.ties == "half" and self.ties_.any():
+            raise ValueError(
+                "With ties='half' a tie has no probability, so there is no model of "
+                f"these results that could have {what}. Fit with ties='auto' for it."
+            )
 
     def information(self, difference: Floats) -> Floats:
         """Fisher information of one comparison about a difference of strengths.
@@ -608,13 +643,13 @@ def _check_existence(
             "out."
         )
     refuse_empty(counts)
-    if n_ties == total:
+    if n_ties == total and ties != "half":
         return
     pairs = Pairs._of(None, np.tile(counts.left, 3), np.tile(counts.right, 3), names)
     outcome = np.repeat(np.array([-1, 0, 1], dtype=np.int8), len(counts.left))
     graph = ComparisonGraph.of(pairs, outcome, counts.counts.T.ravel())
     check_separation(graph, names, alpha, _REMEDY)
-    if alpha == 0 and n_ties and not has_decided_cycle(graph):
+    if alpha == 0 and n_ties and ties != "half" and not has_decided_cycle(graph):
         raise ValueError(
             "The decided comparisons contradict each other nowhere: strengths and the "
             f"tie parameter could grow together without end. {_REMEDY}"

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two runs: which ratings changed, which ranks, and what is more than noise.
+
+A run is a file of results, which is fitted, or what `tiebreak rank` made of one: its
+JSON, its model file or its folder. A file of results says which of its rows the other
+one has, too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from tiebreak import BradleyTerry, Leaderboard
+from tiebreak.data.columns import factorize
+from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.io.result import plural
+from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
+from tiebreak.pipeline.held_out import take_rows
+from tiebreak.pipeline.options import TIES
+from tiebreak.pipeline.partitions import is_partitioned
+from tiebreak.pipeline.rank import rank_names
+from tiebreak.pipeline.saved_model import load_model
+from tiebreak.ratings.changes import (
+    Rated,
+    find_changes,
+    score_rows,
+    shared_covariance,
+)
+from tiebreak.ratings.leaderboard import holm
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS
+
+_MODEL = "model.tiebreak"
+_LARGEST_JSON = 200_000_000
+_UNIQUE = 0.99  # rows that nearly all differ are known again by what they hold
+_COINCIDENCE = 1e-6  # the probability that equal rows in a row are no accident
+
+
+@dataclass(frozen=True, eq=False)
+class Diff:
+    """What changed from old to new."""
+
+    changes: pl.DataFrame  # of items that both have, see `find_changes`
+    new: list[Any]  # items that only the new one has, best first
+    lost: list[Any]  # items that only the old one has, best first
+    notes: list[str]  # what the intervals rest on
+    level: float
+    detected: tuple[list[str], list[str]]
+
+    def worse(self, items: list[str]) -> pl.DataFrame:
+        """Return which of some items became worse, by more than noise."""
+        table = self.changes
+        known = set(table["item"].to_list())
+        for item in items:
+            if item not in known:
+                where = "only in the old file" if item in self.lost else "not in both"
+                raise ValueError(f"--fail-if-worse names {item!r}, which is {where}.")
+        asked = table.filter(pl.col("item").is_in(items))
+        sure = holm(asked["p_value"].to_numpy()) < 1.0 - self.level
+        return asked.filter(pl.Series(sure) & (pl.col("change") < 0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One of the two, as it was read."""
+
+    path: Path
+    detected: list[str]
+    rated: Rated | None = None  # of results that were fitted before
+    board: Leaderboard | None = None
+    ties: str | None = None  # the model of ties; None without ties, or if not known
+    data: ComparisonData | None = None
+    rows: NDArray[np.uint64] | None = None  # equal rows have equal numbers
+
+
+def diff_files(
+    old: Path,
+    new: Path,
+    reading: ReadOptions,
+    *,
+    ties: str | None = None,
+    alpha: float | str | None = None,
+    level: float = 0.95,
+    reference: str | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Diff:
+    """Return what changed between two files of results, or of what they gave."""
+    runs = []
+    for path in (old, new):
+        progress(f"reading {path.name}")
+        runs.append(_read(path, reading, level))
+    progress("fitting")
+    notes: list[str] = []
+    runs = _fit(runs, ties, alpha, level, notes)
+    shared = None
+    if all(run.data is not None and run.board is not None for run in runs):
+        progress("looking for what both have")
+        shared = _shared(runs, notes)
+    else:
+        notes.append(
+            "Whether results are in both cannot be seen here, so the two are taken as "
+            "independent; with two files of results it can."
+        )
+    rated = [run.rated or Rated.of(run.board) for run in runs]
+    given: Any = {"level": level, "reference": reference, "shared": shared}
+    changes = find_changes(*rated, **given)
+    zero = "their mean" if reference is None else str(reference)
+    notes.insert(
+        0,
+        f"Changes of the {len(changes)} items that both have are measured from {zero}: "
+        "if one item becomes better, the others lose a little."
+        if reference is None
+        else f"Changes are measured from {zero}, whose own rating may have changed.",
+    )
+    both = set(changes["item"].to_list())
+    lists = ([name for name in run.names if name not in both] for run in rated)
+    lost, added = lists
+    detected = runs[0].detected, runs[1].detected
+    return Diff(changes, added, lost, notes, level, detected)
+
+
+def _read(path: Path, reading: ReadOptions, level: float) -> _Run:
+    """Read a file of results, or what was made of one."""
+    if path.is_dir() and (path / _MODEL).exists():
+        path = path / _MODEL
+    if is_partitioned(path):
+        raise FileError(
+            path, "two folders cannot be compared; expected files, or their results."
+        )
+    if path.suffix == Path(_MODEL).suffix:
+        saved = load_model(path)
+        if not hasattr(saved.model, "strength_"):
+            raise FileError(path, "this model has no strengths, so nothing to compare.")
+        board = Leaderboard(saved.model, level=level)
+        ties = getattr(saved.model, "tie_model_", None)
+        said = [f"A model of {len(board.table)} items."]
+        return _Run(path, said, board=board, ties=ties)
+    if (result := _read_result(path)) is not None:
+        rated, ties = result
+        return _Run(path, [f"Ratings of {len(rated.names)} items."], rated, ties=ties)
+    read = read_file(path, replace(reading, fingerprint=True))
+    if read.kind != "comparisons" or read.fingerprint is None:
+        raise FileError(
+            path, "expected one comparison per row, or the JSON of tiebreak rank."
+        )
+    said = [*read.sentences, *read.questions]
+    return _Run(path, said, data=as_comparisons(read), rows=read.fingerprint)
+
+
+def _read_result(path: Path) -> tuple[Rated, str | None] | None:
+    """Read ratings and ties of ``tiebreak rank --json``; None if it is another file."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+        if not start.startswith(b"{") or path.stat().st_size > _LARGEST_JSON:
+            return None
+        found = json.loads(path.read_text(encoding="utf-8"))
+        rows = found["leaderboard"]
+        names = [row["item"] for row in rows]
+        ends = [(row["rating"], row["lower"], row["upper"]) for row in rows]
+        rank, level = [row["rank"] for row in rows], float(found["level"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if any(value is None for row in ends for value in row):
+        raise FileError(path, "these ratings have no intervals, so nothing is known.")
+    rating, lower, upper = np.array(ends, dtype=np.float64).T
+    error = (upper - lower) / (2.0 * norm.ppf(0.5 + 0.5 * level))
+    return Rated(names, np.array(rank), rating, np.diag(error**2)), found.get("ties")
+
+
+def _fit(
+    runs: list[_Run],
+    ties: str | None,
+    alpha: float | str | None,
+    level: float,
+    notes: list[str],
+) -> list[_Run]:
+    """Fit results without a prior if both files allow it, else both with one."""
+    if any(run.rated is not None for run in runs):
+        notes.append(
+            "A result file says how certain each rating is, and not how they depend on "
+            "each other; the intervals of changes are approximate."
+        )
+    if alpha is None:
+        try:
+            return _fit_both(runs, ties, 0.0, level)
+        except _NeedsPriorError:
+            notes.append(
+                "In one of the files strengths need a prior (an item won or lost "
+                "everything, or items never meet), so both were fitted with one; items "
+                "of few results are drawn to the mean by it."
+            )
+    return _fit_both(runs, ties, "auto" if alpha is None else alpha, level)
+
+
+class _NeedsPriorError(ValueError):
+    """Strengths of maximum likelihood do not exist."""
+
+
+def _fit_both(
+    runs: list[_Run], ties: str | None, alpha: float | str, level: float
+) -> list[_Run]:
+    """Fit both with the same model of ties, each of which has its own scale."""
+    fitted = [_fit_one(run, ties, alpha, level) for run in runs]
+    known = [run.ties for run in fitted]
+    if None in known or known[0] == known[1]:
+        return fitted
+    # What was fitted before cannot change, and of two files the larger one knows best.
+    given = [run.ties for run in runs if run.data is None]
+    if len(given) == 2 or ties in TIES[1:]:
+        raise ValueError(
+            f"One of the two counts ties by {known[0]} and the other by {known[1]}, so "
+            "their ratings have different scales. Compare the files of results, or "
+            f"rank both with --ties {known[0]}."
+        )
+    larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))
+    same = given[0] if given else larger.ties
+    return [_fit_one(run, same, alpha, level) for run in runs]
+
+
+def _fit_one(run: _Run, ties: str | None, alpha: float | str, level: float) -> _Run:
+    if run.data is None:
+        return run
+    data, rows = run.data, run.rows
+    if ties == "drop" and rows is not None:
+        decided = np.flatnonzero(data.y)
+        data, rows, ties = take_rows(data, decided), rows[decided], None
+    given: Any = {"model": "bradley-terry", "alpha": alpha, "level": level}
+    try:
+        board = rank_names(data, ties=ties, **given)
+    except ValueError as error:
+        raise _NeedsPriorError(str(error)) if alpha == 0 else error from error
+    found = board.model.tie_model_ if board.model.ties_.any() else None
+    return replace(run, data=data, rows=rows, board=board, ties=found)
+
+
+def _shared(runs: list[_Run], notes: list[str]) -> NDArray[np.float64] | None:
+    """Return the covariance of two fits that share raters or results."""
+    boards = [run.board for run in runs]
+    models = [board.model for board in boards if board is not None]
+    scores = []
+    for run, model in zip(runs, models, strict=True):
+        assert run.data is not None and run.data.by_name is not None
+        columns = dict(run.data.columns)
+        scores.append(score_rows(model, run.data.by_name, run.data.y, columns))
+    if all(_counts_raters(model) for model in models):
+        raters = [np.asarray(run.data.columns["rater"]) for run in runs if run.data]
+        codes, distinct = factorize(np.concatenate(raters).astype(str))
+        cut = len(raters[0])
+        groups = codes[:cut], codes[cut:]
+        count = len(np.intersect1d(*groups))
+        what = plural(count, "rater")
+        rows: Any = tuple(
+            _sums(group, len(distinct)) @ score
+            for group, score in zip(groups, scores, strict=True)
+        )
+    else:
+        assert runs[0].rows is not None and runs[1].rows is not None
+        first, second = shared_rows(runs[0].rows, runs[1].rows)
+        count, what = len(first), plural(len(first), "row")
+        rows = scores[0][first], scores[1][second]
+    if not count:
+        notes.append("Nothing is taken to be in both, so the two are independent.")
+        return None
+    sizes = [len(run.rows) for run in runs if run.rows is not None]
+    if what.endswith(("row", "rows")) and count in sizes:
+        which = ("old", "new") if count == sizes[0] else ("new", "old")
+        notes.append(f"The {which[1]} file has all rows of the {which[0]} one.")
+    else:
+        notes.append(f"{what} in both.")
+    notes.append("The intervals allow for what is in both.")
+    assert boards[0] is not None and boards[1] is not None
+    return shared_covariance(boards[0], boards[1], rows)
+
+
+def _counts_raters(model: BradleyTerry) -> bool:
+    raters = getattr(model, "rater_counts_", None)
+    return raters is not None and raters.shape[0] >= FEWEST_RATERS
+
+
+def _sums(group: NDArray[np.int64], n_groups: int) -> sp.csr_array:
+    """Return the matrix that adds up the rows of each group."""
+    n = len(group)
+    return sp.csr_array((np.ones(n), (group, np.arange(n))), shape=(n_groups, n))
+
+
+def shared_rows(
+    old: NDArray[np.uint64], new: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of rows that are in both files, in each of them.
+
+    Where nearly all rows differ, equal rows are the same. Else rows of two files may be
+    equal by chance, and only a stretch at the end of one and the beginning of the other
+    that is too long for it is taken as the same rows; to find too few is to be careful.
+    """
+    sizes = [len(np.unique(rows)) / len(rows) for rows in (old, new)]
+    if min(sizes) >= _UNIQUE:
+        _, first, second = np.intersect1d(old, new, return_indices=True)
+        return first, second
+    _, counts = np.unique(np.concatenate([old, new]), return_counts=True)
+    equal = float(np.sum((counts / counts.sum()) ** 2))  # the chance of one row
+    ahead, behind = _overlap(old, new), _overlap(new, old)
+    length = max(ahead, behind)
+    chance = length * math.log(equal) + math.log(len(old) + len(new))
+    if not length or chance > math.log(_COINCIDENCE):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    here = np.arange(length)
+    if ahead >= behind:
+        return len(old) - length + here, here
+    return here, len(new) - length + here
+
+
+def _overlap(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
+    """Return how many rows at the end of one begin the other (Knuth, Morris, Pratt)."""
+    codes = factorize(np.concatenate([second, first]))[0].tolist()
+    text = [*codes[: len(second)], -1, *codes[len(second) :]]
+    longest, k = [0] * len(text), 0
+    for place in range(1, len(text)):
+        while k and text[place] != text[k]:
+            k = longest[k - 1]
+        k += text[place] == text[k]
+        longest[place] = k
+    return longest[-1]

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What changed between two leaderboards, and which changes are more than noise.
+
+Ratings are known up to a common zero. The change of an item is therefore measured from
+the mean of the items that both leaderboards have, or from one item: with A the matrix
+of these contrasts, ::
+
+    change = A θ_new - A θ_old,
+    V = A (V_new + V_old - C - Cᵀ) Aᵀ,
+
+where C is the covariance of the two estimates. It is zero unless results, or raters,
+are in both. To first order an estimate is θ + H⁻¹ Σ s over its results, s the score of
+one and H the Hessian, so C = H_old⁻¹ (Σ s_old s_newᵀ) H_new⁻¹ over what they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from tiebreak.ratings.leaderboard import Leaderboard, RatingScale, holm
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+
+Floats = NDArray[np.float64]
+_NOTHING = 1e-4  # rating points; less is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """One of two leaderboards: ratings, up to a common zero, and how certain they are.
+
+    All numbers are rating points.
+    """
+
+    names: list[Any]  # (N,), best first
+    rank: NDArray[np.int64]  # (N,)
+    rating: Floats  # (N,)
+    covariance: Floats  # (N, N)
+    df: float = np.inf  # degrees of freedom that the covariance was estimated with
+
+    @classmethod
+    def of(cls, board: Leaderboard | None) -> Rated:
+        """Take what a leaderboard of strengths knows."""
+        known = None if board is None else board._strengths
+        if board is None or known is None or not hasattr(board.model, "strength_"):
+            raise ValueError(
+                "Changes need strengths with a margin of error (bradley-terry), and "
+                "there are none: nothing but ties, or too many items."
+            )
+        place = {name: k for k, name in enumerate(board.model.items_.tolist())}
+        names = board.table["item"].to_list()
+        order = np.array([place[name] for name in names])
+        unit = RatingScale().unit
+        return cls(
+            names,
+            board.table["rank"].to_numpy(),
+            unit * known.mean[order],
+            unit**2 * known.total[np.ix_(order, order)],
+            known.df,
+        )
+
+    def contrasts(self, common: Sequence[Any], reference: Any) -> Floats:
+        """Give A: common items minus their mean, or minus an item, shape (c, N)."""
+        place = {name: k for k, name in enumerate(self.names)}
+        chosen = np.array([place[name] for name in common])
+        out = np.zeros((len(chosen), len(self.names)))
+        out[np.arange(len(chosen)), chosen] = 1.0
+        if reference is None:
+            out[:, chosen] -= 1.0 / len(chosen)
+        else:
+            out[:, place[reference]] -= 1.0
+        return out
+
+
+def find_changes(
+    old: Rated,
+    new: Rated,
+    *,
+    level: float = 0.95,
+    reference: Any = None,
+    shared: Floats | None = None,
+) -> pl.DataFrame:
+    """Return the changes of the items that both have, in the order of the new ranks.
+
+    ``shared`` is the covariance C of the ratings of old (rows) and new (columns).
+    """
+    known = set(old.names)
+    common = [name for name in new.names if name in known]
+    if len(common) < 2:
+        raise ValueError(
+            f"The two have {len(common)} item(s) in common; changes are measured from "
+            "what is common, so there must be two at least."
+        )
+    if reference is not None and reference not in common:
+        raise ValueError(f"The reference {reference!r} is not in both.")
+    one, two = (run.contrasts(common, reference) for run in (old, new))
+    change = two @ new.rating - one @ old.rating
+    own = [
+        np.maximum(np.einsum("ij,jk,ik->i", a, run.covariance, a), 0.0)
+        for a, run in ((one, old), (two, new))
+    ]
+    variance = own[0] + own[1]
+    # Welch and Satterthwaite: the degrees of freedom of a sum of two variances.
+    parts = own[0] ** 2 / old.df + own[1] ** 2 / new.df
+    df = np.full(len(common), np.inf)
+    np.divide(variance**2, parts, out=df, where=parts > 0)
+    df = np.minimum(df, 1e9)
+    if shared is not None:
+        variance = variance - 2.0 * np.einsum("ij,jk,ik->i", one, shared, two)
+    error = np.sqrt(np.maximum(variance, 0.0))
+    error[error < _NOTHING] = 0.0
+    change[np.abs(change) < _NOTHING] = 0.0
+    z = np.divide(change, error, out=np.zeros_like(change), where=error > 0)
+    z[(error == 0) & (change != 0)] = np.inf
+    p_value = 2.0 * stdtr(df, -np.abs(z))
+    reach = stdtrit(df, 0.5 + 0.5 * level) * error
+    places = [
+        dict(zip(run.names, run.rank.tolist(), strict=True)) for run in (old, new)
+    ]
+    ranks = [[place[name] for name in common] for place in places]
+    # The reference does not change, and is no comparison to adjust for.
+    asked = np.array([name != reference for name in common]) | (reference is None)
+    adjusted = np.ones(len(common))
+    adjusted[asked] = holm(p_value[asked])
+    zero = RatingScale().anchor
+    return pl.DataFrame(
+        {
+            "item": common,
+            "rating_old": zero + one @ old.rating,
+            "rating_new": zero + two @ new.rating,
+            "change": change,
+            "lower": change - reach,
+            "upper": change + reach,
+            "p_value": p_value,
+            "p_adjusted": adjusted,
+            "more_than_noise": adjusted < 1.0 - level,
+            "rank_old": ranks[0],
+            "rank_new": ranks[1],
+            "moved": np.array(ranks[0]) - np.array(ranks[1]),
+        }
+    )
+
+
+def shared_covariance(
+    old: Leaderboard, new: Leaderboard, rows: tuple[Any, Any]
+) -> Floats:
+    """Return C of two fits of strengths, in rating points, as `Rated.of` orders items.
+
+    ``rows`` are the scores of what both share, one row for each: `score_rows`.
+    """
+    meat = np.asarray((rows[0].T @ rows[1]).todense())
+    inverse = [_inverse_hessian(board.model) for board in (old, new)]
+    n = [len(board.model.items_) for board in (old, new)]
+    cross = (inverse[0] @ meat @ inverse[1])[: n[0], : n[1]]
+    orders = []
+    for board in (old, new):
+        place = {name: k for k, name in enumerate(board.model.items_.tolist())}
+        orders.append([place[name] for name in board.table["item"]])
+    return RatingScale().unit ** 2 * cross[np.ix_(*orders)]
+
+
+def _inverse_hessian(model: BradleyTerry) -> Floats:
+    objective = model._objective_of(model._penalty)
+    objective.expand(model._solution())
+    return np.asarray(np.linalg.inv(objective.hessian()), dtype=np.float64)
+
+
+def score_rows(model: BradleyTerry, pairs: Any, y: Any, columns: dict[str, Any]) -> Any:
+    """Return the score of each comparison in all coefficients, (n, p), sparse."""
+    given = {
+        name: columns[name] for name in ("advantage", "context") if name in columns
+    }
+    n, weight = len(pairs), columns.get("sample_weight")
+    in_d, in_t = model._link.scores(model.difference(pairs, **given), model._tie)
+    weight = np.ones(n) if weight is None else weight
+    row, outcome = np.arange(n), np.asarray(y, dtype=np.int64) + 1
+    slope = weight * in_d[row, outcome]
+    place = {name: k for k, name in enumerate(model.items_.tolist())}
+    ids = np.array([place.get(name, -1) for name in pairs.names.tolist()])
+    n_items = len(model.items_)
+    sides = sp.csr_array(
+        (
+            np.concatenate([slope, -slope]),
+            (np.tile(row, 2), np.concatenate([ids[pairs.right], ids[pairs.left]])),
+        ),
+        shape=(n, n_items),
+    )
+    # Both count in favor of left.
+    more = [np.reshape(column, (n, -1)) for column in given.values()]
+    dense = [-slope[:, None] * column for column in more]
+    if model._has_tie:
+        dense.append((weight * in_t[row, outcome])[:, None])
+    if not dense:
+        return sides
+    return sp.hstack([sides, sp.csr_array(np.concatenate(dense, axis=1))], format="csr")
