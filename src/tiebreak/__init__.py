@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         SwapSVM,
         ThresholdCompare,
     )
-    from tiebreak.persistence import load, save
+    from tiebreak.persistence import load, save, to_onnx
     from tiebreak.ratings import (
         BradleyTerry,
         Elo,
@@ -60,7 +60,7 @@ _HOMES = {
         "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
         "SVMCompare SwapSVM ThresholdCompare"
     ),
-    "persistence": "load save",
+    "persistence": "load save to_onnx",
     "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",
     "selection": "L1RankerCV l1_path tune",
 }

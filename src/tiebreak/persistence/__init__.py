@@ -2,5 +2,6 @@
 """Model files that run no code."""
 
 from tiebreak.persistence.files import load, save
+from tiebreak.persistence.onnx_graph import to_onnx
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "to_onnx"]
