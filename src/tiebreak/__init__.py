@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         ThresholdCompare,
         WithoutTies,
     )
-    from tiebreak.persistence import load, save
+    from tiebreak.persistence import load, save, to_onnx
     from tiebreak.pipeline.rank import rank
     from tiebreak.ratings import (
         BradleyTerry,
@@ -65,7 +65,7 @@ _HOMES = {
         "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
         "SVMCompare SwapSVM ThresholdCompare WithoutTies"
     ),
-    "persistence": "load save",
+    "persistence": "load save to_onnx",
     "pipeline.rank": "rank",
     "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",
     "selection": "L1RankerCV l1_path tune",

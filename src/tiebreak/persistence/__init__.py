@@ -2,8 +2,9 @@
 """Model files that run no code."""
 
 from tiebreak.persistence.files import load, save
+from tiebreak.persistence.onnx_graph import to_onnx
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "to_onnx"]
 
 
 def __dir__() -> list[str]:

@@ -17,12 +17,12 @@ one that depends on those taken before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 
 __all__ = [
     "Dictionary",
@@ -30,6 +30,7 @@ __all__ = [
     "QuadraticForm",
     "first_best",
     "measure_columns",
+    "penalize_path",
     "pursue",
 ]
 
@@ -134,6 +135,33 @@ def pursue(
             exhausted = True
             break
     return state.path(exhausted)
+
+
+def penalize_path(
+    path: PursuitPath,
+    values: Floats,
+    inner: Floats,
+    form: QuadraticForm,
+    b: Floats,
+    alpha: float,
+) -> PursuitPath:
+    """Solve for the coefficients of every step again, with α aᵀGa on top of J.
+
+    ``values`` has the columns taken, one in each row, and ``inner`` is G, shape (k, k).
+    The objective is then J with the penalty; columns that are taken later make it
+    smaller still. A G that is not positive semidefinite may be a LinAlgError.
+    """
+    values = np.array([form.reduce(own) for own in values]).reshape(values.shape)
+    system = values @ form.product(np.ascontiguousarray(values.T)) + alpha * inner
+    # The factor of the first t rows and columns is that of the first t columns taken.
+    triangle = cholesky(system, lower=True)
+    along = solve_triangular(triangle, values @ b, lower=True)
+    coefs = np.zeros_like(path.coefs)
+    for row, t in zip(coefs, path.n_taken, strict=True):
+        row[:t] = solve_triangular(triangle[:t, :t], along[:t], lower=True, trans="T")
+    explained = np.append(0.0, np.cumsum(along**2)[path.n_taken - 1])
+    objective = np.maximum(path.objective[0] - explained, 0.0)
+    return replace(path, coefs=coefs, objective=objective)
 
 
 class _Pursuit:

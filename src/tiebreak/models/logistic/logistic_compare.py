@@ -231,11 +231,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         X : Pairs or array-like of shape (n, 2, n_features)
             Comparisons, also in partitions (:mod:`tiebreak.outofcore`); then y and
             sample_weight are names of columns.
-        y, sample_weight
+        y
             As in ``SVMCompare.fit``.
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left, not for partitions: an advantage is 1 at home
             or first, 0 on neutral ground, -1 if right has it. What they do is learned.
+        sample_weight
+            As in ``SVMCompare.fit``.
 
         Returns
         -------

@@ -155,7 +155,7 @@ class LogisticProblem:
         if table is None:
             return met
         has_deviations = self.objective.n_coef > self.n_features
-        per_item = np.bincount(self.code, met) if has_deviations else met
+        per_item: Any = np.bincount(self.code, met) if has_deviations else met
         of_features = np.minimum(
             _weigh_present(table.values, per_item), self.totals.sum()
         )

@@ -179,11 +179,15 @@ class CoPursuitProblem:
         unit, s = centered_targets(laplacian, grades.y[scored])
         root, form = laplacian.root(s), GroupForm(laplacian)
         agreement, at_others = form, slice(0, len(scored))
+        nu = 1.0 if isinstance(model.nu, str) else float(model.nu)
         if len(others):
             at_others = slice(len(scored), None)
-            agreement = GroupForm(
-                group_laplacian(grades, weight, others, model.per_group)
-            )
+            unscored = group_laplacian(grades, weight, others, model.per_group)
+            agreement = GroupForm(unscored)
+            if isinstance(model.nu, str):
+                # Traces are twice the summed weights of pairs.
+                pairs = float(unscored.diagonal().sum())
+                nu = float(laplacian.diagonal().sum()) / pairs if pairs else 0.0
         items, places = item_places(grades, scored)
         distinct, _ = distinct_rows(items, places, merge=True)
         centers, rows = read_centers(model, items, distinct)
@@ -203,7 +207,7 @@ class CoPursuitProblem:
             laplacian.product(s),
             float(root @ root),
             agreement,
-            float(model.nu),
+            nu,
             slice(0, len(scored)),
             at_others,
         )
@@ -364,7 +368,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         n_basis: int = 10,
         *,
         views: Any = ("rbf", "linear"),
-        nu: float = 1.0,
+        nu: float | Literal["auto"] = "auto",
         objective: Literal["increments", "functions"] = "increments",
         indices: Literal["free", "shared"] = "free",
         kernel: Any = "rbf",
@@ -471,6 +475,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         self, problem: CoPursuitProblem, path: JointPath, errors: Floats | None
     ) -> None:
         n_steps = len(path.increments)
+        self.nu_ = problem.problem.nu
         self.path_ = problem.unit * path.increments
         self.path_support_ = problem.rows[path.columns]
         with np.errstate(over="ignore", under="ignore"):
@@ -517,8 +522,9 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
                 "CoRankingPursuit learns from graded items or orders; got comparisons. "
                 "Try RankingPursuit, which takes these too."
             )
-        if not is_number(self.nu) or not np.isfinite(self.nu) or self.nu < 0:
-            self._refuse("nu", self.nu, "a finite number of at least 0")
+        nu = 0.0 if self.nu == "auto" else self.nu
+        if isinstance(nu, str) or not is_number(nu) or not 0.0 <= nu < np.inf:
+            self._refuse("nu", self.nu, "'auto' or a finite number of at least 0")
         self._check_choices(objective=("increments", "functions"))
         self._check_choices(indices=("free", "shared"), per_group=("sum", "mean"))
 

@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -42,10 +43,15 @@ from tiebreak.kernels import (
 )
 from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import comparison_error, swapped_pairs
-from tiebreak.models.base import UtilityMixin, check_positive
-from tiebreak.models.kernel_utility import expand_kernel, weigh_features
+from tiebreak.models.base import UtilityMixin, check_positive, is_number
+from tiebreak.models.kernel_utility import (
+    expand_kernel,
+    refuse_indefinite,
+    weigh_features,
+)
 from tiebreak.models.pursuit.problem import PursuitProblem
 from tiebreak.solvers import PursuitPath, pursue
+from tiebreak.solvers.pursuit import penalize_path
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -282,8 +288,14 @@ class KernelPursuit(UtilityMixin):
         max_basis: int = 100,
         cv: Any = 5,
         cache_size: float = 500,
+        alpha: float = 0.0,
     ) -> None:
-        self.n_basis, self.kernel, self.gamma = n_basis, kernel, gamma
+        self.n_basis, self.alpha, self.kernel, self.gamma = (
+            n_basis,
+            alpha,
+            kernel,
+            gamma,
+        )
         self.degree, self.coef0, self.backfit = degree, coef0, backfit
         self.prefit, self.centers, self.max_basis = prefit, centers, max_basis
         self.cv, self.cache_size = cv, cache_size
@@ -308,6 +320,8 @@ class KernelPursuit(UtilityMixin):
             prefit=self.prefit,
         )
         basis = candidates.take(path.columns)
+        if self.alpha and len(path.columns):
+            path = self._penalize(path, candidates, problem, basis)
         if validation is not None:
             errors = validation_errors(
                 self, validation, lambda table: basis.expand(table, path.coefs.T)
@@ -316,6 +330,22 @@ class KernelPursuit(UtilityMixin):
         self._warn(path)
         return self
 
+    def _penalize(
+        self,
+        path: PursuitPath,
+        candidates: _Candidates,
+        problem: PursuitProblem,
+        basis: _Basis,
+    ) -> PursuitPath:
+        """Solve for all coefficients again, with the penalty."""
+        values = candidates.columns.columns(path.columns)
+        inner = basis.inner(problem.items)
+        alpha = float(self.alpha)
+        try:
+            return penalize_path(path, values, inner, problem.form, problem.b, alpha)
+        except la.LinAlgError:
+            refuse_indefinite("that of the chosen centers has no Cholesky factor")
+
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
         raise NotImplementedError
 
@@ -323,6 +353,8 @@ class KernelPursuit(UtilityMixin):
         check_positive(self, "cache_size")
         check_steps(self, validation)
         self._check_flags("backfit", "prefit")
+        if not is_number(self.alpha) or not np.isfinite(self.alpha) or self.alpha < 0:
+            self._refuse("alpha", self.alpha, "a finite number of at least 0")
         if self.prefit and not self.backfit:
             raise ValueError(
                 f"{type(self).__name__} got prefit=True with backfit=False; the best "
@@ -408,6 +440,17 @@ class _Basis:
         """Keep the first n basis functions."""
         centers = None if self.centers is None else self.centers[:n].copy()
         return _Basis(self.functions, centers, self.rows[:n], self.kernel[:n])
+
+    def inner(self, table: ItemTable) -> Floats:
+        """Inner products of the functions; of different kernels they are 0."""
+        if self.centers is None:
+            return table.dense()[np.ix_(self.rows, self.rows)]
+        out = np.zeros((len(self.rows), len(self.rows)))
+        for v, function in enumerate(self.functions):
+            if len(own := np.flatnonzero(self.kernel == v)):
+                centers = self.centers[own]
+                out[np.ix_(own, own)] = function.block(centers, centers)
+        return out
 
     def expand(self, table: ItemTable, coef: Floats) -> Floats:
         """Sum the functions at items, with one or several columns of coefficients."""

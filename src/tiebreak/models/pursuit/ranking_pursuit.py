@@ -134,8 +134,14 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         max_basis: int = 100,
         cv: Any = 5,
         cache_size: float = 500,
+        alpha: float = 0.0,
     ) -> None:
-        self.n_basis, self.kernel, self.gamma = n_basis, kernel, gamma
+        self.n_basis, self.alpha, self.kernel, self.gamma = (
+            n_basis,
+            alpha,
+            kernel,
+            gamma,
+        )
         self.degree, self.coef0, self.backfit = degree, coef0, backfit
         self.prefit, self.centers, self.per_group = prefit, centers, per_group
         self.max_basis, self.cv, self.cache_size = max_basis, cv, cache_size
