@@ -81,7 +81,7 @@ def count_comparisons(
     low, high = np.where(turned, right, left), np.where(turned, left, right)
     # Adding zero makes -0.0, which is a turned 0.0, equal to it.
     signed = np.where(turned[:, None], -covariates, covariates) + 0.0
-    cell, first = _cells(low * n_items + high, signed)
+    cell, first = number_cells(low * n_items + high, signed)
     column = np.where(turned, -outcome, outcome).astype(np.int64) + 1 + 3 * cell
     m = len(first)
     counts = np.asarray(np.bincount(column, weight, 3 * m), float).reshape(m, 3)
@@ -108,7 +108,7 @@ def _count_in_table(
     return ComparisonCounts(low[met], high[met], counts[met], np.empty((len(met), 0)))
 
 
-def _cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
+def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
     """Number equal rows; returns the number of each row, and one row of each number."""
     cell, first = _sorted_codes(pair)
     for j in range(covariates.shape[1]):
