@@ -46,6 +46,7 @@ EQUAL = 1e-7  # a difference of strengths that is not more is none
 _TOL = 1e-9
 _MOST_ROUNDS = 60  # of adding votes until the claim falls
 _CHOSEN_AGAIN = 4  # times, for one number of votes
+_DROPPED = 32  # votes; a larger set is not tried without each of its votes
 # Up to so many votes all sets of fewer are tried, if there are not more than these.
 _FEW_VOTES, _MOST_SETS = 24, 3000
 # Effects at the start are of one vote each; a set may do up to this much more.
@@ -140,14 +141,24 @@ class Fit:
         """The difference of two strengths."""
         return float(self.beta[above] - self.beta[below])
 
+    def error(self, above: int, below: int) -> float:
+        """The posterior standard deviation of the difference."""
+        if not hasattr(self.objective, "local"):
+            return math.inf
+        contrast = self._contrast(above, below)
+        return math.sqrt(max(0.0, float(contrast @ solve(self.objective, contrast))))
+
+    def _contrast(self, above: int, below: int) -> Floats:
+        out = np.zeros(self.objective.n_variables)
+        out[above], out[below] = 1.0, -1.0
+        return out
+
     def effects(self, above: int, below: int) -> Floats:
         """How much one more vote of each cell and outcome moves the claim, (3 m,)."""
         if not hasattr(self.objective, "local"):
             return np.zeros(len(self.counts))
-        objective, n = self.objective, self.objective.n_variables
-        contrast = np.zeros(n)
-        contrast[above], contrast[below] = 1.0, -1.0
-        z = solve(objective, contrast)
+        objective = self.objective
+        z = solve(objective, self._contrast(above, below))
         t = self.tie if self.tie is not None else objective.tie
         d = objective.design.apply(self.beta)
         in_d, in_t = objective.link.scores(d, t)
@@ -272,7 +283,7 @@ class Search:
     def run(self) -> Overturn | None:
         """Give the smallest set that was found; None if none was."""
         found = self._grow()
-        return None if found is None else self._shrink(found)
+        return None if found is None else self._drop(self._shrink(found))
 
     def _effects(self, fit: Fit) -> Floats:
         return self.changes.change @ fit.effects(*self.items)
@@ -281,8 +292,12 @@ class Search:
         counts = self.changes.apply(self.start.counts, chosen)
         return self.strengths.fit(counts, near)
 
+    def _margin(self, fit: Fit) -> float:
+        """What the changes must cover; not positive when the claim is overturned."""
+        return fit.claim(*self.items) - EQUAL
+
     def _overturns(self, fit: Fit) -> bool:
-        return fit.claim(*self.items) <= EQUAL
+        return self._margin(fit) <= 0.0
 
     def _grow(self) -> Overturn | None:
         """Add the strongest changes, as many as seem needed, until the claim falls."""
@@ -290,11 +305,10 @@ class Search:
         chosen = np.zeros(len(limit), dtype=np.int64)
         for _ in range(_MOST_ROUNDS):
             effect, room = self._effects(fit), limit - chosen
-            need = predicted_number(effect, room, fit.claim(*self.items))
+            need = predicted_number(effect, room, self._margin(fit))
             helpful = int(room[effect < 0.0].sum())
             if helpful == 0:
                 return None
-            # A prediction for many changes at once is coarse: go half of the way.
             count = helpful if math.isinf(need) else min(helpful, int(need))
             chosen = chosen + _strongest(effect, room, max(1, count))
             fit = self._fit(chosen, fit)
@@ -308,7 +322,7 @@ class Search:
         guess = predicted_number(
             self._effects(self.start),
             self.changes.limit,
-            self.start.claim(*self.items),
+            self._margin(self.start),
         )
         trial = min(found.number - 1, int(guess) if math.isfinite(guess) else 1 << 62)
         while found.number - low > 1:
@@ -321,6 +335,19 @@ class Search:
             gap = found.number - low
             near = found.number - max(1, found.number // 16)
             trial = near if better is not None and near > low else low + gap // 2
+        return found
+
+    def _drop(self, found: Overturn) -> Overturn:
+        """Take back changes one by one, weakest first, while the claim stays down."""
+        if found.number > _DROPPED:
+            return found
+        order = np.argsort(-self._effects(found.fit), kind="stable")
+        for unit in order[found.chosen[order] > 0]:
+            chosen = found.chosen.copy()
+            chosen[unit] -= 1
+            fit = self._fit(chosen, found.fit)
+            if self._overturns(fit):
+                return self._drop(Overturn(found.number - 1, chosen, fit))
         return found
 
     def _best_of_size(self, number: int, near: Fit) -> Overturn | None:
@@ -336,6 +363,18 @@ class Search:
                 if chosen.sum() == number and self._overturns(fit):
                     return Overturn(number, chosen, fit)
         return None
+
+
+class SearchApart(Search):
+    """Looks for the fewest changes after which an item is surely above another."""
+
+    critical = 1.96  # standard errors
+
+    def _effects(self, fit: Fit) -> Floats:
+        return -super()._effects(fit)
+
+    def _margin(self, fit: Fit) -> float:
+        return self.critical * fit.error(*self.items) - fit.claim(*self.items)
 
 
 def _strongest(effect: Floats, room: Ints, number: int) -> Ints:

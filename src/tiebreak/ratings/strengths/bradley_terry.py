@@ -82,7 +82,7 @@ Floats = NDArray[np.float64]
 # The penalty at which tie models are compared before a prior is learned: τ = 1.
 _WIDE = 0.5
 # Of effects of covariates, next to a learned prior: standard deviation 10.
-_WEAK = 0.005
+WEAK_EFFECT = 0.005
 _LINK_OF: dict[str | None, OutcomeLink] = {
     "davidson": LINKS["davidson"],
     "rao-kupper": LINKS["cumulative"],
@@ -378,7 +378,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             design = JointDesign(design, CovariateDesign(self.pair_covariates_))
             if self.alpha == "auto":
                 # So that an effect that no comparison contradicts stays finite.
-                weak = _WEAK * (self.pair_covariates_**2).mean(axis=0)
+                weak = WEAK_EFFECT * (self.pair_covariates_**2).mean(axis=0)
         return ComparisonObjective(
             design,
             self._link,

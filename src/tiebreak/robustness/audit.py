@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Audit the claims of a leaderboard: which of them survive.
+
+Three questions of every claim: how few votes (raters, items, days) overturn it, which
+other choices of analysis do, and could it be luck? Votes are rows; strengths are those
+of `BradleyTerry`, whose tie model and penalty stay as they were found on all votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from tiebreak.data.columns import factorize
+from tiebreak.data.markup import results_html
+from tiebreak.ratings import BradleyTerry
+from tiebreak.ratings.inputs import (
+    check_results,
+    check_row_column,
+    check_row_covariates,
+)
+from tiebreak.robustness.choices import (
+    Analysis,
+    Choice,
+    Columns,
+    holds_under,
+    other_choices,
+)
+from tiebreak.robustness.claims import Claim, read_claim, usual_claims
+from tiebreak.robustness.fewest import (
+    Changes,
+    Fit,
+    Overturn,
+    SearchApart,
+    Strengths,
+    fewest,
+    group_changes,
+    item_changes,
+    vote_changes,
+)
+
+VERSION = 1
+_N_DRAWS = 20_000
+_MOST_RATERS = 20_000  # and days: more take memory, and one of them decides nothing
+# A set of votes is called few if it is not more than this share of the votes on the
+# items of the claim. A difference that is significant needs about 2 √n of n votes.
+_FEW = 0.001
+_MOST_ITEMS = 5  # without more others it is another leaderboard
+_NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
+
+Floats = NDArray[np.float64]
+Pairing = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Changes after which a claim no longer holds, verified by fitting without them."""
+
+    number: int
+    what: str  # votes, raters, items or days
+    members: list[Any]  # row numbers of votes, or names
+    exact: bool  # no smaller number does it: all were tried
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what can be written as JSON."""
+        key = "rows" if self.what == "votes" else "names"
+        return {
+            self.what: self.number,
+            key: self.members,
+            "verified": True,
+            "exact": self.exact,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimAudit:
+    """What was found about one claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    removal, reversal, raters, items, days : Found or None
+        The fewest that were found; None where nothing was, or nothing is known of them.
+    holds, of : int
+        Under how many of the other choices it holds, and how many there are.
+    broken_by : list of str
+        Names of the choices under which it does not hold.
+    confidence : float or None
+        Two-sided confidence that it is no luck, 2 P(claim) - 1; None of "cannot be told
+        apart".
+    verdict : str
+    """
+
+    claim: Claim
+    removal: Found | None
+    reversal: Found | None
+    raters: Found | None
+    items: Found | None
+    days: Found | None
+    holds: int
+    of: int
+    broken_by: list[str]
+    confidence: float | None
+    verdict: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what can be written as JSON."""
+        nothing = {"votes": None, "rows": [], "verified": False, "exact": False}
+        out: dict[str, Any] = {
+            "claim": str(self.claim),
+            "kind": self.claim.kind,
+            "items": list(self.claim.items),
+            "verdict": self.verdict,
+            "removal": self.removal.to_dict() if self.removal else nothing,
+            "reversal": self.reversal.to_dict() if self.reversal else nothing,
+        }
+        for what in ("raters", "items", "days"):
+            key = "other_items" if what == "items" else what
+            none = {what: None, "names": [], "verified": False, "exact": False}
+            found = getattr(self, what)
+            out[key] = found.to_dict() if found else none
+        broken = {"holds": self.holds, "of": self.of, "broken_by": self.broken_by}
+        return out | {"choices": broken, "confidence": self.confidence}
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Claims and what was found about each.
+
+    Attributes
+    ----------
+    claims : list of ClaimAudit
+    n_votes, n_items : int
+    level : float
+        Confidence that a claim needs to be more than luck.
+    choices : list of str
+        The other choices of analysis that the data allow.
+    complete : bool
+        False if it was interrupted; the claims there are were finished.
+    notes : list of str
+    """
+
+    claims: list[ClaimAudit]
+    n_votes: int
+    n_items: int
+    level: float
+    choices: list[str]
+    complete: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per claim: verdict, votes, raters, choices and confidence."""
+        rows = [
+            {
+                "claim": str(found.claim),
+                "verdict": found.verdict,
+                "removed": found.removal.number if found.removal else None,
+                "reversed": found.reversal.number if found.reversal else None,
+                "raters": found.raters.number if found.raters else None,
+                "choices": f"{found.holds} of {found.of}",
+                "confidence": found.confidence,
+            }
+            for found in self.claims
+        ]
+        whole = dict.fromkeys(("removed", "reversed", "raters"), pl.Int64)
+        types: dict[str, Any] = whole | {"confidence": pl.Float64}
+        return pl.DataFrame(rows, schema_overrides=types)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what can be written as JSON."""
+        return {
+            "version": VERSION,
+            "votes": self.n_votes,
+            "items": self.n_items,
+            "level": self.level,
+            "complete": self.complete,
+            "choices": self.choices,
+            "claims": [found.to_dict() for found in self.claims],
+            "notes": self.notes,
+        }
+
+    def __str__(self) -> str:
+        head = f"{len(self.claims)} claims about {self.n_items} items, {self.n_votes:,}"
+        lines = [f"- {found.claim}: {found.verdict}" for found in self.claims]
+        return "\n".join([f"{head} votes", *lines, *self.notes])
+
+    def _repr_html_(self) -> str:
+        return results_html(self.table)
+
+
+def audit_pairs(
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    claims: Iterable[Claim | str] | None = None,
+    top: int = 5,
+    neighbors: int = 10,
+    level: float = 0.95,
+    ties: str = "auto",
+    alpha: float | str = "auto",
+    advantage: ArrayLike | None = None,
+    context: Any = None,
+    rater: ArrayLike | None = None,
+    period: ArrayLike | None = None,
+    category: Mapping[str, ArrayLike] | None = None,
+    both_bad: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Audit:
+    """Ask of the claims of a leaderboard whether they would survive.
+
+    Parameters
+    ----------
+    X, y
+        `Pairs` of items known by name, and outcomes -1 (left), 0 (tie), +1 (right).
+    claims : iterable of Claim or str, optional
+        ``"A > B"``, ``"A = B"``, ``"A first"``, ``"A, B, C first"``. By default who is
+        first, who is above the next (for the first `neighbors`), and the first `top`.
+    top, neighbors : int, default=5 and 10
+        See `claims`.
+    level : float, default=0.95
+        Confidence that a claim needs to be more than luck.
+    ties, alpha
+        As in `BradleyTerry`. What is learned is learned once, on all votes.
+    advantage, context, rater, period, sample_weight : optional
+        As in `BradleyTerry.fit`.
+    category : mapping of str to array-like of shape (n,), optional
+        Columns whose values divide the votes, such as a language.
+    both_bad : array-like of bool of shape (n,), optional
+        Which of the ties called both items bad.
+    progress : callable, optional
+        Is told each step.
+
+    Returns
+    -------
+    Audit
+
+    Notes
+    -----
+    Numbers of votes are upper bounds: each was verified by fitting without exactly
+    these votes, but a smaller set may exist unless ``exact`` says that all were tried.
+    That nothing was found is no proof that there is nothing.
+
+    Examples
+    --------
+    >>> from tiebreak import Pairs
+    >>> from tiebreak.robustness import audit_pairs
+    >>> votes = Pairs(left=list("AAAAABBB"), right=list("BBBBBCCC"))
+    >>> found = audit_pairs(votes, [-1, -1, -1, -1, 1, -1, -1, -1], top=1)
+    >>> print(found)
+    """
+    results = check_results(X, y, sample_weight, "audit")
+    n_rows = results.n_rows
+    names = results.names
+    if len(names) < 2:
+        raise ValueError("An audit needs at least two items.")
+    columns, _ = check_row_covariates(advantage, context, n_rows)
+    known = _known_columns(results, n_rows, rater, period, category, both_bad)
+    progress("fitting the strengths")
+    model = BradleyTerry(ties=ties, alpha=alpha)
+    model.fit(
+        X,
+        y,
+        advantage=advantage,
+        context=context,
+        rater=rater,
+        sample_weight=sample_weight,
+    )
+    if not (results.outcome != 0).any():
+        raise ValueError(
+            "Every comparison is a tie, so nobody is above anybody and there is no "
+            "claim to audit."
+        )
+    base = Analysis(
+        names,
+        results.left.astype(np.int64),
+        results.right.astype(np.int64),
+        results.outcome,
+        results.weight,
+        results.take(columns),
+        model.tie_model_ if (results.outcome == 0).any() else None,
+        model.alpha_,
+    )
+    rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
+    job = _Job(base, known, model, rows, level, advantage is not None)
+    asked = _read_claims(claims, job, top, neighbors)
+    return job.run(asked, progress)
+
+
+def _known_columns(
+    results: Any,
+    n_rows: int,
+    rater: Any,
+    period: Any,
+    category: Mapping[str, ArrayLike] | None,
+    both_bad: Any,
+) -> Columns:
+    def column(values: Any, name: str) -> Any:
+        if values is None:
+            return None
+        return results.take(check_row_column(values, name, n_rows))
+
+    groups = {name: column(values, name) for name, values in (category or {}).items()}
+    bad = column(both_bad, "both_bad")
+    return Columns(
+        column(rater, "rater"),
+        column(period, "period"),
+        groups or None,
+        None if bad is None else bad.astype(bool),
+    )
+
+
+def _read_claims(
+    claims: Iterable[Claim | str] | None, job: _Job, top: int, neighbors: int
+) -> list[Claim]:
+    if claims is None:
+        return usual_claims(job.start.beta[: len(job.names)], job.names, top, neighbors)
+    names = job.names.tolist()
+    asked = [c if isinstance(c, Claim) else read_claim(c, names) for c in claims]
+    for claim in asked:
+        claim.pairs(job.names)  # refuses unknown names
+    return asked
+
+
+class _Job:
+    """The audit of one data set."""
+
+    def __init__(
+        self,
+        base: Analysis,
+        columns: Columns,
+        model: BradleyTerry,
+        rows: NDArray[np.int64],
+        level: float,
+        has_advantage: bool,
+    ) -> None:
+        self.base, self.columns, self.model = base, columns, model
+        self.rows, self.level, self.has_advantage = rows, level, has_advantage
+        self.names = base.names
+        self.votes = base.count()
+        self.strengths: Strengths = base.strengths(self.votes)
+        self.start: Fit = self.strengths.fit(self.votes.counts)
+        self.removals = vote_changes(self.votes)
+        self.reversals = vote_changes(self.votes, reverse=True)
+        self.groups = {
+            "raters": self._groups(columns.rater),
+            "days": self._groups(columns.period),
+        }
+
+    def _groups(self, values: Any) -> tuple[Changes, list[Any]] | None:
+        if values is None:
+            return None
+        code, known = factorize(values)
+        if not 1 < len(known) <= _MOST_RATERS:
+            return None
+        return group_changes(self.votes, code), known
+
+    def run(self, claims: list[Claim], progress: Callable[[str], None]) -> Audit:
+        """Look at one claim after the other; interrupted, keep what is finished."""
+        done: list[ClaimAudit] = []
+        complete, others = True, []
+        try:
+            progress("fitting under other choices")
+            listed = other_choices(self.base, self.columns, self.has_advantage)
+            others = [(choice, choice.analysis.fit()) for choice in listed]
+            draws = self._draw()
+            for number, claim in enumerate(claims):
+                progress(f"claim {number + 1} of {len(claims)}: {claim}")
+                done.append(self._audit(claim, others, draws))
+        except KeyboardInterrupt:
+            complete = False
+        names = [choice.name for choice, _ in others]
+        n = len(self.rows)
+        return Audit(done, n, len(self.names), self.level, names, complete)
+
+    def _draw(self) -> Floats:
+        known = self.model.distribution()
+        return known.mean + known.draw(_N_DRAWS, np.random.default_rng(0))
+
+    def _audit(
+        self, claim: Claim, others: list[tuple[Choice, Fit]], draws: Floats
+    ) -> ClaimAudit:
+        pairs = claim.pairs(self.names)
+        above = sorted({pair[0] for pair in pairs})
+        subjects = list(pairs[0]) if len(pairs) == 1 else above
+        equal = claim.kind == "equal"
+        find = self._find_apart if equal else self._find
+        removal = find(self.removals, pairs, "votes")
+        reversal = find(self.reversals, pairs, "votes")
+        found: dict[str, Found | None] = {
+            what: find(known[0], pairs, what, known[1]) if known else None
+            for what, known in self.groups.items()
+        }
+        rest = item_changes(self.votes, subjects)
+        third = find(rest, pairs, "items", self.names.tolist())
+        found["items"] = third if third and third.number <= _MOST_ITEMS else None
+        confidence = None if equal else _confidence(draws, pairs)
+        counted, broken = 0, []
+        for choice, fit in others:
+            holds = self._holds(claim, choice, fit, pairs)
+            counted += holds is not None
+            broken += [choice] if holds is False else []
+        verdict = self._verdict(
+            removal,
+            found["raters"],
+            broken,
+            confidence,
+            pairs,
+            self._votes_on(subjects),
+        )
+        return ClaimAudit(
+            claim,
+            removal,
+            reversal,
+            **found,
+            holds=counted - len(broken),
+            of=counted,
+            broken_by=[choice.name for choice in broken],
+            confidence=confidence,
+            verdict=verdict,
+        )
+
+    def _find(
+        self, changes: Changes, pairs: Pairing, what: str, names: Any = None
+    ) -> Found | None:
+        overturn = fewest(self.strengths, self.start, changes, pairs)
+        return None if overturn is None else self._name(changes, overturn, what, names)
+
+    def _find_apart(
+        self, changes: Changes, pairs: Pairing, what: str, names: Any = None
+    ) -> Found | None:
+        """Find what makes either of two items surely better than the other."""
+        critical = _critical(self.level)
+        best = None
+        for above, below in (pairs[0], pairs[0][::-1]):
+            search = SearchApart(self.strengths, self.start, changes, above, below)
+            search.critical = critical
+            found = search.run()
+            if found is not None and (best is None or found.number < best.number):
+                best = found
+        return None if best is None else self._name(changes, best, what, names)
+
+    def _name(
+        self, changes: Changes, overturn: Overturn, what: str, names: Any
+    ) -> Found:
+        if names is None:
+            members = self.rows[changes.rows(overturn.chosen)].tolist()
+        else:
+            members = [names[k] for k in np.flatnonzero(overturn.chosen)]
+        return Found(overturn.number, what, members, overturn.exact)
+
+    def _holds(
+        self, claim: Claim, choice: Choice, fit: Fit, pairs: Pairing
+    ) -> bool | None:
+        if claim.kind != "equal":
+            return holds_under(choice, fit, pairs, self.level)
+        if not choice.has(pairs[0]):
+            return None
+        return not self._apart(fit, pairs[0])
+
+    def _apart(self, fit: Fit, pair: tuple[int, int]) -> bool:
+        return abs(fit.claim(*pair)) > _critical(self.level) * fit.error(*pair)
+
+    def _votes_on(self, items: list[int]) -> int:
+        on = np.isin(self.base.left, items) | np.isin(self.base.right, items)
+        return int(np.count_nonzero(on))
+
+    def _verdict(
+        self,
+        removal: Found | None,
+        raters: Found | None,
+        broken: list[Choice],
+        confidence: float | None,
+        pairs: Pairing,
+        n_votes: int,
+    ) -> str:
+        if removal is not None and removal.number == 0:
+            return "does not hold"
+        if removal is not None and removal.number <= max(1, _FEW * n_votes):
+            return f"fragile: {removal.number} vote{'s' * (removal.number > 1)}"
+        by_chance = confidence is not None and not self._sure_by_votes(pairs)
+        if not by_chance and raters is not None and raters.number == 1:
+            return f"depends on one rater: {raters.members[0]}"
+        if by_chance or (confidence is not None and confidence < self.level):
+            return "cannot be told"
+        if broken:
+            return " and ".join(dict.fromkeys(choice.depends for choice in broken))
+        return "holds"
+
+    def _sure_by_votes(self, pairs: Pairing) -> bool:
+        """Whether votes that are independent of each other would make it sure."""
+        nearest = sorted(pairs, key=lambda pair: self.start.claim(*pair))[:_NEAREST]
+        return all(self._apart(self.start, pair) for pair in nearest)
+
+
+def _confidence(draws: Floats, pairs: Pairing) -> float:
+    """2 P - 1, with P the probability that all pairs are (better, worse)."""
+    above = draws[:, sorted({pair[0] for pair in pairs})].min(axis=1)
+    below = draws[:, sorted({pair[1] for pair in pairs})].max(axis=1)
+    return max(0.0, 2.0 * float(np.mean(above > below)) - 1.0)
+
+
+def _critical(level: float) -> float:
+    return float(ndtri(0.5 + 0.5 * level))

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same claims under other choices that an analyst could have made.
+
+One choice is changed at a time. A choice that concerns all votes (how ties are counted,
+the penalty, covariates, weights of raters) breaks a claim when its strengths say
+otherwise. A choice that takes a part of the votes (half of the time, one category)
+would often say otherwise by chance; it breaks a claim only when that part contradicts
+it with the confidence asked for. Choices that the data do not allow are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from tiebreak.data import Pairs
+from tiebreak.data.columns import factorize
+from tiebreak.data.comparison_graph import ComparisonGraph
+from tiebreak.losses import LINKS
+from tiebreak.ratings.strengths.bradley_terry import (
+    WEAK_EFFECT,
+    has_decided_cycle,
+)
+from tiebreak.robustness.fewest import EQUAL, Fit, Strengths, VoteCounts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SMALL_PENALTY = 0.01
+_FEWEST_OF_CATEGORY = 30  # votes
+_MOST_CATEGORIES = 20
+_LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Votes, and the choices that turn them into strengths."""
+
+    names: NDArray[Any]
+    left: Ints
+    right: Ints
+    outcome: NDArray[np.int8]
+    weight: Floats
+    covariates: Floats  # (n, q), in favor of left
+    ties: str | None  # the tie model
+    alpha: float
+
+    def take(self, rows: NDArray[Any]) -> Analysis:
+        """The same choices for some of the votes; all items stay."""
+        return replace(
+            self,
+            left=self.left[rows],
+            right=self.right[rows],
+            outcome=self.outcome[rows],
+            weight=self.weight[rows],
+            covariates=self.covariates[rows],
+        )
+
+    def count(self) -> VoteCounts:
+        """Sum the votes by cell."""
+        return VoteCounts.of(
+            self.left,
+            self.right,
+            self.outcome,
+            self.weight,
+            self.covariates,
+            len(self.names),
+        )
+
+    def strengths(self, votes: VoteCounts) -> Strengths:
+        """The model of these choices."""
+        used = self.covariates if len(self.covariates) else np.zeros((1, 0))
+        weak = WEAK_EFFECT * (used**2).mean(axis=0)
+        return Strengths(votes, LINKS[_LINK_OF[self.ties]], self.alpha, weak)
+
+    def fit(self) -> Fit:
+        """Find the strengths."""
+        votes = self.count()
+        return self.strengths(votes).fit(votes.counts)
+
+    def has_maximum(self) -> bool:
+        """Whether the likelihood has a maximum without a penalty."""
+        pairs = Pairs._of(None, self.left, self.right, self.names)
+        graph = ComparisonGraph.of(pairs, self.outcome, self.weight)
+        if not graph.is_strongly_connected or not graph.present.all():
+            return False
+        return bool(not (self.outcome == 0).any() or has_decided_cycle(graph))
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What else is known of the votes; None: nothing."""
+
+    rater: NDArray[Any] | None = None
+    period: NDArray[Any] | None = None
+    category: dict[str, NDArray[Any]] | None = None  # name of a column: its values
+    both_bad: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Another analysis, what it is called, and what the answer then depends on."""
+
+    name: str
+    depends: str
+    analysis: Analysis
+    is_part: bool = False  # of the votes
+
+    def has(self, items: Sequence[int]) -> bool:
+        """Whether all of these items have votes."""
+        return bool(self.present[list(items)].all())
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Whether each item has votes, shape (N,)."""
+        out = np.zeros(len(self.analysis.names), dtype=bool)
+        out[self.analysis.left] = out[self.analysis.right] = True
+        return out
+
+
+def other_choices(
+    base: Analysis, columns: Columns, has_advantage: bool
+) -> list[Choice]:
+    """List the choices that the data allow."""
+    return [
+        *_tie_choices(base),
+        *_both_bad_choices(base, columns),
+        *_covariate_choices(base, has_advantage),
+        *_penalty_choices(base),
+        *_rater_choices(base, columns),
+        *_part_choices(base, columns),
+    ]
+
+
+def _tie_choices(base: Analysis) -> Iterator[Choice]:
+    depends = "depends on how ties are counted"
+    tied = base.outcome == 0
+    if not tied.any() or tied.all():
+        return
+    for name in ("davidson", "rao-kupper"):
+        if name != base.ties:
+            title = {"davidson": "Davidson", "rao-kupper": "Rao and Kupper"}[name]
+            yield Choice(f"ties by {title}", depends, replace(base, ties=name))
+    twice = np.concatenate([np.arange(len(tied)), np.flatnonzero(tied)])
+    halves = base.take(twice)
+    outcome, weight = halves.outcome.copy(), halves.weight.copy()
+    was_tie = outcome == 0
+    weight[was_tie] *= 0.5
+    outcome[: len(tied)][tied] = -1
+    outcome[len(tied) :] = 1
+    half = replace(halves, outcome=outcome, weight=weight, ties=None)
+    yield Choice("ties as half wins", depends, half)
+    yield Choice("ties left out", depends, replace(base.take(~tied), ties=None))
+
+
+def _both_bad_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
+    bad = columns.both_bad
+    if bad is not None and bad.any() and not bad.all():
+        depends = "depends on how votes that call both bad are counted"
+        yield Choice("both-bad votes left out", depends, base.take(~bad))
+
+
+def _covariate_choices(base: Analysis, has_advantage: bool) -> Iterator[Choice]:
+    n, q = base.covariates.shape
+    if not has_advantage:
+        ones = np.concatenate([np.ones((n, 1)), base.covariates], axis=1)
+        with_side = replace(base, covariates=ones)
+        depends = "depends on the effect of the side"
+        yield Choice("with an effect of the side", depends, with_side)
+    else:
+        without = replace(base, covariates=base.covariates[:, 1:])
+        depends = "depends on the advantage"
+        yield Choice("without the advantage", depends, without)
+    if q > int(has_advantage):
+        kept = base.covariates[:, : int(has_advantage)]
+        depends = "depends on the covariates"
+        yield Choice("without covariates", depends, replace(base, covariates=kept))
+
+
+def _penalty_choices(base: Analysis) -> Iterator[Choice]:
+    depends = "depends on the penalty"
+    if base.alpha > 0 and base.has_maximum():
+        yield Choice("no penalty", depends, replace(base, alpha=0.0))
+    for alpha, name in ((SMALL_PENALTY, "a small penalty"), (1.0, "a penalty of 1")):
+        if not np.isclose(base.alpha, alpha, rtol=0.5):
+            yield Choice(name, depends, replace(base, alpha=alpha))
+
+
+def _rater_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
+    if columns.rater is None:
+        return
+    rater, values = factorize(columns.rater)
+    if len(values) < 2:
+        return
+    total = np.bincount(rater, base.weight)
+    if not np.allclose(total, total[0]):
+        scaled = base.weight / total[rater] * (base.weight.sum() / len(values))
+        depends = "depends on how much each rater counts"
+        yield Choice(
+            "each rater weighs the same", depends, replace(base, weight=scaled)
+        )
+    low, high = np.minimum(base.left, base.right), np.maximum(base.left, base.right)
+    key = np.stack([rater, low, high], axis=1)
+    first = np.unique(key, axis=0, return_index=True)[1]
+    if len(first) < len(rater):
+        depends = "depends on repeated votes"
+        again = base.take(np.sort(first))
+        yield Choice("a rater's first vote on a pair only", depends, again)
+
+
+def _part_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
+    if columns.period is not None:
+        order = np.argsort(columns.period, kind="stable")
+        middle = columns.period[order[len(order) // 2]]
+        early = np.asarray(columns.period < middle)
+        for rows, name in ((early, "the earlier half"), (~early, "the later half")):
+            if rows.any() and not rows.all():
+                depends = "depends on when votes were cast"
+                yield Choice(f"only {name}", depends, base.take(rows), is_part=True)
+    for title, values in (columns.category or {}).items():
+        code, known = factorize(values)
+        size = np.bincount(code)
+        largest = np.argsort(-size, kind="stable")[:_MOST_CATEGORIES]
+        for k in largest if len(known) > 1 else []:
+            if size[k] >= _FEWEST_OF_CATEGORY:
+                name = f"only {title} = {known[k]}"
+                part = base.take(code == k)
+                yield Choice(name, f"depends on {title}", part, is_part=True)
+
+
+def holds_under(
+    choice: Choice, fit: Fit, pairs: list[tuple[int, int]], level: float
+) -> bool | None:
+    """Whether all pairs stay (better, worse); None if an item of theirs is absent."""
+    if not choice.has([pair[0] for pair in pairs]):
+        return None
+    # Items that are absent cannot overtake anybody.
+    asked = [pair for pair in pairs if choice.present[pair[1]]]
+    if not asked:
+        return None
+    fallen = [pair for pair in asked if fit.claim(*pair) <= EQUAL]
+    if not choice.is_part or not fallen:
+        return not fallen
+    critical = float(ndtri(0.5 + 0.5 * level))
+    return not any(fit.claim(*pair) < -critical * fit.error(*pair) for pair in fallen)
