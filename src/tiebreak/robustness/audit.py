@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 from scipy.special import ndtri
 
 from tiebreak.data.columns import factorize
@@ -53,6 +56,16 @@ _MOST_RATERS = 20_000  # and days: more take memory, and one of them decides not
 _FEW = 0.001
 _MOST_ITEMS = 5  # without more others it is another leaderboard
 _NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
+
+_COLUMNS: dict[str, Any] = {
+    "claim": "left",
+    "verdict": "left",
+    "votes to remove": "right",
+    "or to reverse": "right",
+    "raters": "right",
+    "choices it holds under": "right",
+    "confidence": "right",
+}
 
 Floats = NDArray[np.float64]
 Pairing = list[tuple[int, int]]
@@ -103,11 +116,11 @@ class ClaimAudit:
     raters: Found | None
     items: Found | None
     days: Found | None
-    holds: int
-    of: int
-    broken_by: list[str]
-    confidence: float | None
     verdict: str
+    holds: int = 0
+    of: int = 0
+    broken_by: list[str] = field(default_factory=list)
+    confidence: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give what can be written as JSON."""
@@ -191,8 +204,22 @@ class Audit:
         lines = [f"- {found.claim}: {found.verdict}" for found in self.claims]
         return "\n".join([f"{head} votes", *lines, *self.notes])
 
+    def __rich__(self) -> Group:
+        """Show the table in the terminal."""
+        shown = Table()
+        for name, justify in _COLUMNS.items():
+            shown.add_column(name, justify=justify)
+        for row in self.table.iter_rows():
+            *cells, confidence = ("–" if value is None else value for value in row)
+            if confidence != "–":
+                # Draws do not tell more; what is certain to them is not certain.
+                confidence = min(int(100 * confidence), 99)
+                confidence = f"{confidence} %"
+            shown.add_row(*map(Text, map(str, (*cells, confidence))))
+        return Group(shown, *map(Text, self.notes))
+
     def _repr_html_(self) -> str:
-        return results_html(self.table)
+        return results_html(self.__rich__())
 
 
 def audit_pairs(
@@ -255,6 +282,10 @@ def audit_pairs(
     >>> votes = Pairs(left=list("AAAAABBB"), right=list("BBBBBCCC"))
     >>> found = audit_pairs(votes, [-1, -1, -1, -1, 1, -1, -1, -1], top=1)
     >>> print(found)
+    3 claims about 3 items, 8 votes
+    - A is first: cannot be told
+    - A is above B: cannot be told
+    - B is above C: cannot be told
     """
     results = check_results(X, y, sample_weight, "audit")
     n_rows = results.n_rows
@@ -344,6 +375,7 @@ class _Job:
         self.base, self.columns, self.model = base, columns, model
         self.rows, self.level, self.has_advantage = rows, level, has_advantage
         self.names = base.names
+        self.component = model._components()
         self.votes = base.count()
         self.strengths: Strengths = base.strengths(self.votes)
         self.start: Fit = self.strengths.fit(self.votes.counts)
@@ -387,7 +419,12 @@ class _Job:
     def _audit(
         self, claim: Claim, others: list[tuple[Choice, Fit]], draws: Floats
     ) -> ClaimAudit:
-        pairs = claim.pairs(self.names)
+        asked = claim.pairs(self.names)
+        pairs = [(a, b) for a, b in asked if self.component[a] == self.component[b]]
+        if not pairs:
+            nothing = dict.fromkeys(("removal", "reversal", "raters", "items", "days"))
+            verdict = "cannot be told: they never met, not even through others"
+            return ClaimAudit(claim, **nothing, verdict=verdict)  # type: ignore[arg-type]
         above = sorted({pair[0] for pair in pairs})
         subjects = list(pairs[0]) if len(pairs) == 1 else above
         equal = claim.kind == "equal"

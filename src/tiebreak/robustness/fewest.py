@@ -49,6 +49,7 @@ _CHOSEN_AGAIN = 4  # times, for one number of votes
 _DROPPED = 32  # votes; a larger set is not tried without each of its votes
 # Up to so many votes all sets of fewer are tried, if there are not more than these.
 _FEW_VOTES, _MOST_SETS = 24, 3000
+_MOST_GROUPS = 100  # sets of raters, items or days that are tried
 # Effects at the start are of one vote each; a set may do up to this much more.
 _SAFETY = 2.0
 
@@ -190,6 +191,13 @@ class Changes:
     change: sp.csr_array  # (U, 3 m): what one of the unit adds to the counts
     limit: Ints  # (U,) how often it can be done
     members: list[Ints] | None = None  # votes of each unit, for units of single votes
+
+    @property
+    def n_tried(self) -> int:
+        """How many sets may be tried one by one: many only where votes are few."""
+        if self.members is None:
+            return _MOST_GROUPS
+        return _MOST_SETS if self.limit.sum() <= _FEW_VOTES else 0
 
     def apply(self, counts: Floats, chosen: Ints) -> Floats:
         """Give the counts after the chosen changes."""
@@ -438,7 +446,7 @@ def _try_all(
     best: Overturn | None,
 ) -> Overturn | None:
     """Try every set that is smaller than the best one, while they are few."""
-    budget = _MOST_SETS if changes.limit.sum() <= _FEW_VOTES else 0
+    budget = changes.n_tried
     most = int(changes.limit.sum()) + 1 if best is None else best.number
     for number in range(1, most):
         sets = _sets_of(changes.limit, number, budget)

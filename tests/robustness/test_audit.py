@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Claims, verdicts, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.robustness.test_fewest import draw_votes
+from tiebreak import BradleyTerry, Pairs
+from tiebreak.robustness import Claim, audit_pairs
+from tiebreak.robustness.claims import read_claim, usual_claims
+
+
+def duel(wins, losses, ties=0, names=("A", "B")):
+    """Votes on two items: so many for the first, for the second, and ties."""
+    n = wins + losses + ties
+    y = np.array([-1] * wins + [1] * losses + [0] * ties)
+    return Pairs(left=[names[0]] * n, right=[names[1]] * n), y
+
+
+def verdict(found, claim):
+    return {str(c.claim): c for c in found.claims}[claim]
+
+
+# Each kind of weakness is called by its name
+
+
+def test_only_luck():
+    pairs, y = duel(24, 16)
+    found = verdict(audit_pairs(pairs, y), "A is above B")
+    assert found.verdict == "cannot be told"
+    assert found.removal.number == 8
+    assert found.reversal.number == 4
+    assert found.confidence < 0.95
+    assert found.broken_by == []
+
+
+def test_only_one_choice():
+    # Against C, A won 100 of 160; B won 10 of 15 and tied the other 300.
+    blocks = [("A", -1, 100), ("A", 1, 60), ("B", -1, 10), ("B", 1, 5), ("B", 0, 300)]
+    left = [name for name, _, times in blocks for _ in range(times)]
+    y = [outcome for _, outcome, times in blocks for _ in range(times)]
+    pairs = Pairs(left=left, right=["C"] * len(left))
+    claim = audit_pairs(pairs, y, ties="davidson", claims=["A > B"]).claims[0]
+    assert claim.verdict == "depends on how ties are counted"
+    assert claim.broken_by == ["ties left out"]
+    assert claim.confidence > 0.95
+    assert claim.holds == claim.of - 1
+
+
+def test_only_one_rater():
+    rng = np.random.default_rng(0)
+    raters = [f"r{k}" for k in range(40) for _ in range(5)]
+    outcomes = np.where(rng.random(200) < 0.5, -1, 1)
+    outcomes[:100], outcomes[100:] = -1, 1
+    outcomes = outcomes[rng.permutation(200)]
+    pairs, y = duel(200 + 120, 0)
+    y = np.concatenate([outcomes, np.full(120, -1)])
+    rater = np.array(raters + ["bot"] * 120)
+    found = verdict(audit_pairs(pairs, y, rater=rater), "A is above B")
+    assert found.raters.number == 1
+    assert found.raters.members == ["bot"]
+    assert found.verdict == "depends on one rater: bot"
+
+
+def test_a_claim_that_holds():
+    pairs, y = duel(300, 100, 50)
+    found = verdict(audit_pairs(pairs, y), "A is first")
+    assert found.verdict == "holds"
+    assert found.holds == found.of > 4
+    assert found.confidence > 0.99
+
+
+def test_a_claim_that_hangs_on_one_vote():
+    rng = np.random.default_rng(3)
+    pairs, y = duel(1001, 1000)
+    y = y[rng.permutation(len(y))]
+    found = verdict(audit_pairs(pairs, y), "A is above B")
+    assert found.verdict == "fragile: 1 vote"
+    (row,) = found.removal.members
+    assert y[row] == -1
+
+
+def test_halves_in_time_count_only_where_they_contradict():
+    # Both halves agree; in the first, B is ahead by one vote, which is no contradiction.
+    y = np.array([-1] * 20 + [1] * 21 + [-1] * 80 + [1] * 20)
+    pairs = Pairs(left=["A"] * len(y), right=["B"] * len(y))
+    period = np.repeat([1, 2], [41, 100])
+    found = verdict(audit_pairs(pairs, y, period=period), "A is above B")
+    assert not any("half" in name for name in found.broken_by)
+    # Turned into a clear contradiction, it is one.
+    y[:41] = 1
+    y[41:] = -1
+    found = verdict(audit_pairs(pairs, y, period=period), "A is above B")
+    assert "only the earlier half" in found.broken_by
+
+
+def test_a_category_that_says_the_contrary():
+    y = np.array([-1] * 150 + [1] * 50 + [1] * 60 + [-1] * 20)
+    pairs = Pairs(left=["A"] * len(y), right=["B"] * len(y))
+    language = np.repeat(["en", "de"], [200, 80])
+    found = audit_pairs(pairs, y, category={"language": language})
+    claim = verdict(found, "A is above B")
+    assert claim.broken_by == ["only language = de"]
+    assert claim.verdict == "depends on language"
+
+
+def test_both_bad_votes():
+    pairs, y = duel(100, 60, 80)
+    bad = np.zeros(len(y), dtype=bool)
+    bad[-40:] = True
+    found = audit_pairs(pairs, y, both_bad=bad)
+    assert "both-bad votes left out" in found.choices
+
+
+# Two items that cannot be told apart
+
+
+def test_votes_that_would_tell_two_apart():
+    pairs, y = duel(55, 50)
+    found = audit_pairs(pairs, y, claims=["A = B"]).claims[0]
+    assert found.claim.kind == "equal"
+    assert found.confidence is None
+    kept = np.setdiff1d(np.arange(len(y)), found.removal.members)
+    model = BradleyTerry(alpha=BradleyTerry().fit(pairs, y).alpha_)
+    model.fit(pairs[kept], y[kept])
+    # Without these votes the interval of the difference leaves out zero.
+    spread = model.distribution("model").differences(np.array([0]), np.array([1]))
+    ends = float(spread.quantile(0.025)[0]), float(spread.quantile(0.975)[0])
+    assert min(map(abs, ends)) < 0.2
+    assert ends[0] * ends[1] > -0.02
+
+
+# Claims as text
+
+
+def test_claims_are_read():
+    names = ["A", "B > C", "D"]
+    assert read_claim("A > D", names) == Claim("above", ("A", "D"))
+    assert read_claim("A > B > C", names) == Claim("above", ("A", "B > C"))
+    assert read_claim("A=D", names) == Claim("equal", ("A", "D"))
+    assert read_claim("D is first", names) == Claim("first", ("D",))
+    assert read_claim("A, D first", names) == Claim("top", ("A", "D"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A > X", "'X' is not among the items"),
+        ("X first", "'X' is not among the items"),
+        ("A > A", "about one item only"),
+        ("A best", "was not understood; expected 'A > B'"),
+    ],
+)
+def test_claims_that_are_not_understood(text, message):
+    with pytest.raises(ValueError, match=message):
+        read_claim(text, ["A", "B"])
+
+
+def test_the_usual_claims():
+    claims = usual_claims(np.array([0.0, 2.0, 1.0]), np.array(["a", "b", "c"]), 2, 10)
+    assert [str(claim) for claim in claims] == [
+        "b is first",
+        "b is above c",
+        "c is above a",
+        "the first 2 are b and c",
+    ]
+
+
+# What is written, and what is refused
+
+
+def test_the_dictionary_is_json():
+    rng = np.random.default_rng(2)
+    left, right, y = draw_votes(rng, 6, 200)
+    names = np.array(list("abcdef"))
+    pairs = Pairs(left=names[left], right=names[right])
+    period = np.sort(rng.integers(10, size=200))
+    found = audit_pairs(pairs, y, period=period, rater=rng.integers(12, size=200))
+    answer = json.loads(json.dumps(found.to_dict()))
+    assert answer["version"] == 1
+    assert answer["votes"] == 200
+    for claim in answer["claims"]:
+        assert claim["kind"] in ("first", "above", "top")
+        removal = claim["removal"]
+        assert len(removal["rows"]) == removal["votes"]
+        assert claim["choices"]["holds"] <= claim["choices"]["of"]
+        assert 0 <= claim["confidence"] <= 1
+    assert len(found.table) == len(found.claims)
+    assert "<table" in found._repr_html_()
+    assert str(found).startswith(f"{len(found.claims)} claims about 6 items")
+
+
+def test_rows_of_weight_zero_keep_their_numbers():
+    pairs, y = duel(5, 4)
+    weight = np.ones(9)
+    weight[[0, 1]] = [0.0, 1.0]
+    found = audit_pairs(pairs, y, sample_weight=weight, claims=["A > B"]).claims[0]
+    assert found.verdict == "does not hold"
+    found = audit_pairs(pairs, y, sample_weight=1.0 + weight, claims=["A > B"]).claims[
+        0
+    ]
+    assert set(found.removal.members) <= set(range(5))
+
+
+def test_an_interruption_keeps_what_is_finished():
+    rng = np.random.default_rng(2)
+    left, right, y = draw_votes(rng, 6, 200)
+
+    def stop(step):
+        if step.startswith("claim 3"):
+            raise KeyboardInterrupt
+
+    found = audit_pairs(Pairs(left=left, right=right), y, progress=stop)
+    assert not found.complete
+    assert len(found.claims) == 2
+
+
+def test_two_items_only():
+    found = audit_pairs(*duel(3, 1))
+    assert [claim.claim.kind for claim in found.claims] == ["first", "above"]
+
+
+def test_only_ties_have_no_claim():
+    with (
+        pytest.warns(UserWarning, match="Every comparison is a tie"),
+        pytest.raises(ValueError, match="there is no claim to audit"),
+    ):
+        audit_pairs(*duel(0, 0, 4))
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match="'X' is not among the items"):
+        audit_pairs(*duel(3, 1), claims=["A > X"])
+    with pytest.raises(ValueError, match="'X' is not among the items"):
+        audit_pairs(*duel(3, 1), claims=[Claim("first", ("X",))])
+
+
+def test_items_that_never_met_are_said():
+    pairs = Pairs(left=list("ABCD"), right=list("BADC"))
+    with pytest.warns(UserWarning, match="never meet"):
+        found = audit_pairs(pairs, [-1, 1, -1, 1], claims=["A > C"])
+    assert found.claims[0].verdict.startswith("cannot be told: they never met")

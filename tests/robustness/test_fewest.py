@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fewest votes against all subsets, and against fits by another program."""
+
+import numpy as np
+import pytest
+
+from tests.extended import RUNS_ALL
+from tests.oracles.fewest_votes import fewest_votes, fit_votes
+from tiebreak.losses import LINKS
+from tiebreak.robustness.fewest import (
+    EQUAL,
+    Strengths,
+    VoteCounts,
+    fewest,
+    group_changes,
+    item_changes,
+    predicted_number,
+    vote_changes,
+)
+
+ALPHA = 0.1
+
+
+def draw_votes(rng, n_items, n_votes, *, ties=0.5, spread=1.0):
+    strength = spread * rng.normal(size=n_items)
+    left = rng.integers(n_items, size=n_votes)
+    right = (left + rng.integers(1, n_items, size=n_votes)) % n_items
+    d = strength[right] - strength[left]
+    odds = np.stack([np.exp(-d / 2), np.full(n_votes, ties), np.exp(d / 2)], axis=1)
+    upto = np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1)
+    outcome = (rng.random(n_votes)[:, None] > upto[:, :2]).sum(axis=1) - 1
+    return left, right, outcome.astype(np.int8)
+
+
+def problem(left, right, outcome, n_items, weight=None, link="davidson", alpha=ALPHA):
+    weight = np.ones(len(left)) if weight is None else weight
+    none = np.empty((len(left), 0))
+    votes = VoteCounts.of(left, right, outcome, weight, none, n_items)
+    strengths = Strengths(votes, LINKS[link], alpha, np.zeros(0))
+    return votes, strengths, strengths.fit(votes.counts)
+
+
+def leader(fit, n_items):
+    order = np.argsort(-fit.beta[:n_items], kind="stable")
+    return [(int(order[0]), int(other)) for other in order[1:]]
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["removal", "reversal"])
+def test_the_number_is_that_of_the_exhaustive_search(reverse, capsys):
+    n_cases = 200 if RUNS_ALL else 12
+    equal = counted = 0
+    for case in range(n_cases):
+        rng = np.random.default_rng([case, reverse])
+        n_items, n_votes = int(rng.integers(2, 6)), int(rng.integers(3, 15))
+        left, right, outcome = draw_votes(rng, n_items, n_votes)
+        votes, strengths, start = problem(left, right, outcome, n_items)
+        pairs = leader(start, n_items)
+        if min(start.claim(*pair) for pair in pairs) <= EQUAL:
+            continue
+        changes = vote_changes(votes, reverse=reverse)
+        found = fewest(strengths, start, changes, pairs)
+        most = n_votes if found is None else found.number
+        truth = fewest_votes(
+            left, right, outcome, n_items, ALPHA, pairs, most, reverse=reverse
+        )
+        counted += 1
+        equal += (None if found is None else found.number) == truth
+        if found is not None and truth is not None:
+            assert found.number >= truth
+    with capsys.disabled():
+        print(f"\n{equal} of {counted} equal the exhaustive search")
+    assert equal >= 0.95 * counted
+    assert counted >= 0.7 * n_cases
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_the_votes_another_program_agrees(seed):
+    rng = np.random.default_rng(seed)
+    left, right, outcome = draw_votes(rng, 6, 120, spread=0.5)
+    votes, strengths, start = problem(left, right, outcome, 6)
+    pairs = leader(start, 6)
+    removals = vote_changes(votes)
+    found = fewest(strengths, start, removals, pairs)
+    kept = np.ones(120, dtype=bool)
+    kept[removals.rows(found.chosen)] = False
+    assert np.count_nonzero(~kept) == found.number
+    theta = fit_votes(left[kept], right[kept], outcome[kept], 6, ALPHA, solver="scipy")
+    assert min(theta[a] - theta[b] for a, b in pairs) < 1e-5
+    whole = fit_votes(left, right, outcome, 6, ALPHA, solver="scipy")
+    assert min(whole[a] - whole[b] for a, b in pairs) > 0
+
+
+def test_without_ties_choix_agrees():
+    choix = pytest.importorskip("choix", reason="choix is in the extra bench")
+    rng = np.random.default_rng(5)
+    left, right, outcome = draw_votes(rng, 5, 200, ties=0.0, spread=0.4)
+    votes, strengths, start = problem(left, right, outcome, 5)
+    pairs = leader(start, 5)
+    removals = vote_changes(votes)
+    found = fewest(strengths, start, removals, pairs)
+    kept = np.setdiff1d(np.arange(200), removals.rows(found.chosen))
+    win = np.where(outcome < 0, left, right)
+    lose = np.where(outcome < 0, right, left)
+    theta = choix.opt_pairwise(
+        5, list(zip(win[kept], lose[kept], strict=True)), alpha=ALPHA
+    )
+    assert min(theta[a] - theta[b] for a, b in pairs) < 1e-3
+
+
+def test_the_reversed_votes_overturn_it_too():
+    rng = np.random.default_rng(1)
+    left, right, outcome = draw_votes(rng, 6, 150, spread=0.5)
+    votes, strengths, start = problem(left, right, outcome, 6)
+    pairs = leader(start, 6)
+    reversals = vote_changes(votes, reverse=True)
+    found = fewest(strengths, start, reversals, pairs)
+    changed = outcome.copy()
+    changed[reversals.rows(found.chosen)] *= -1
+    assert (outcome[reversals.rows(found.chosen)] != 0).all()
+    theta = fit_votes(left, right, changed, 6, ALPHA)
+    assert min(theta[a] - theta[b] for a, b in pairs) <= 1e-6
+    removed = fewest(strengths, start, vote_changes(votes), pairs)
+    assert found.number <= removed.number
+
+
+@pytest.mark.parametrize("link", ["davidson", "cumulative"])
+def test_effects_are_derivatives(link):
+    rng = np.random.default_rng(3)
+    left, right, outcome = draw_votes(rng, 5, 80)
+    votes, strengths, start = problem(left, right, outcome, 5, link=link)
+    effect = start.effects(0, 1)
+    for column in np.flatnonzero(votes.counts)[::5]:
+        for size in (1e-4, -1e-4):
+            counts = votes.counts.copy()
+            counts[column] += size
+            moved = strengths.fit(counts, start).claim(0, 1) - start.claim(0, 1)
+            assert moved / size == pytest.approx(effect[column], rel=1e-2, abs=1e-6)
+
+
+def test_many_items_are_solved_without_a_dense_matrix(monkeypatch):
+    rng = np.random.default_rng(4)
+    left, right, outcome = draw_votes(rng, 40, 400)
+    _, _, start = problem(left, right, outcome, 40)
+    dense = start.effects(0, 1)
+    monkeypatch.setattr("tiebreak.robustness.fewest.DENSE_LIMIT", 10)
+    np.testing.assert_allclose(start.effects(0, 1), dense, atol=1e-8)
+
+
+def test_heavy_votes_count_as_one_vote_each():
+    # One vote of weight 5 holds A above B against three votes of weight 1.
+    left, right = np.zeros(4, dtype=np.int64), np.ones(4, dtype=np.int64)
+    outcome = np.array([-1, 1, 1, 1], dtype=np.int8)
+    weight = np.array([5.0, 1.0, 1.0, 1.0])
+    votes, strengths, start = problem(left, right, outcome, 2, weight)
+    changes = vote_changes(votes)
+    found = fewest(strengths, start, changes, [(0, 1)])
+    assert found.number == 1
+    assert changes.rows(found.chosen).tolist() == [0]
+
+
+def test_a_rater_goes_with_all_votes():
+    left, right = np.zeros(9, dtype=np.int64), np.ones(9, dtype=np.int64)
+    outcome = np.array([-1] * 6 + [1] * 3, dtype=np.int8)
+    rater = np.array([0] * 6 + [1, 2, 3])
+    votes, strengths, start = problem(left, right, outcome, 2)
+    found = fewest(strengths, start, group_changes(votes, rater), [(0, 1)])
+    assert found.number == 1
+    assert found.chosen.tolist() == [1, 0, 0, 0]
+
+
+def test_a_third_item_can_decide_between_two():
+    # A and B are even between themselves; only C, whom A beat, puts A ahead.
+    left = np.array([0, 1, 0, 0, 1])
+    right = np.array([1, 0, 2, 2, 2])
+    outcome = np.array([-1, -1, -1, -1, 1], dtype=np.int8)
+    votes, strengths, start = problem(left, right, outcome, 3)
+    assert start.claim(0, 1) > 0.1
+    changes = item_changes(votes, [0, 1])
+    found = fewest(strengths, start, changes, [(0, 1)])
+    assert found.chosen.tolist() == [0, 0, 1]
+
+
+def test_a_claim_that_is_not_so_needs_no_votes():
+    left, right = np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64)
+    outcome = np.array([-1, 1], dtype=np.int8)
+    votes, strengths, start = problem(left, right, outcome, 2)
+    assert fewest(strengths, start, vote_changes(votes), [(0, 1)]).number == 0
+
+
+def test_a_prediction_counts_the_strongest_first():
+    effect = np.array([-0.5, -0.2, 0.3, -0.2])
+    limit = np.array([1, 2, 9, 1])
+    assert predicted_number(effect, limit, 0.4) == 1
+    assert predicted_number(effect, limit, 0.6) == 2
+    assert predicted_number(effect, limit, 1.1) == 4
+    assert np.isinf(predicted_number(effect, limit, 1.2))
