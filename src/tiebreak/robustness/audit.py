@@ -22,6 +22,7 @@ from scipy.special import ndtri
 
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.inputs import (
     check_results,
@@ -322,7 +323,8 @@ def audit_pairs(
     rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
     job = _Job(base, known, model, rows, level, advantage is not None)
     asked = _read_claims(claims, job, top, neighbors)
-    return job.run(asked, progress)
+    with one_blas_thread():  # products are small, and more threads only wait
+        return job.run(asked, progress)
 
 
 def _known_columns(

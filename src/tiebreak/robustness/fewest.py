@@ -22,12 +22,15 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data.comparison_graph import number_cells
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
@@ -51,7 +54,8 @@ _DROPPED = 32  # votes; a larger set is not tried without each of its votes
 _FEW_VOTES, _MOST_SETS = 24, 3000
 _MOST_GROUPS = 100  # sets of raters, items or days that are tried
 # Effects at the start are of one vote each; a set may do up to this much more.
-_SAFETY = 2.0
+_SAFETY = 1.5
+_RIVALS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,19 +151,39 @@ class Fit:
         if not hasattr(self.objective, "local"):
             return math.inf
         contrast = self._contrast(above, below)
-        return math.sqrt(max(0.0, float(contrast @ solve(self.objective, contrast))))
+        return math.sqrt(max(0.0, float(contrast @ self._solve(contrast))))
 
     def _contrast(self, above: int, below: int) -> Floats:
         out = np.zeros(self.objective.n_variables)
         out[above], out[below] = 1.0, -1.0
         return out
 
+    @cached_property
+    def _factor(self) -> Any:
+        with one_blas_thread():
+            return la.cho_factor(self.objective.hessian(), lower=True)
+
+    def _solve(self, right_side: Floats) -> Floats:
+        """Solve with the Hessian."""
+        objective = self.objective
+        if objective.n_variables <= DENSE_LIMIT:
+            return la.cho_solve(self._factor, right_side)
+        diagonal = objective.hessian_diagonal()
+        goal = 1e-16 * float(right_side @ (right_side / diagonal))
+        return conjugate_gradients(
+            objective.hessian_product,
+            right_side,
+            lambda r: r / diagonal,
+            lambda r, z: float(r @ z) <= goal,
+            10 * len(right_side),
+        )[0]
+
     def effects(self, above: int, below: int) -> Floats:
         """How much one more vote of each cell and outcome moves the claim, (3 m,)."""
         if not hasattr(self.objective, "local"):
             return np.zeros(len(self.counts))
         objective = self.objective
-        z = solve(objective, self._contrast(above, below))
+        z = self._solve(self._contrast(above, below))
         t = self.tie if self.tie is not None else objective.tie
         d = objective.design.apply(self.beta)
         in_d, in_t = objective.link.scores(d, t)
@@ -167,21 +191,6 @@ class Fit:
         if self.tie is not None:
             out = out + z[-1] * in_t
         return -out.ravel()
-
-
-def solve(objective: ComparisonObjective, right_side: Floats) -> Floats:
-    """Solve with the Hessian at the point that was expanded last."""
-    if objective.n_variables <= DENSE_LIMIT:
-        return np.linalg.solve(objective.hessian(), right_side)
-    diagonal = objective.hessian_diagonal()
-    goal = 1e-20 * float(right_side @ (right_side / diagonal))
-    return conjugate_gradients(
-        objective.hessian_product,
-        right_side,
-        lambda r: r / diagonal,
-        lambda r, z: float(r @ z) <= goal,
-        10 * len(right_side),
-    )[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,7 +433,8 @@ def fewest(
         zero = np.zeros(len(changes.limit), dtype=np.int64)
         return Overturn(0, zero, start, exact=True)
     needs = []
-    for above, below in pairs:
+    # Of many rivals only the nearest could come first.
+    for above, below in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
         effect = changes.change @ start.effects(above, below)
         margin = start.claim(above, below)
         needs.append((predicted_number(effect, changes.limit, margin), above, below))
