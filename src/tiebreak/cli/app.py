@@ -475,6 +475,86 @@ def diff(
 
 
 @app.command(
+    epilog="Examples: `tiebreak audit votes.csv` · `tiebreak audit votes.csv --claim "
+    "'A > B' --votes votes-that-matter.csv`"
+)
+@guarded
+@with_reading
+def audit(
+    file: File,
+    reading: ReadOptions,
+    claim: Annotated[
+        list[str] | None,
+        Option(
+            metavar="TEXT",
+            help="'A > B', 'A = B' (cannot be told apart), 'A first' or 'A, B, C "
+            "first'; more than once for more claims. [default: who is first, who is "
+            "above the next, and the first few]",
+        ),
+    ] = None,
+    top: Annotated[int, Option(help="How many the first few are.")] = 5,
+    neighbors: Annotated[
+        int,
+        Option(help="Of how many items to ask whether they are above the next."),
+    ] = 10,
+    level: Annotated[
+        float, Option(help="Confidence that a claim needs to be more than luck.")
+    ] = 0.95,
+    votes: Annotated[
+        Path | None,
+        _path(metavar="OUT", help="Write the votes that claims hang on, as CSV."),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say which claims of a FILE's leaderboard survive, and what overturns them."""
+    from tiebreak.cli.audit import run
+
+    run(
+        file,
+        reading,
+        claims=claim,
+        top=top,
+        neighbors=neighbors,
+        level=level,
+        votes=votes,
+        quiet=quiet,
+        as_json=json,
+    )
+
+
+@app.command(
+    name="next",
+    epilog="Examples: `tiebreak next votes.csv` · `tiebreak next votes.csv -n 50`",
+)
+@guarded
+@with_reading
+def next_(
+    file: File,
+    reading: ReadOptions,
+    number: Annotated[int, Option("-n", "--number", help="How many pairs.")] = 20,
+    model: Annotated[
+        str, Option(help="auto, bradley-terry, davidson or rao-kupper.")
+    ] = "auto",
+    level: Annotated[float, Option(help="Confidence of telling two apart.")] = 0.95,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say which pairs of a FILE to compare next, and how many votes are missing."""
+    from tiebreak.cli.next import run
+
+    run(
+        file,
+        reading,
+        number=number,
+        model=model,
+        level=level,
+        quiet=quiet,
+        as_json=json,
+    )
+
+
+@app.command(
     epilog="Examples: `tiebreak check votes.csv` · `tiebreak check votes.csv --json`"
 )
 @guarded

@@ -82,6 +82,20 @@ def when_stopped(action: Callable[[], None]) -> Iterator[None]:
         _cleanups.remove(action)
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let an interrupt be a KeyboardInterrupt in a block that keeps what it has."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not _stop:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     _stop_listening()
     for cleanup in _cleanups:

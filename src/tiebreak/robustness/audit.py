@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
+from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -23,11 +24,11 @@ from scipy.special import ndtri
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.models.covariates import check_row_covariates
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.inputs import (
     check_results,
     check_row_column,
-    check_row_covariates,
 )
 from tiebreak.robustness.choices import (
     Analysis,
@@ -58,15 +59,11 @@ _FEW = 0.001
 _MOST_ITEMS = 5  # without more others it is another leaderboard
 _NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
 
-_COLUMNS: dict[str, Any] = {
-    "claim": "left",
-    "verdict": "left",
-    "votes to remove": "right",
-    "or to reverse": "right",
-    "raters": "right",
-    "choices it holds under": "right",
-    "confidence": "right",
-}
+_LEGEND = (
+    "remove, reverse: the fewest votes found whose removal or reversal overturns the "
+    "claim, verified by fitting without them; fewer may do. choices: other choices of "
+    "analysis under which it holds. confidence: that it is not luck."
+)
 
 Floats = NDArray[np.float64]
 Pairing = list[tuple[int, int]]
@@ -201,23 +198,27 @@ class Audit:
         }
 
     def __str__(self) -> str:
-        head = f"{len(self.claims)} claims about {self.n_items} items, {self.n_votes:,}"
+        claims = f"{len(self.claims)} claim{'s' * (len(self.claims) != 1)}"
+        head = f"{claims} about {self.n_items} items, {self.n_votes:,}"
         lines = [f"- {found.claim}: {found.verdict}" for found in self.claims]
         return "\n".join([f"{head} votes", *lines, *self.notes])
 
     def __rich__(self) -> Group:
         """Show the table in the terminal."""
-        shown = Table()
-        for name, justify in _COLUMNS.items():
-            shown.add_column(name, justify=justify)
-        for row in self.table.iter_rows():
-            *cells, confidence = ("–" if value is None else value for value in row)
-            if confidence != "–":
-                # Draws do not tell more; what is certain to them is not certain.
-                confidence = min(int(100 * confidence), 99)
-                confidence = f"{confidence} %"
-            shown.add_row(*map(Text, map(str, (*cells, confidence))))
-        return Group(shown, *map(Text, self.notes))
+        shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = self.table.rename({"removed": "remove", "reversed": "reverse"})
+        if table["raters"].is_null().all():
+            table = table.drop("raters")
+        for name in table.columns:
+            number = name not in ("claim", "verdict")
+            justify: Any = "right" if number else "left"
+            shown.add_column(name, justify=justify, no_wrap=number, overflow="fold")
+        for *cells, confidence in table.iter_rows():
+            # Draws do not tell more, and what is certain to them is not certain.
+            sure = "–" if confidence is None else f"{min(int(100 * confidence), 99)} %"
+            texts = ["–" if cell is None else str(cell) for cell in cells]
+            shown.add_row(*map(Text, [*texts, sure]))
+        return Group(shown, *map(Text, [_LEGEND, *self.notes]))
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())

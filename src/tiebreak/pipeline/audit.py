@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The audit of a table: which of its leaderboard's claims survive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tiebreak.data import is_pairs
+from tiebreak.io import ReadOptions, neutralize_formulas, read_file
+from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
+from tiebreak.robustness import Audit, Claim, audit_pairs
+
+_WORDS = {-1: "left", 0: "tie", 1: "right"}
+
+
+def audit(
+    source: Any,
+    y: Any = None,
+    *,
+    claims: Iterable[Claim | str] | None = None,
+    top: int = 5,
+    neighbors: int = 10,
+    level: float = 0.95,
+    progress: Callable[[str], None] = lambda step: None,
+    **options: Any,
+) -> Audit:
+    """Ask of the claims of a leaderboard whether they would survive.
+
+    Three questions of each claim: how few votes (or raters, other items, days) must go
+    until it no longer holds; under how many other choices of analysis it holds; and
+    could it be luck?
+
+    Parameters
+    ----------
+    source : path, table or Pairs
+        A file, a data frame, or `Pairs` of items known by name.
+    y : array-like of shape (n,), optional
+        Outcomes -1 (left), 0 (tie), +1 (right) of Pairs.
+    claims : iterable of str or Claim, optional
+        ``"A > B"``, ``"A = B"`` (cannot be told apart), ``"A first"``, ``"A, B, C
+        first"``. By default: who is first, who is above the next for the first
+        `neighbors` items, and which are the first `top`.
+    top, neighbors : int, default=5 and 10
+        See `claims`.
+    level : float, default=0.95
+        Confidence that a claim needs to be more than luck.
+    progress : callable, optional
+        Is told each step.
+    **options
+        Of a file or a table, how to read it, as in :class:`tiebreak.io.ReadOptions`;
+        of Pairs, row-aligned ``rater``, ``period``, ``advantage``, ``context``,
+        ``category``, ``both_bad`` and ``sample_weight``, and ``ties`` and ``alpha`` of
+        `BradleyTerry`.
+
+    Returns
+    -------
+    Audit
+        With ``claims``, ``table`` and ``to_dict()``.
+
+    Examples
+    --------
+    >>> import tiebreak
+    >>> from tiebreak import Pairs
+    >>> votes = Pairs(left=["A"] * 41, right=["B"] * 41)
+    >>> print(tiebreak.audit(votes, [-1] * 21 + [1] * 20, claims=["A > B"]))
+    1 claim about 2 items, 41 votes
+    - A is above B: fragile: 1 vote
+    """
+    asked: dict[str, Any] = {"claims": claims, "top": top, "neighbors": neighbors}
+    asked |= {"level": level, "progress": progress}
+    if is_pairs(source):
+        return audit_pairs(source, y, **asked, **options)
+    if y is not None:
+        raise TypeError("y holds the outcomes of Pairs; a table has its own column.")
+    data = as_comparisons(read_file(source, ReadOptions(**options)))
+    return audit_data(data, **asked)
+
+
+def audit_data(data: ComparisonData, **asked: Any) -> Audit:
+    """Audit comparisons that were read."""
+    pairs = data.by_name
+    if pairs is None:
+        raise ValueError(
+            "The items of this file have no names, so there are no claims about them."
+        )
+    known = ("rater", "period", "advantage", "sample_weight")
+    columns = {name: data.columns[name] for name in known if name in data.columns}
+    return audit_pairs(pairs, data.y, **columns, **asked)
+
+
+def changed_votes(found: Audit, data: ComparisonData) -> pl.DataFrame:
+    """The votes that claims hang on, one row for each vote of each claim."""
+    pairs = data.by_name
+    assert pairs is not None and pairs.names is not None
+    parts = []
+    for claim in found.claims:
+        for change, what in (("removed", claim.removal), ("reversed", claim.reversal)):
+            if what is None or not what.members:
+                continue
+            rows = np.array(what.members, dtype=np.int64)
+            columns: dict[str, Any] = {
+                "claim": [str(claim.claim)] * len(rows),
+                "change": [change] * len(rows),
+                "row": rows,
+                "left": _texts(pairs.names[pairs.left[rows]]),
+                "right": _texts(pairs.names[pairs.right[rows]]),
+                "outcome": [_WORDS[int(value)] for value in data.y[rows]],
+            }
+            for name in ("rater", "period"):
+                if name in data.columns:
+                    columns[name] = _texts(data.columns[name][rows])
+            parts.append(pl.DataFrame(columns))
+    empty = {"claim": pl.String, "change": pl.String, "row": pl.Int64}
+    table = pl.concat(parts) if parts else pl.DataFrame(schema=empty)
+    text = [name for name, kind in table.schema.items() if kind == pl.String]
+    return table.with_columns([neutralize_formulas(table[name]) for name in text])
+
+
+def _texts(values: Any) -> list[str]:
+    return [str(value) for value in values]
