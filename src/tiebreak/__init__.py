@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         WithoutTies,
     )
     from tiebreak.persistence import load, save, to_onnx
+    from tiebreak.pipeline.audit import audit
     from tiebreak.pipeline.rank import rank
     from tiebreak.ratings import (
         BradleyTerry,
@@ -66,6 +67,7 @@ _HOMES = {
         "SVMCompare SwapSVM ThresholdCompare WithoutTies"
     ),
     "persistence": "load save to_onnx",
+    "pipeline.audit": "audit",
     "pipeline.rank": "rank",
     "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",
     "selection": "L1RankerCV l1_path tune",

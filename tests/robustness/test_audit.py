@@ -83,7 +83,7 @@ def test_a_claim_that_hangs_on_one_vote():
 
 
 def test_halves_in_time_count_only_where_they_contradict():
-    # Both halves agree; in the first, B is ahead by one vote, which is no contradiction.
+    # In the first half B is ahead by one vote, which is no contradiction.
     y = np.array([-1] * 20 + [1] * 21 + [-1] * 80 + [1] * 20)
     pairs = Pairs(left=["A"] * len(y), right=["B"] * len(y))
     period = np.repeat([1, 2], [41, 100])
