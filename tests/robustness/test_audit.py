@@ -100,10 +100,10 @@ def test_a_category_that_says_the_contrary():
     y = np.array([-1] * 150 + [1] * 50 + [1] * 60 + [-1] * 20)
     pairs = Pairs(left=["A"] * len(y), right=["B"] * len(y))
     language = np.repeat(["en", "de"], [200, 80])
-    found = audit_pairs(pairs, y, category={"language": language})
+    found = audit_pairs(pairs, y, by=language)
     claim = verdict(found, "A is above B")
-    assert claim.broken_by == ["only language = de"]
-    assert claim.verdict == "depends on language"
+    assert claim.broken_by == ["only de"]
+    assert claim.verdict == "depends on the category"
 
 
 def test_both_bad_votes():

@@ -497,6 +497,19 @@ def audit(
         int,
         Option(help="Of how many items to ask whether they are above the next."),
     ] = 10,
+    by: Annotated[
+        str, _asks("Look at each value of a column alone, too.", "COLUMN")
+    ] = "",
+    covariates: Annotated[str, _asks("As in rank.", "COLUMNS")] = "",
+    position: Annotated[
+        bool, _asks("Learn the effect of being shown first.", None, "--position")
+    ] = False,
+    ties: Annotated[
+        str | None, Option(help="auto, davidson, rao-kupper or drop; see rank.")
+    ] = None,
+    alpha: Annotated[
+        str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
+    ] = None,
     level: Annotated[
         float, Option(help="Confidence that a claim needs to be more than luck.")
     ] = 0.95,
@@ -509,14 +522,23 @@ def audit(
 ) -> None:
     """Say which claims of a FILE's leaderboard survive, and what overturns them."""
     from tiebreak.cli.audit import run
+    from tiebreak.pipeline.options import RankOptions
 
+    options = RankOptions(
+        by=by,
+        covariates=covariates,
+        position=position,
+        ties=ties,
+        alpha=_read_alpha(alpha),
+        level=level,
+    )
     run(
         file,
         reading,
+        options,
         claims=claim,
         top=top,
         neighbors=neighbors,
-        level=level,
         votes=votes,
         quiet=quiet,
         as_json=json,

@@ -12,18 +12,18 @@ from tiebreak.cli.errors import INTERRUPTED
 from tiebreak.cli.signals import interruptible, say
 from tiebreak.data.atomic import atomic_path
 from tiebreak.io import ReadOptions
-from tiebreak.pipeline.audit import audit_data, changed_votes
-from tiebreak.pipeline.comparisons import read_comparisons
+from tiebreak.pipeline.audit import audit_data, changed_votes, read_asked
+from tiebreak.pipeline.options import RankOptions
 
 
 def run(
     file: Path,
     reading: ReadOptions,
+    options: RankOptions,
     *,
     claims: list[str] | None,
     top: int,
     neighbors: int,
-    level: float,
     votes: Path | None,
     quiet: bool,
     as_json: bool,
@@ -32,19 +32,21 @@ def run(
     output = Output(quiet=quiet)
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
-        data, sentences = read_comparisons(file, reading)
+        data, sentences = read_asked(file, reading, options)
         with interruptible():
             found = audit_data(
                 data,
                 claims=claims,
                 top=top,
                 neighbors=neighbors,
-                level=level,
+                level=options.level,
                 progress=steps,
+                ties="auto" if options.ties in (None, "drop") else options.ties,
+                alpha="auto" if options.alpha is None else options.alpha,
             )
     if votes is not None:
         with atomic_path(votes) as temporary:
-            changed_votes(found, data).write_csv(temporary)
+            changed_votes(found, data.data).write_csv(temporary)
     if as_json:
         print_json({"recognized": sentences} | found.to_dict())
     else:

@@ -628,7 +628,8 @@ def read_comparisons(
         questions.append("--both-bad drop leaves out the votes that call both bad.")
     data: dict[str, Any] = {"pairs": pairs, "y": y, "columns": metadata, "tags": tags}
     data["others"] = {name: column[keep] for name, column in others.items()}
-    data["exchanged"] = turned
+    data["exchanged"], data["rows"] = turned, table.numbers(np.flatnonzero(keep))
+    data["both_bad"] = judged.both_bad[keep]
     if options.fingerprint:
         data["fingerprint"] = table.fingerprint()[keep]
     form = table.detected.format

@@ -255,6 +255,10 @@ class ReadResult:
         The columns of `ReadOptions.words` (None where there is none) and ``numbers``.
     exchanged : ndarray of bool of shape (n,) or None
         Rows whose sides were exchanged, in a file that names the winner first.
+    rows : ndarray of int64 of shape (n,) or None
+        Row of the table that each comparison stands in, from 0.
+    both_bad : ndarray of bool of shape (n,) or None
+        Which of the ties call both items bad.
     fingerprint : ndarray of uint64 of shape (n,) or None
         A number for all that stands in a row.
     """
@@ -276,6 +280,8 @@ class ReadResult:
     skipped: pl.DataFrame | None = None
     others: dict[str, NDArray[Any]] = field(default_factory=dict)
     exchanged: NDArray[Any] | None = None
+    rows: NDArray[Any] | None = None
+    both_bad: NDArray[Any] | None = None
     fingerprint: NDArray[Any] | None = None
 
 

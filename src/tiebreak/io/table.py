@@ -271,7 +271,7 @@ class Table:
             raise self.error(
                 f"no row can be read: {first_of([*dict.fromkeys(said)], SHOWN)}."
             )
-        self._dropped = np.union1d(self._dropped, self._numbers(rows))
+        self._dropped = np.union1d(self._dropped, self.numbers(rows))
         self._look_at_head()
         return skipped
 
@@ -465,7 +465,7 @@ class Table:
         """The records that are no rows: blank lines, and what was left out."""
         return np.union1d(self._blank, self._dropped)
 
-    def _numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of the records of rows."""
         if not len(absent := self._absent):
             return rows
@@ -474,7 +474,7 @@ class Table:
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Read from now on only these rows, of those that are read by now."""
-        gone = self._numbers(np.flatnonzero(~rows))
+        gone = self.numbers(np.flatnonzero(~rows))
         self._dropped = np.union1d(self._dropped, gone)
         self._look_at_head()
 
@@ -492,7 +492,7 @@ class Table:
 
     def places(self, rows: NDArray[np.int64]) -> list[str]:
         """Name rows: the first is "line 2", or "row 1" in Parquet, 0 in memory."""
-        records = self._numbers(rows)
+        records = self.numbers(rows)
         if self.is_typed:
             if self._lines:
                 return [f"line {self._lines[row]}" for row in records.tolist()]
@@ -669,7 +669,7 @@ class JoinedTables(Table):
 
     def places(self, rows: NDArray[np.int64]) -> list[str]:
         """Name rows by their file and their place in it."""
-        records = self._numbers(rows)
+        records = self.numbers(rows)
         ends = np.cumsum([table.n_rows for table in self._tables])
         places: list[str] = []
         for record in records.tolist():

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tiebreak.data import is_pairs
-from tiebreak.io import ReadOptions, neutralize_formulas, read_file
-from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
+from tiebreak.io import ReadOptions, neutralize_formulas
+from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.options import Asked, RankOptions
+from tiebreak.pipeline.partitions import GradedFiles
+from tiebreak.pipeline.rank import read_source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}
@@ -51,9 +55,10 @@ def audit(
     progress : callable, optional
         Is told each step.
     **options
-        Of a file or a table, how to read it, as in :class:`tiebreak.io.ReadOptions`;
-        of Pairs, row-aligned ``rater``, ``period``, ``advantage``, ``context``,
-        ``category``, ``both_bad`` and ``sample_weight``, and ``ties`` and ``alpha`` of
+        Of a file or a table, how to read it and which rows, as in `rank`, with ``by``
+        for columns of categories, ``covariates`` and ``position``; of Pairs,
+        row-aligned ``rater``, ``period``, ``advantage``, ``context``, ``by``,
+        ``both_bad`` and ``sample_weight``, and ``ties`` and ``alpha`` of
         `BradleyTerry`.
 
     Returns
@@ -76,20 +81,52 @@ def audit(
         return audit_pairs(source, y, **asked, **options)
     if y is not None:
         raise TypeError("y holds the outcomes of Pairs; a table has its own column.")
-    data = as_comparisons(read_file(source, ReadOptions(**options)))
-    return audit_data(data, **asked)
+    found, _ = read_asked(source, *split_options(options))
+    return audit_data(found, **asked)
 
 
-def audit_data(data: ComparisonData, **asked: Any) -> Audit:
+def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
+    """Divide options into those of reading, and those of what is asked for."""
+    names = {field.name for field in fields(ReadOptions)}
+    reading = {name: value for name, value in options.items() if name in names}
+    rest = {name: value for name, value in options.items() if name not in names}
+    return ReadOptions(**reading), RankOptions(**rest)
+
+
+def read_asked(
+    source: Any, reading: ReadOptions, options: RankOptions
+) -> tuple[Asked, list[str]]:
+    """Read the comparisons that are asked for, and say what was detected."""
+    read = read_source(source, reading, options)
+    if isinstance(read.found, GradedFiles) or read.found.data.partitioned is not None:
+        raise ValueError(
+            "An audit needs the votes row by row, and this is a folder of files. Put "
+            "all rows in one file."
+        )
+    return read.found, read.detected
+
+
+def audit_data(asked: Asked, **given: Any) -> Audit:
     """Audit comparisons that were read."""
+    data = asked.data
     pairs = data.by_name
     if pairs is None:
         raise ValueError(
             "The items of this file have no names, so there are no claims about them."
         )
-    known = ("rater", "period", "advantage", "sample_weight")
-    columns = {name: data.columns[name] for name in known if name in data.columns}
-    return audit_pairs(pairs, data.y, **columns, **asked)
+    known = ("rater", "period", "advantage", "context", "sample_weight")
+    columns: dict[str, Any] = {
+        name: data.columns[name] for name in known if name in data.columns
+    }
+    if data.both_bad is not None and data.both_bad.any():
+        columns["both_bad"] = data.both_bad
+    if asked.categories:
+        columns["by"] = {
+            name: np.isin(np.arange(len(data.y)), rows)
+            for name, rows in asked.categories.items()
+        }
+    found = audit_pairs(pairs, data.y, **columns, **given)
+    return found if data.rows is None else found.renumber(data.rows)
 
 
 def changed_votes(found: Audit, data: ComparisonData) -> pl.DataFrame:
@@ -102,17 +139,18 @@ def changed_votes(found: Audit, data: ComparisonData) -> pl.DataFrame:
             if what is None or not what.members:
                 continue
             rows = np.array(what.members, dtype=np.int64)
+            at = rows if data.rows is None else np.searchsorted(data.rows, rows)
             columns: dict[str, Any] = {
                 "claim": [str(claim.claim)] * len(rows),
                 "change": [change] * len(rows),
                 "row": rows,
-                "left": _texts(pairs.names[pairs.left[rows]]),
-                "right": _texts(pairs.names[pairs.right[rows]]),
-                "outcome": [_WORDS[int(value)] for value in data.y[rows]],
+                "left": _texts(pairs.names[pairs.left[at]]),
+                "right": _texts(pairs.names[pairs.right[at]]),
+                "outcome": [_WORDS[int(value)] for value in data.y[at]],
             }
             for name in ("rater", "period"):
                 if name in data.columns:
-                    columns[name] = _texts(data.columns[name][rows])
+                    columns[name] = _texts(data.columns[name][at])
             parts.append(pl.DataFrame(columns))
     empty = {"claim": pl.String, "change": pl.String, "row": pl.Int64}
     table = pl.concat(parts) if parts else pl.DataFrame(schema=empty)

@@ -35,6 +35,8 @@ class ComparisonData:
     partitioned: PartitionedRows | None = None  # if those of many files were added up
     sided: bool = True  # False if made of grades, scores or lists
     skipped: pl.DataFrame | None = None  # rows that could not be read
+    rows: NDArray[np.int64] | None = None  # of the table, from 0, if it has comparisons
+    both_bad: NDArray[np.bool_] | None = None  # ties that call both items bad
 
     @property
     def items(self) -> ItemTable | None:
@@ -94,6 +96,7 @@ def as_comparisons(read: ReadResult) -> ComparisonData:
         if "weight" in columns:
             columns["sample_weight"] = columns.pop("weight")
         named: Any = {"item_names": read.pairs.names, "sided": read.sided}
+        named |= {"rows": read.rows, "both_bad": read.both_bad}
         return ComparisonData(read.pairs, read.y, columns, **named)
     return _of_orders(read) if read.kind == "orders" else _of_grades(read)
 

@@ -66,6 +66,8 @@ def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
         y=data.y[rows],
         columns={name: column[rows] for name, column in data.columns.items()},
         group=None if data.group is None else data.group[rows],
+        rows=None if data.rows is None else data.rows[rows],
+        both_bad=None if data.both_bad is None else data.both_bad[rows],
     )
 
 

@@ -8,8 +8,8 @@ of `BradleyTerry`, whose tie model and penalty stay as they were found on all vo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from tiebreak.ratings.inputs import (
     check_results,
     check_row_column,
 )
+from tiebreak.ratings.leaderboard import split_categories
 from tiebreak.robustness.choices import (
     Analysis,
     Choice,
@@ -184,6 +185,20 @@ class Audit:
         types: dict[str, Any] = whole | {"confidence": pl.Float64}
         return pl.DataFrame(rows, schema_overrides=types)
 
+    def renumber(self, rows: NDArray[np.int64]) -> Audit:
+        """Name votes by other row numbers, ascending, shape (n,)."""
+
+        def moved(found: Found | None) -> Found | None:
+            if found is None:
+                return None
+            return replace(found, members=rows[found.members].tolist())
+
+        claims = [
+            replace(c, removal=moved(c.removal), reversal=moved(c.reversal))
+            for c in self.claims
+        ]
+        return replace(self, claims=claims)
+
     def to_dict(self) -> dict[str, Any]:
         """Give what can be written as JSON."""
         return {
@@ -238,7 +253,7 @@ def audit_pairs(
     context: Any = None,
     rater: ArrayLike | None = None,
     period: ArrayLike | None = None,
-    category: Mapping[str, ArrayLike] | None = None,
+    by: Any = None,
     both_bad: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     progress: Callable[[str], None] = lambda step: None,
@@ -260,8 +275,8 @@ def audit_pairs(
         As in `BradleyTerry`. What is learned is learned once, on all votes.
     advantage, context, rater, period, sample_weight : optional
         As in `BradleyTerry.fit`.
-    category : mapping of str to array-like of shape (n,), optional
-        Columns whose values divide the votes, such as a language.
+    by : array-like of shape (n,), or mapping of str to array-like of bool, optional
+        Categories of the votes, such as a language, as in `Leaderboard.from_results`.
     both_bad : array-like of bool of shape (n,), optional
         Which of the ties called both items bad.
     progress : callable, optional
@@ -295,7 +310,7 @@ def audit_pairs(
     if len(names) < 2:
         raise ValueError("An audit needs at least two items.")
     columns, _ = check_row_covariates(advantage, context, n_rows)
-    known = _known_columns(results, n_rows, rater, period, category, both_bad)
+    known = _known_columns(results, n_rows, rater, period, by, both_bad)
     progress("fitting the strengths")
     model = BradleyTerry(ties=ties, alpha=alpha)
     model.fit(
@@ -333,7 +348,7 @@ def _known_columns(
     n_rows: int,
     rater: Any,
     period: Any,
-    category: Mapping[str, ArrayLike] | None,
+    by: Any,
     both_bad: Any,
 ) -> Columns:
     def column(values: Any, name: str) -> Any:
@@ -341,7 +356,11 @@ def _known_columns(
             return None
         return results.take(check_row_column(values, name, n_rows))
 
-    groups = {name: column(values, name) for name, values in (category or {}).items()}
+    groups = {}
+    for name, rows in split_categories(by, n_rows).items():
+        inside = np.zeros(n_rows, dtype=bool)
+        inside[rows] = True
+        groups[name] = results.take(inside)
     bad = column(both_bad, "both_bad")
     return Columns(
         column(rater, "rater"),

@@ -99,7 +99,7 @@ class Columns:
 
     rater: NDArray[Any] | None = None
     period: NDArray[Any] | None = None
-    category: dict[str, NDArray[Any]] | None = None  # name of a column: its values
+    category: dict[str, NDArray[np.bool_]] | None = None  # its name: which votes
     both_bad: NDArray[np.bool_] | None = None
 
 
@@ -223,15 +223,11 @@ def _part_choices(base: Analysis, columns: Columns) -> Iterator[Choice]:
             if rows.any() and not rows.all():
                 depends = "depends on when votes were cast"
                 yield Choice(f"only {name}", depends, base.take(rows), is_part=True)
-    for title, values in (columns.category or {}).items():
-        code, known = factorize(values)
-        size = np.bincount(code)
-        largest = np.argsort(-size, kind="stable")[:_MOST_CATEGORIES]
-        for k in largest if len(known) > 1 else []:
-            if size[k] >= _FEWEST_OF_CATEGORY:
-                name = f"only {title} = {known[k]}"
-                part = base.take(code == k)
-                yield Choice(name, f"depends on {title}", part, is_part=True)
+    found = sorted((columns.category or {}).items(), key=lambda one: -one[1].sum())
+    for name, rows in found[:_MOST_CATEGORIES]:
+        if rows.sum() >= _FEWEST_OF_CATEGORY and not rows.all():
+            depends = "depends on the category"
+            yield Choice(f"only {name}", depends, base.take(rows), is_part=True)
 
 
 def holds_under(
