@@ -139,7 +139,11 @@ def test_features_that_are_not_finite(convert, value, shown):
     words = ["finite", f"{shown} at row 3, column 1", "SimpleImputer"]
     if hasattr(convert(ITEMS), "columns"):
         words.append("'size'")
-    refused(ValueError, words, Pairs, convert(with_value(value)), LEFT, RIGHT)
+    pairs = Pairs(convert(with_value(value)), LEFT, RIGHT)
+    for model in (SVMCompare(), LogisticCompare(), RankSVM(), RankRLS()):
+        refused(ValueError, words, model.fit, pairs, Y)
+    model = SVMCompare().fit(Pairs(convert(ITEMS), LEFT, RIGHT), Y)
+    refused(ValueError, words, model.predict, pairs)
 
 
 @every_model

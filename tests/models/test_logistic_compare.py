@@ -295,7 +295,8 @@ def small_comparisons(draw):
     n = draw(st.integers(1, 8))
     side = st.lists(st.integers(0, n_items - 1), min_size=n, max_size=n)
     left, right = np.array(draw(side)), np.array(draw(side))
-    y = np.array(draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=n, max_size=n)))
+    y = draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=n, max_size=n))
+    y = np.array(y, dtype=np.int8)  # declared, also where they are 0 and 1 only
     y[left == right] = 0
     weight = np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     assume(weight.any())

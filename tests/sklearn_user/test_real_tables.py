@@ -21,6 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tiebreak import (
     BradleyTerry,
     LogisticCompare,
+    MajorityCompare,
     OnItems,
     Orders,
     Pairs,
@@ -29,7 +30,7 @@ from tiebreak import (
     ThresholdCompare,
     tune,
 )
-from tiebreak.data import as_items
+from tiebreak.data import ItemTable, as_items
 from tiebreak.metrics import get_scorer
 from tiebreak.selection import ItemKFold
 
@@ -151,8 +152,8 @@ def test_a_search_over_the_preparation(frame):
     pairs = Pairs(frame(WINES), LEFT, RIGHT)
     model = make_pipeline(OnItems(PREPARE), COMPARE)
     strategy = "onitems__transformer__pipeline__simpleimputer__strategy"
-    grid = {strategy: ["mean", "median"], "logisticcompare__alpha": [0.1, 10.0]}
-    folds = KFold(3)
+    grid = {strategy: ["mean", "median"], "logisticcompare__alpha": [0.1]}
+    folds = KFold(2)
     search = GridSearchCV(model, grid, cv=folds).fit(pairs, Y)
     found = tune(model, pairs, Y, grid, cv=folds, scoring="error")
     assert search.best_score_ == pytest.approx(1 + found.best_score)
@@ -195,7 +196,7 @@ def test_a_model_says_that_texts_are_texts():
     """Texts need a vectorizer; names are given otherwise."""
     pairs = Pairs(TEXTS, [0, 1], [1, 2])
     assert repr(pairs) == "Pairs(2 comparisons of 5 items, texts)"
-    message = r"items are 5 texts.*OnItems\(TfidfVectorizer\(\)\).*Pairs\(left="
+    message = r"got 5 texts.*OnItems\(TfidfVectorizer\(\)\).*Pairs\(left="
     with pytest.raises(TypeError, match=message):
         SVMCompare().fit(pairs, [1, -1])
     with pytest.raises(TypeError, match="left must hold row numbers"):
@@ -266,6 +267,30 @@ def test_a_vectorizer_is_fitted_on_training_texts_only(spy):
 
 
 # What else is done with items
+
+
+@FRAMES
+def test_a_transformer_gets_what_it_was_fitted_on(frame):
+    """Fitted on arrays it gets numbers, fitted on a frame a frame, without a word."""
+    wines = frame({"alcohol": [11.5, 12.0, 13.0], "stars": [1, 2, 1]})
+    table = np.array([[11.5, 1], [12, 2], [13, 1]])
+    scaled = StandardScaler().fit_transform(table)
+    on_arrays = OnItems(StandardScaler()).fit(Pairs(table, [0, 1], [1, 2]))
+    assert_allclose(on_arrays.transform(Pairs(wines, [0], [1])).values, scaled)
+    on_frames = OnItems(StandardScaler()).fit(Pairs(wines, [0, 1], [1, 2]))
+    read = Pairs(ItemTable(table, ("alcohol", "stars")), [0], [1])
+    assert_allclose(on_frames.transform(read).values, scaled)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        on_frames.transform(Pairs(table, [0], [1]))
+
+
+def test_a_baseline_needs_no_numbers():
+    """The most frequent outcome is found for items of any kind."""
+    for items in (pd.DataFrame(WINES), pl.DataFrame(WINES), [*TEXTS, "more"]):
+        assert (
+            cross_val_score(MajorityCompare(), Pairs(items, LEFT, RIGHT), Y, cv=2).min()
+            > 0
+        )
 
 
 @FRAMES

@@ -329,10 +329,10 @@ def as_float_array(X: Any, name: str) -> NDArray[np.float64]:
     _refuse_complex(array.dtype, name)
     if array.ndim == 1 and array.size and isinstance(array[0], str):
         raise TypeError(
-            f"{name} are {len(array)} texts, such as {str(array[0])[:40]!r}; expected "
-            "numbers. Put OnItems(TfidfVectorizer()) before the model in a Pipeline. "
-            "If they are names, give Pairs(left=..., right=...), or names=... besides "
-            "the features."
+            f"{name} must hold numbers, got {len(array)} texts, such as "
+            f"{str(array[0])[:40]!r}. Put OnItems(TfidfVectorizer()) before the model "
+            "in a Pipeline. If they are names, give Pairs(left=..., right=...), or "
+            "names=... besides the features."
         )
     if array.dtype.kind == "O":
         _refuse_objects(array, name)

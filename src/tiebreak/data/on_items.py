@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
@@ -42,6 +43,8 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         The fitted clone.
     n_features_in_, feature_names_in_ : int, ndarray of str
         Number of the items' features, and their names, if they have names.
+    fitted_on_frame_ : bool
+        Whether the transformer was fitted on a frame.
 
     Notes
     -----
@@ -98,8 +101,10 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(X, Pairs | Orders):
             table = table.take(X.touched())
         remember_features(self, table)
+        given = table.given() if isinstance(table, RawTable) else table.values
+        self.fitted_on_frame_ = hasattr(given, "columns")
         self.transformer_ = clone(self.transformer)
-        self.transformer_.fit(_given(table), y if of_items else None, **weights)
+        self.transformer_.fit(given, y if of_items else None, **weights)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -165,7 +170,7 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _transform_table(self, table: Table) -> Table:
         label = type(self.transformer_).__name__
-        values = self.transformer_.transform(_given(table))
+        values = self.transformer_.transform(self._given(table))
         new = as_table(values, name=f"items after {label}")
         if new.n_items != table.n_items:
             raise ValueError(
@@ -180,6 +185,16 @@ class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             return RawTable(new.source, None, new.numbers, names)
         return ItemTable(new.values, names)
 
+    def _given(self, table: Table) -> Any:
+        """Give items as the transformer was fitted on them: in a frame or not."""
+        framed, names = getattr(self, "fitted_on_frame_", False), table.feature_names
+        if isinstance(table, RawTable):
+            numbers = None if framed else table.numbers
+            return table.given() if numbers is None else numbers.values
+        if framed and names is not None and not table.is_sparse:
+            return pl.DataFrame(table.values, schema=list(names))
+        return table.values
+
 
 def _table_of(X: Any) -> Table:
     if isinstance(X, Pairs | Orders):
@@ -188,10 +203,6 @@ def _table_of(X: Any) -> Table:
         sides = as_sides(X)
         return as_table(sides.reshape(2 * len(sides), sides.shape[2]), name="X")
     return as_table(X, name="X")
-
-
-def _given(table: Table) -> Any:
-    return table.given() if isinstance(table, RawTable) else table.values
 
 
 def _present_rows(X: Any, y: Any, sample_weight: ArrayLike) -> tuple[Any, Any]:

@@ -73,8 +73,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self._check_flags("tie")
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         self._forget()
-        if pairs.items is not None:
-            remember_features(self, pairs.items)
+        if pairs._items is not None:  # which may be anything
+            remember_features(self, pairs._items)
         counts = np.array([weight[outcome == c].sum() for c in OUTCOMES])
         self.shares_ = counts / counts.sum()
         left, tie, right = counts
@@ -97,8 +97,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         pairs = some_pairs(X)
-        if pairs.items is not None and hasattr(self, "n_features_in_"):
-            check_features(self, pairs.items)
+        if pairs._items is not None and hasattr(self, "n_features_in_"):
+            check_features(self, pairs._items)
         return np.full(len(pairs), float(self.outcome_))
 
     def utility(self, X: Any) -> NDArray[np.float64]:

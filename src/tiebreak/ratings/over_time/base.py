@@ -186,7 +186,8 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
                     "learns none: it would be that of a few games, for ever. Call fit "
                     "with earlier games first, or set advantage to a number of points."
                 )
-            return self.fit(X, check_outcomes(y, len(X), some=True), **given)
+            n_rows = len(named_pairs(X, type(self).__name__))
+            return self.fit(X, check_outcomes(y, n_rows, some=True), **given)
         self._check_settings(self._read_settings())
         pairs = named_pairs(X, type(self).__name__)
         games = check_games(y, len(pairs), **given, few=True)
