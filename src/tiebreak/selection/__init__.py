@@ -2,6 +2,7 @@
 """Choosing: splitters that respect queries, raters, items and time, and the tuner."""
 
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
+from tiebreak.selection.importance import permutation_importance
 from tiebreak.selection.l1_path import L1Path, L1RankerCV, l1_path
 from tiebreak.selection.results import ForwardDifference, ForwardResult, TuneResult
 from tiebreak.selection.splitters import ItemKFold, PeriodSplit, QueryKFold, RaterKFold
@@ -10,7 +11,7 @@ from tiebreak.selection.tune import tune
 __all__ = [
     "ForwardDifference", "ForwardResult", "ItemKFold", "L1Path", "L1RankerCV",
     "PeriodSplit", "QueryKFold", "RaterKFold", "TuneResult", "evaluate_folds",
-    "evaluate_forward", "l1_path", "tune",
+    "evaluate_forward", "l1_path", "permutation_importance", "tune",
 ]  # fmt: skip
 
 

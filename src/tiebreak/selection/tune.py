@@ -178,7 +178,7 @@ def make_splits(
     scorer: Any,
 ) -> Iterator[Split]:
     """Divide the rows."""
-    scored = _scored_columns(scorer)
+    scored = scored_columns(scorer)
     if validation is not None:
         yield _validation_split(X, y, validation, cv, extra, scored)
         return
@@ -238,7 +238,7 @@ def _take(model: Any, X: Any, rows: np.ndarray, train: np.ndarray) -> Any:
     return _safe_indexing(X, rows)
 
 
-def _scored_columns(scorer: Any) -> set[str]:
+def scored_columns(scorer: Any) -> set[str]:
     """Name the columns that a scorer takes."""
     metadata = getattr(scorer, "metadata", None)
     if metadata is not None:
