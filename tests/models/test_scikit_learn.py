@@ -49,6 +49,7 @@ from tiebreak import (
     SVMCompare,
     SwapSVM,
     ThresholdCompare,
+    WithoutTies,
 )
 from tiebreak.metrics import get_scorer
 
@@ -63,6 +64,7 @@ PAIR_MODELS = [
     MaxMarginCompare(),
     MajorityCompare(),
     ThresholdCompare(RankSVM()),
+    WithoutTies(LogisticCompare()),
 ]
 
 

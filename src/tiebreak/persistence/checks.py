@@ -483,7 +483,11 @@ def _flat(state: dict[str, Any]) -> dict[str, Any]:
 def _first_lengths(name: str, state: dict[str, Any]) -> dict[str, int]:
     """Check what all classes keep, and give the number of features."""
     classes, n = state.get("classes_", _CLASSES), state.get("n_features_in_")
-    if not np.array_equal(classes, _CLASSES):
+    # As scikit-learn renumbers them, and of WithoutTies without the tie.
+    codings = [_CLASSES, _CLASSES + 1]
+    if "model_" in state:
+        codings = [_CLASSES[::2], _CLASSES[1:]]
+    if not any(np.array_equal(classes, coding) for coding in codings):
         raise _wrong(f"{name}.classes_", "-1, 0 and 1")
     if n is not None and (type(n) is not int or n < 1):
         raise _wrong(f"{name}.n_features_in_", "a positive whole number")
