@@ -64,7 +64,8 @@ METHODS = {
         RankRLS, {"alpha": [0.1, 1.0, 10.0, 100.0], "gamma": GAMMAS}
     ),
     "ranking pursuit": Method(
-        RankingPursuit, {"n_basis": [5, 10, 20, 40], "gamma": GAMMAS}
+        lambda: RankingPursuit(alpha=0.0),
+        {"n_basis": [5, 10, 20, 40], "gamma": GAMMAS},
     ),
     "matching pursuit": Method(
         MatchingPursuit, {"n_basis": [5, 10, 20, 40], "gamma": GAMMAS}

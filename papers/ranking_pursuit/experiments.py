@@ -218,7 +218,9 @@ def _pursue(
 ) -> Callable[[Floats, Floats, Choice], Floats]:
     def fit(K: Floats, y: Floats, best: Choice) -> Floats:
         n_basis = min(best.n_basis, len(y) - 1) if backfit else best.n_basis
-        model = kind(n_basis, kernel="precomputed", backfit=backfit).fit(K, y)
+        # As it is written down, a pursuit has no penalty.
+        model = kind(n_basis, alpha=0.0, kernel="precomputed", backfit=backfit)
+        model.fit(K, y)
         coef = np.zeros(len(y))
         np.add.at(coef, model.support_, model.dual_coef_)
         return coef

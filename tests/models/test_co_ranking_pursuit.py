@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.extended import extended
 from tests.models.inputs import refused
 from tests.oracles import metrics_bruteforce
 from tests.oracles import pursuit as plain
@@ -131,6 +132,55 @@ def test_a_large_nu_makes_views_agree(rng):
     assert (np.diff(apart) < 0).all()
 
 
+def drawn_views(seed, n):
+    """Two noisy copies of three features, and what is to be learned."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 3))
+    copies = [hidden + 0.8 * rng.normal(size=hidden.shape) for _ in range(2)]
+    return np.hstack(copies), hidden[:, 0] + np.sin(2 * hidden[:, 1])
+
+
+def test_rows_without_a_grade_cannot_drown_those_that_have_one():
+    X, truth = drawn_views(0, 330)
+    y = np.where(np.arange(330) < 30, truth, np.nan)
+    options = {"views": [[0, 1, 2], [3, 4, 5]], "gamma": 0.3}
+    # The same rows with any weight, or many times, say the same with "auto".
+    model = CoRankingPursuit(8, **options).fit(X, y)
+    assert model.nu_ == pytest.approx(30 * 29 / (300 * 299))
+    for weight in (0.1, 100.0):
+        heavy = np.where(np.isnan(y), weight, 1.0)
+        other = CoRankingPursuit(8, **options).fit(X, y, sample_weight=heavy)
+        assert_allclose(other.utility(X), model.utility(X), rtol=1e-6, atol=1e-9)
+    rows = np.concatenate([np.arange(30), np.tile(np.arange(30, 330), 10)])
+    many = CoRankingPursuit(8, **options).fit(X[rows], y[rows])
+    assert_allclose(many.utility(X), model.utility(X), rtol=0.02, atol=0.02)
+    fixed = CoRankingPursuit(8, nu=1.0, **options).fit(X[rows], y[rows])
+    assert fixed.nu_ == 1.0
+    # As a whole the utility of ν = 1 hardly moves any more: it is drowned.
+    assert np.ptp(fixed.utility(X)) < 0.8 * np.ptp(many.utility(X))
+    # With all rows graded it is the formula of the paper.
+    assert CoRankingPursuit(2, **options).fit(X, truth).nu_ == 1.0
+
+
+@pytest.mark.parametrize("n", [100, extended(3000)])
+def test_more_rows_without_a_grade_do_not_hurt(n):
+    gain = []
+    for seed in range(10):
+        X, truth = drawn_views(seed, 400 + n)
+        y = np.where(np.arange(20 + n) < 20, truth[: 20 + n], np.nan)
+        options = {"views": [[0, 1, 2], [3, 4, 5]], "gamma": 0.3}
+        gain.append(
+            [
+                CoRankingPursuit(10, nu=nu, **options)
+                .fit(X[: 20 + n], y)
+                .score(X[20 + n :], truth[20 + n :])
+                for nu in (0.0, "auto")
+            ]
+        )
+    alone, auto = np.mean(gain, axis=0)
+    assert auto > alone - 0.005
+
+
 def test_agreement_is_counted_pair_by_pair(rng):
     X, y, qid, weight = make(rng, 20)
     model = CoRankingPursuit(4, views=VIEWS).fit(X, y, qid=qid, sample_weight=weight)
@@ -224,7 +274,7 @@ Y = np.array([0.0, 1, 2, 2, np.nan, np.nan])
     [
         ({"nu": -0.1}, ["nu=-0.1", "at least 0"]),
         ({"nu": np.nan}, ["nu=nan"]),
-        ({"nu": "1"}, ["nu='1'"]),
+        ({"nu": "1"}, ["nu='1'", "'auto'"]),
         ({"objective": "J"}, ["objective='J'", "increments", "functions"]),
         ({"indices": "both"}, ["indices='both'", "free", "shared"]),
         ({"per_group": "max"}, ["per_group='max'"]),

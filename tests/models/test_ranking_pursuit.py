@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from tests.models.inputs import curved_pairs, refused
 from tests.oracles import pursuit as plain
-from tiebreak import MatchingPursuit, Orders, Pairs, RankingPursuit, tune
+from tiebreak import MatchingPursuit, Orders, Pairs, RankingPursuit, RankRLS, tune
 from tiebreak.metrics import comparison_error, swapped_pairs
 
 GAMMA = 0.4
@@ -57,7 +57,7 @@ def test_groups_equal_exhaustive_search(rng, mode):
     K = gaussian(X, X)
     K[:, weight == 0] = 0.0  # absent rows are no centers
     _, path, values = plain.greedy(rows @ K, rows @ y, 8, **mode)
-    model = RankingPursuit(8, gamma=GAMMA, **mode)
+    model = RankingPursuit(8, alpha=0, gamma=GAMMA, **mode)
     model.fit(X, y, qid=qid, sample_weight=weight)
     assert_allclose(spread(model, len(y)), path, atol=1e-8)
     assert_allclose(model.objective_path_, values, rtol=1e-8)
@@ -74,7 +74,7 @@ def test_mean_of_groups_equals_exhaustive_search(rng, mode):
     K = gaussian(X, X)
     K[:, weight == 0] = 0.0
     _, path, _ = plain.greedy(rows @ K, rows @ y, 5, **mode)
-    model = RankingPursuit(5, gamma=GAMMA, per_group="mean", **mode)
+    model = RankingPursuit(5, alpha=0, gamma=GAMMA, per_group="mean", **mode)
     model.fit(X, y, qid=qid, sample_weight=weight)
     assert_allclose(spread(model, len(y)), path, atol=1e-8)
 
@@ -91,11 +91,11 @@ def test_comparisons_equal_exhaustive_search(rng, mode):
     touched = np.unique([left[weight > 0], right[weight > 0]])
     K[:, np.setdiff1d(np.arange(14), touched)] = 0.0
     _, path, values = plain.greedy(rows @ K, np.sqrt(weight) * y, 6, **mode)
-    model = RankingPursuit(6, gamma=GAMMA, **mode)
+    model = RankingPursuit(6, alpha=0, gamma=GAMMA, **mode)
     model.fit(Pairs(items, left, right), y, sample_weight=weight)
     assert_allclose(spread(model, 14), path, atol=1e-8)
     assert_allclose(model.objective_path_, values, rtol=1e-8)
-    as_array = RankingPursuit(6, gamma=GAMMA, **mode)
+    as_array = RankingPursuit(6, alpha=0, gamma=GAMMA, **mode)
     as_array.fit(np.asarray(Pairs(items, left, right)), y, sample_weight=weight)
     assert_allclose(as_array.utility(items), model.utility(items), atol=1e-8)
 
@@ -123,14 +123,15 @@ def test_several_kernels_compete():
         "linear",
         {"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0},
     ]
-    model = RankingPursuit(7, kernel=kernels).fit(X, y, qid=qid)
+    model = RankingPursuit(7, alpha=0, kernel=kernels).fit(X, y, qid=qid)
     assert_array_equal(model.support_kernel_ * len(y) + model.support_, chosen)
     assert len(set(model.support_kernel_)) > 1
     assert_allclose(model.dual_coef_, path[-1][chosen], atol=1e-8)
     assert_allclose(model.utility(X), K @ path[-1], atol=1e-8)
     # Little memory and a sparse table do not matter.
     for options, table in (({"cache_size": 1e-6}, X), ({}, sp.csr_array(X))):
-        other = RankingPursuit(7, kernel=kernels, **options).fit(table, y, qid=qid)
+        other = RankingPursuit(7, alpha=0, kernel=kernels, **options)
+        other.fit(table, y, qid=qid)
         assert_array_equal(other.support_, model.support_)
         assert_allclose(other.utility(table), model.utility(X), atol=1e-8)
 
@@ -177,7 +178,7 @@ def test_prediction_touches_only_the_support(rng, kind):
 
 def test_linear_kernel_has_weights(rng):
     X, y, qid, _ = make(rng)
-    model = RankingPursuit(3, kernel="linear").fit(X, y, qid=qid)
+    model = RankingPursuit(3, alpha=0, kernel="linear").fit(X, y, qid=qid)
     assert_allclose(model.coef_, X[model.support_].T @ model.dual_coef_)
     # Three independent columns span all weights: least squares on all pairs.
     rows = plain.pair_rows(qid, np.ones(len(y)))
@@ -320,12 +321,84 @@ def test_tune_reaches_all_parameters(rng):
 
 def test_residual_is_orthogonal_to_the_support(rng):
     X, y, qid, weight = make(rng)
-    model = RankingPursuit(9, gamma=GAMMA).fit(X, y, qid=qid, sample_weight=weight)
+    model = RankingPursuit(9, alpha=0, gamma=GAMMA)
+    model.fit(X, y, qid=qid, sample_weight=weight)
     rows = plain.pair_rows(qid, weight)
     K = gaussian(X, X)[:, model.support_]
     left = rows @ (y - model.utility(X))
     assert_allclose((rows @ K).T @ left, 0.0, atol=1e-9 * np.abs(rows @ y).sum())
     assert np.linalg.norm(left) > 1e-3
+
+
+def penalized(rows, target, K, G, alpha):
+    """Minimize ‖target - rows K a‖² + α aᵀGa, as one least-squares problem."""
+    root = np.sqrt(alpha) * np.linalg.cholesky(G + 1e-14 * np.eye(len(G))).T
+    table = np.vstack([rows @ K, root])
+    whole = np.concatenate([target, np.zeros(len(G))])
+    a = np.linalg.lstsq(table, whole, rcond=None)[0]
+    return a, float(np.sum((whole - table @ a) ** 2))
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
+def test_the_penalty_is_that_of_a_general_solver_after_every_step(rng, alpha):
+    X, y, qid, weight = make(rng)
+    model = RankingPursuit(6, alpha=alpha, gamma=GAMMA)
+    model.fit(X, y, qid=qid, sample_weight=weight)
+    free = RankingPursuit(6, alpha=0, gamma=GAMMA)
+    free.fit(X, y, qid=qid, sample_weight=weight)
+    assert_array_equal(model.support_, free.support_)  # chosen without the penalty
+    rows, K = plain.pair_rows(qid, weight), gaussian(X, X)
+    for step in range(1, 7):
+        own = model.path_support_[:step]
+        a, value = penalized(rows, rows @ y, K[:, own], K[np.ix_(own, own)], alpha)
+        assert_allclose(model.path_[step - 1, :step], a, atol=1e-6)
+        assert model.objective_path_[step] == pytest.approx(value, rel=1e-8)
+    assert (np.diff(model.objective_path_) <= 0).all()
+
+
+def test_a_penalty_on_all_weights_is_rank_rls(rng):
+    X, y, qid, weight = make(rng)
+    given = {"qid": qid, "sample_weight": weight}
+    # Three independent columns span all weights of three features.
+    model = RankingPursuit(3, alpha=5.0, kernel="linear").fit(X, y, **given)
+    exact = RankRLS(5.0, kernel="linear").fit(X, y, **given)
+    assert_allclose(model.coef_, exact.coef_, rtol=1e-6)
+    other = RankingPursuit(5, gamma=GAMMA).fit(X, y, **given)
+    assert other.alpha == 1.0
+    for kernel in ("precomputed", gaussian):
+        table = gaussian(X, X) if kernel == "precomputed" else X
+        same = RankingPursuit(5, kernel=kernel).fit(table, y, **given)
+        assert_allclose(same.dual_coef_, other.dual_coef_, atol=1e-9)
+
+
+def test_penalties_of_several_kernels_add_up(rng):
+    X, y, qid, _ = make(rng)
+    y = y + X.sum(axis=1) ** 2
+    rows = plain.pair_rows(qid, np.ones(len(y)))
+    poly = {"kernel": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0}
+    kernels = [{"kernel": "rbf", "gamma": GAMMA}, "linear", poly]
+    model = RankingPursuit(7, kernel=kernels).fit(X, y, qid=qid)
+    both = gaussian(X, X), X @ X.T, (0.5 * X @ X.T + 1.0) ** 2
+    own, kind = model.support_, model.support_kernel_
+    assert len(set(kind)) > 1
+    K = np.column_stack([both[v][:, j] for v, j in zip(kind, own, strict=True)])
+    G = np.array(
+        [
+            [both[v][i, j] if v == u else 0.0 for u, j in zip(kind, own, strict=True)]
+            for v, i in zip(kind, own, strict=True)
+        ]
+    )
+    a, _ = penalized(rows, rows @ y, K, G, 1.0)
+    assert_allclose(model.dual_coef_, a, atol=1e-6)
+
+
+def test_there_is_no_penalty_without_back_fitting(rng):
+    X, y, qid, _ = make(rng)
+    one, two = (
+        RankingPursuit(5, alpha=alpha, gamma=GAMMA, backfit=False).fit(X, y, qid=qid)
+        for alpha in (0.0, 100.0)
+    )
+    assert_array_equal(one.dual_coef_, two.dual_coef_)
 
 
 class TestBadInput:
@@ -343,6 +416,8 @@ class TestBadInput:
         ("options", "words"),
         [
             ({"n_basis": 0}, ["n_basis=0", "at least 1", "cv"]),
+            ({"alpha": -1.0}, ["alpha=-1.0", "at least 0"]),
+            ({"alpha": "1"}, ["alpha='1'"]),
             ({"n_basis": 2.5}, ["n_basis=2.5", "whole number"]),
             ({"n_basis": True}, ["n_basis=True"]),
             ({"n_basis": "all"}, ["n_basis='all'"]),
@@ -455,7 +530,7 @@ class TestBadInput:
         assert_array_equal(model.support_, 3 * weighted.support_)
         # Identical items of different grades, which nothing can explain.
         with pytest.warns(UserWarning, match="stopped after [12] of"):
-            model = kind(3).fit(self.X[[0, 0, 1, 1]], [0, 1, 2, 3])
+            model = kind(3, alpha=0).fit(self.X[[0, 0, 1, 1]], [0, 1, 2, 3])
         assert_allclose(np.diff(model.utility(self.X[:2])), 2.0)
 
     def test_grades_of_any_size(self):
@@ -530,8 +605,8 @@ def test_wide_kernels_keep_their_digits(gamma):
     y = X @ [1.0, 2.0, -1.0] + 0.1 * rng.normal(size=80)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = RankingPursuit(8, gamma=gamma).fit(X, y, qid=qid)
-        linear = RankingPursuit(3, kernel="linear").fit(X, y, qid=qid)
+        model = RankingPursuit(8, alpha=0, gamma=gamma).fit(X, y, qid=qid)
+        linear = RankingPursuit(3, alpha=0, kernel="linear").fit(X, y, qid=qid)
     assert model.score(X, y, qid=qid) >= linear.score(X, y, qid=qid) - 0.01
     assert_allclose(np.ptp(model.utility(X)), np.ptp(linear.utility(X)), rtol=0.05)
 

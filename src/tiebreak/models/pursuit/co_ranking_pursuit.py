@@ -286,9 +286,9 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         The views. Each is a kernel (all features), a list of columns, their names or a
         slice (the kernel of the model), or a dict with some of the keys "columns",
         "kernel", "gamma", "degree" and "coef0".
-    nu : float, default=1.0
-        ν ≥ 0, how much disagreement costs. 1 is the formula as it stands, and far too
-        much where rows without a grade are many; see Notes.
+    nu : float or "auto", default="auto"
+        ν ≥ 0, how much disagreement costs. ``"auto"``: the summed weights of the pairs
+        of graded rows, divided by those of the pairs without a grade; see Notes.
     kernel : {"linear", "poly", "rbf"} or callable, default="rbf"
         Kernel of views that name none.
     gamma, degree, coef0
@@ -315,8 +315,8 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
         Share of the pairs of items without a grade (of graded ones, if there are no
         such pairs), inside groups, that views v and u put in the same order; a tie of
         view u counts half, and a tie of view v does not count.
-    n_basis_ : int
-        Number of steps that the model has.
+    n_basis_, nu_ : int, float
+        Number of steps that the model has, and the ν that was used.
     path_, path_support_ : ndarray of shape (n_steps, M)
         As ``dual_coef_`` and ``support_``, also of steps beyond ``n_basis_``.
     objective_path_, validation_path_ : ndarray of shape (n_steps + 1,) and (n_steps,)
@@ -333,9 +333,11 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     Notes
     -----
     ν multiplies a sum over all pairs of rows without a grade, and these outnumber the
-    pairs of graded rows: 15 graded of 300 rows make 105 pairs against 40,470. Choose ν
-    such that ν · (pairs without a grade) / (pairs of graded rows) is of order one, here
-    ν = 0.003, and try values around it on a validation set.
+    pairs of graded rows: 15 graded of 300 rows make 105 pairs against 40,470. With ν =
+    tr L / tr L̄, which is ``"auto"``, disagreement counts as a mean over its pairs times
+    the number of graded pairs: more rows without a grade make this mean more certain
+    and not heavier. ν = 1 is the formula of the paper as it stands. ``"auto"`` is 1 too
+    where all rows have a grade. Only a validation set can say whether ν > 0 helps.
 
     References
     ----------
@@ -349,7 +351,7 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     >>> X = rng.normal(size=(100, 4))
     >>> truth = X[:, 0] + X[:, 2]
     >>> y = np.where(np.arange(100) < 30, truth, np.nan)    # 70 items without a grade
-    >>> model = CoRankingPursuit(views=[[0, 2], [0, 1, 2, 3]], nu=0.1).fit(X, y)
+    >>> model = CoRankingPursuit(views=[[0, 2], [0, 1, 2, 3]]).fit(X, y)
     >>> model.view_utilities(X).shape
     (100, 2)
     >>> model.score(X, truth) > 0.8

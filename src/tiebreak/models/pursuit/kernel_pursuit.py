@@ -274,10 +274,13 @@ class KernelPursuit(UtilityMixin):
 
     _fits_items: ClassVar[bool] = True
 
+    alpha: float = 0.0  # models that 0.1 saved have none of their own
+
     def __init__(
         self,
         n_basis: int | Literal["cv"] = 10,
         *,
+        alpha: float = 0.0,
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -288,7 +291,6 @@ class KernelPursuit(UtilityMixin):
         max_basis: int = 100,
         cv: Any = 5,
         cache_size: float = 500,
-        alpha: float = 0.0,
     ) -> None:
         self.n_basis, self.alpha, self.kernel, self.gamma = (
             n_basis,
@@ -320,7 +322,7 @@ class KernelPursuit(UtilityMixin):
             prefit=self.prefit,
         )
         basis = candidates.take(path.columns)
-        if self.alpha and len(path.columns):
+        if self.alpha and self.backfit and len(path.columns):
             path = self._penalize(path, candidates, problem, basis)
         if validation is not None:
             errors = validation_errors(

@@ -36,13 +36,17 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     makes the sum smaller by (kᵀLρ)² / kᵀLk; the largest is taken. With back-fitting all
     coefficients are then solved for again, so that the residual is orthogonal to all
     chosen columns, KᵀLρ = 0. A column that is constant inside every group, kᵀLk = 0, is
-    never taken, nor one that depends on those taken before.
+    never taken, nor one that depends on those taken before. What was chosen is fitted
+    with the penalty α ‖r‖² = α Σ a_i a_j k(c_i, c_j), that of :class:`RankRLS`.
 
     Parameters
     ----------
     n_basis : int or "cv", default=10
         Number of steps, and so of basis functions at most. With a validation set in
         ``fit`` the largest number to try; ``"cv"`` chooses it by cross-validation.
+    alpha : float, default=1.0
+        Penalty of ‖r‖² in the coefficients of every step, at least 0; functions are
+        chosen without it. It has no effect without back-fitting.
     kernel : {"linear", "poly", "rbf", "precomputed"}, callable, dict or list of these
         The kernel, default ``"rbf"``. A list is several kernels at once: the basis
         functions of all of them compete. A dict such as ``{"kernel": "rbf", "gamma":
@@ -83,7 +87,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         Coefficients after every step, shape (n_steps, n_chosen), also of steps beyond
         ``n_basis_``; and as ``support_`` and ``support_kernel_`` of the whole path.
     objective_path_ : ndarray of shape (n_steps + 1,)
-        The sum of squares before the first step and after every step.
+        The sum of squares before the first step and after every step, with penalty.
     validation_path_ : ndarray
         Error after every step on the validation set or the folds: the fraction of
         swapped pairs, or of comparisons predicted wrongly.
@@ -123,6 +127,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         self,
         n_basis: int | Literal["cv"] = 10,
         *,
+        alpha: float = 1.0,
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -134,7 +139,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         max_basis: int = 100,
         cv: Any = 5,
         cache_size: float = 500,
-        alpha: float = 0.0,
     ) -> None:
         self.n_basis, self.alpha, self.kernel, self.gamma = (
             n_basis,
@@ -208,7 +212,11 @@ class MatchingPursuit(KernelPursuit, BaseEstimator):
 
     Parameters
     ----------
-    n_basis, kernel, gamma, degree, coef0, backfit, centers
+    n_basis : int or "cv", default=10
+        Number of steps, as in :class:`RankingPursuit`.
+    alpha : float, default=0.0
+        Penalty of ‖r‖² in the coefficients, as in :class:`RankingPursuit`.
+    kernel, gamma, degree, coef0, backfit, centers
         The basis functions, as in :class:`RankingPursuit`.
     max_basis, cv, cache_size
         Cross-validation and memory, as in :class:`RankingPursuit`.
