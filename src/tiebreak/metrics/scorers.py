@@ -322,7 +322,7 @@ class GradeScorer(Scorer):
                     "well. Score orders.grades() to choose them yourself."
                 )
             y, metadata["qid"] = X.entry_grades()
-            items = X.names
+            items: Any = X.names
             if X.has_features:  # our own models take tables that keep their names
                 items = X.table if hasattr(estimator, "utility") else X.raw
             return y, utility_of(estimator, items)[X.flat], metadata
