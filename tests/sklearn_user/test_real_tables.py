@@ -156,7 +156,7 @@ def test_a_search_over_the_preparation(frame):
     folds = KFold(2)
     search = GridSearchCV(model, grid, cv=folds).fit(pairs, Y)
     found = tune(model, pairs, Y, grid, cv=folds, scoring="error")
-    assert search.best_score_ == pytest.approx(1 + found.best_score)
+    assert search.best_score_ == pytest.approx(1 + found.best_score_)
     assert set(search.best_params_) == set(grid)
 
 
@@ -207,7 +207,8 @@ def test_items_without_a_gap_are_numbers():
     """A missing value of an item that is not compared does no harm."""
     wines = pd.DataFrame({"alcohol": [11.5, None, 13.5]})
     model = clone(COMPARE).fit(Pairs(wines, [0, 2], [2, 0]), [1, -1])
-    assert model.utility([[13.5]]) > model.utility([[11.5]])
+    first, second = model.utility(pl.DataFrame({"alcohol": [13.5, 11.5]}))
+    assert first > second
 
 
 def test_arrays_may_have_gaps_too():

@@ -322,7 +322,9 @@ class GradeScorer(Scorer):
                     "well. Score orders.grades() to choose them yourself."
                 )
             y, metadata["qid"] = X.entry_grades()
-            items = X.raw if X.has_features else X.names
+            items: Any = X.names
+            if X.has_features:  # our own models take tables that keep their names
+                items = X.table if hasattr(estimator, "utility") else X.raw
             return y, utility_of(estimator, items)[X.flat], metadata
         if y is None:
             raise TypeError(f"scorer {self.name!r} needs the grades y of the items.")

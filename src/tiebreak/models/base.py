@@ -212,7 +212,7 @@ class UtilityMixin:
     def _utility_of_entries(self, orders: Orders) -> NDArray[np.float64]:
         if self._by_name:
             return self.utility(self._names_of(orders)[orders.flat])
-        return self.utility(orders.values)[orders.flat]
+        return self._utility_of_table(orders.table)[orders.flat]
 
     def _table_of(self, pairs: Pairs) -> ItemTable:
         if pairs.items is None:

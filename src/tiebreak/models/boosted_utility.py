@@ -356,7 +356,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     ----------
     n_iter_, n_pairs_ : int
         Number of trees, and of comparisons or pairs of grades learned from.
-    loss_curve_ : ndarray of shape (n_iter_,)
+    loss_curve_ : ndarray of shape (n_iter,)
         Loss of the training data after every tree, a sum.
     validation_curve_ : ndarray
         With early stopping: sum of the losses of the folds without a tree, and after

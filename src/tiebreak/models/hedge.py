@@ -528,7 +528,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
                 "different groups would be compared."
             )
         if isinstance(X, Orders):
-            X, y, qid = X.grades()
+            X, y, qid = X.table.take(X.flat), *X.entry_grades()
         if y is None:
             raise ValueError(
                 "score needs grades of items or outcomes of comparisons: this method "

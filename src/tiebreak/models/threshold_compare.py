@@ -254,6 +254,11 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             return super().utility(X)
         return np.asarray(utility_of(self.ranker_, X), dtype=np.float64)
 
+    def _utility_of_entries(self, orders: Orders) -> NDArray[np.float64]:
+        if self._by_name:
+            return super()._utility_of_entries(orders)
+        return self.utility(_items_of(orders))[orders.flat]
+
     def difference(self, X: Any) -> NDArray[np.float64]:
         """Difference of utilities, r(right) - r(left).
 
@@ -303,7 +308,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _items_of(pairs: Pairs) -> Any:
+def _items_of(pairs: Pairs | Orders) -> Any:
     if not pairs.has_features:
         return pairs.names
     names, table = pairs.feature_names, pairs._items

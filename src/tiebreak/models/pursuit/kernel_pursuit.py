@@ -91,7 +91,7 @@ def validation_errors(
         difference = at_items[pairs.right] - at_items[pairs.left]
         return np.array([comparison_error(outcome, np.sign(d)) for d in difference.T])
     if isinstance(X, Orders):
-        X, y, qid = X.grades()
+        X, y, qid = X.table.take(X.flat), *X.entry_grades()
     elif qid is None and getattr(model, "fitted_with_qid_", False):
         raise ValueError(
             "the training items have groups (qid) and those of validation have none, "
