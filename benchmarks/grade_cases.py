@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy import stats
+from sklearn.metrics import ndcg_score
 
 from benchmarks.grade_problems import (
     LIBRARY,
@@ -20,7 +22,7 @@ from benchmarks.grade_problems import (
     fit_ours,
     make_graded,
 )
-from benchmarks.measure import in_child, slope
+from benchmarks.measure import in_child, processor_ratio, slope
 from benchmarks.rows import Row
 from tiebreak import NystroemMap, RankSVM, metrics
 
@@ -173,6 +175,57 @@ def graded_kernel() -> Iterator[Row]:
     )
 
 
+def graded_metrics_against_peers() -> Iterator[Row]:
+    """Metrics of one list and of many, against SciPy and scikit-learn."""
+    rng = np.random.default_rng(0)
+    for shape in ((1, 1000), (1, 100_000), (1, 1_000_000), (10_000, 100)):
+        U = rng.normal(size=shape)
+        Y = U + rng.normal(size=shape)
+        grades = np.digitize(Y, [-1, 0, 1, 2]).astype(float)
+        y, u, grade = Y.ravel(), U.ravel(), grades.ravel()
+        qid = None if len(U) == 1 else np.repeat(np.arange(len(U)), shape[1])
+        cases: dict[str, tuple[Callable[[], float], Callable[[], float]]] = {
+            "ndcg, scikit-learn": (
+                lambda: metrics.ndcg(grade, u, qid, gain="linear"),  # noqa: B023
+                lambda: ndcg_score(grades, U),  # noqa: B023
+            ),
+            "ndcg, scikit-learn's ignore_ties": (
+                lambda: metrics.ndcg(grade, u, qid, gain="linear"),  # noqa: B023
+                lambda: ndcg_score(grades, U, ignore_ties=True),  # noqa: B023
+            ),
+        }
+        if qid is None:
+            cases |= {
+                "kendall_tau_b, SciPy": (
+                    lambda: metrics.kendall_tau_b(y, u),  # noqa: B023
+                    lambda: stats.kendalltau(y, u).statistic,  # noqa: B023
+                ),
+                "spearman_rho, SciPy": (
+                    lambda: metrics.spearman_rho(y, u),  # noqa: B023
+                    lambda: stats.spearmanr(y, u).statistic,  # noqa: B023
+                ),
+                "swapped_pairs, SciPy's tau": (
+                    lambda: 1 - 2 * metrics.swapped_pairs(y, u),  # noqa: B023
+                    lambda: stats.kendalltau(y, u).statistic,  # noqa: B023
+                ),
+                "kendall_tau_b of five grades, SciPy": (
+                    lambda: metrics.kendall_tau_b(grade, u),  # noqa: B023
+                    lambda: stats.kendalltau(grade, u).statistic,  # noqa: B023
+                ),
+            }
+        for name, (ours, peer) in cases.items():
+            if abs(ours() - peer()) > 1e-9:
+                raise AssertionError(f"{name}: {ours()} and {peer()}")
+            a, b, ratio = processor_ratio(ours, peer, 101 if U.size <= 1000 else 7)
+            yield Row(
+                f"{name}, {shape[0]:,} × {shape[1]:,}",
+                f"{ratio:.1f}×",
+                "≥ 1×",
+                ratio >= 1,
+                f"{1e3 * a:.2f} ms against {1e3 * b:.2f} ms of processor time",
+            )
+
+
 def _timed(call) -> float:
     start = time.perf_counter()
     call()
@@ -186,4 +239,5 @@ CASES = (
     graded_growth,
     graded_against_compiled,
     graded_kernel,
+    graded_metrics_against_peers,
 )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from tests.metrics.strategies import graded_groups
 from tests.oracles import metrics_bruteforce as oracle
 from tests.oracles.compiled_kernels import add_pair_weights_naive
 from tiebreak.metrics import pair_counts as module
-from tiebreak.metrics.pair_counts import add_pair_weights, pair_counts
+from tiebreak.metrics.pair_counts import (
+    Groups,
+    add_pair_weights,
+    count_pairs,
+    pair_counts,
+    sortable,
+)
 
 # With NUMBA_DISABLE_JIT=1 the kernel is the Python function already.
 IN_PYTHON = getattr(add_pair_weights, "py_func", add_pair_weights)
@@ -27,6 +34,40 @@ def test_counts_equal_the_double_loop(data):
         expected = oracle.pair_sums(y[rows], utility[rows], qid[rows], weight[rows])
         # Quarters are exact in floating point, so nothing is left to tolerance.
         np.testing.assert_array_equal(count, expected)
+
+
+@given(graded_groups())
+def test_merging_counts_as_the_double_loop_does(data):
+    y, utility, qid, _ = data
+    counts = count_pairs(y, utility, Groups(codes(qid)))
+    for count, rows in zip(counts, oracle.members(qid), strict=True):
+        ones, u = np.ones(len(rows)), utility[rows]
+        expected = oracle.pair_sums(y[rows], u, qid[rows], ones)
+        np.testing.assert_array_equal(count[:3], expected)
+        assert count[3] == sum(a != b for a, b in combinations(u, 2))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_groups", "n_grades", "digits"),
+    [(3000, 1, 4, 6), (3000, 1, 3000, 6), (3000, 7, 3, 1), (75_000, 70_000, 3, 1)],
+)
+def test_merging_counts_as_the_tree_does(rng, n, n_groups, n_grades, digits):
+    group = np.append(np.arange(n_groups), rng.integers(0, n_groups, n - n_groups))
+    y = rng.integers(0, n_grades, n)
+    utility = np.round(y / n_grades + rng.normal(size=n), digits)
+    counts = pair_counts(y, utility, group)
+    np.testing.assert_array_equal(counts, pair_counts(y, utility, group, np.ones(n)))
+    assert (counts > 0).any(axis=0)[[0, 2]].all()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble, np.float32])
+def test_floats_that_sort_order_and_tie_as_the_values_do(dtype):
+    values = np.array([3, 2, 5, 2], dtype=dtype)
+    if values.dtype.kind in "iu":
+        values += 1 << 60  # neighbours that no float tells apart
+    found = sortable(values)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found[:, None] < found, values[:, None] < values)
 
 
 @given(graded_groups())

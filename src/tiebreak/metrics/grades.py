@@ -30,11 +30,13 @@ from tiebreak.metrics.inputs import (
     row_weights,
 )
 from tiebreak.metrics.pair_counts import (
+    Groups,
     average_ranks,
-    dense_ranks,
+    count_pairs,
     group_starts,
     pair_counts,
     sort_into_runs,
+    sortable,
     sums_by,
 )
 
@@ -131,7 +133,9 @@ def _pooled_pairs(
     grades = numeric_vector(y, "y")
     utilities = numeric_vector(utility, "utility", len(grades))
     group = group_codes(qid, len(grades))
-    weight = row_weights(sample_weight, len(grades))
+    weight = None
+    if sample_weight is not None:
+        weight = row_weights(sample_weight, len(grades))
     pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
     if pooled.sum() == 0:
         raise ValueError(
@@ -201,8 +205,11 @@ def ndcg(
     _refuse_negative(grades, "NDCG")
     gains = _gains(grades, gain)
 
-    reached = _discounted_gain(group, utilities, gains, depth)
-    best = _discounted_gain(group, gains, gains, depth)
+    groups = Groups(group)
+    discount = 1.0 / np.log2(np.arange(2.0, groups.sizes.max() + 2.0))
+    discount[depth:] = 0.0
+    best = groups.weigh(-_ascending(groups, -gains), discount)
+    reached = groups.weigh(_shared_gains(groups, utilities, gains), discount)
     has_gain = best > 0
     # No order beats the best one, so what exceeds 1 is rounding.
     value = np.minimum(reached[has_gain] / best[has_gain], 1.0)
@@ -250,15 +257,24 @@ def _gains(grades: NDArray[Any], gain: str) -> Floats:
     return np.exp2(exponents) - 1.0
 
 
-def _discounted_gain(
-    group: NDArray[np.int64], score: NDArray[Any], gains: Floats, depth: int
-) -> Floats:
-    """Return each group's DCG by falling score, equal scores sharing gains."""
-    order, run = sort_into_runs(group, -dense_ranks(group, score))
-    position = np.arange(len(order)) - group_starts(group)[group[order]]
-    discount = np.where(position < depth, 1.0 / np.log2(position + 2.0), 0.0)
-    shared = sums_by(run, gains[order]) / np.bincount(run)
-    return sums_by(group[order], shared[run] * discount)
+def _ascending(groups: Groups, values: Floats) -> Floats:
+    """Sort the values of each group."""
+    if groups.shape is None:
+        return values[groups.sort(values)]
+    grouped = values if groups.rows is None else values[groups.rows]
+    return np.sort(grouped.reshape(groups.shape), axis=1).ravel()
+
+
+def _shared_gains(groups: Groups, utility: NDArray[Any], gains: Floats) -> Floats:
+    """Order gains by falling utility, equal utilities sharing theirs."""
+    falling = -sortable(utility)
+    order = groups.sort(falling)
+    gains, begins = gains[order], groups.new_runs(falling[order])
+    if begins.all():
+        return gains
+    starts = np.flatnonzero(begins)
+    size = np.diff(starts, append=len(order))
+    return np.repeat(np.add.reduceat(gains, starts) / size, size)
 
 
 def average_precision(
@@ -312,7 +328,7 @@ def average_precision(
     """
     relevant, utilities, group, depth = _check_search(y, utility, qid, k, threshold)
     one_of(empty, "empty", ("skip", "zero", "one"))
-    order, run = sort_into_runs(group, -dense_ranks(group, utilities))
+    order, run = sort_into_runs(group, -sortable(utilities))
     start = group_starts(group)[group[order]]
     size, hits = np.bincount(run), sums_by(run, relevant[order])
     before = np.cumsum(hits) - hits  # relevant rows in earlier runs, of all groups
@@ -475,7 +491,7 @@ def _reciprocal_stops(
     group: NDArray[np.int64], utility: NDArray[Any], stop: Floats, depth: int
 ) -> Floats:
     """Return each group's E 1/p, p the position of the first stop up to the depth."""
-    order, run = sort_into_runs(group, -dense_ranks(group, utility))
+    order, run = sort_into_runs(group, -sortable(utility))
     size = np.bincount(run)
     run_starts = np.concatenate([[0], np.cumsum(size)])
     first_runs = np.append(run[group_starts(group)[:-1]], len(size))
@@ -594,7 +610,7 @@ def _top(
     group: NDArray[np.int64], score: NDArray[Any], depth: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Mark the rows above and the rows at the score of each group's depth-th row."""
-    falling = -dense_ranks(group, score)
+    falling = -sortable(score)
     order, _ = sort_into_runs(group, falling)
     border = falling[order[group_starts(group)[:-1] + depth - 1]]
     return falling < border[group], falling == border[group]
@@ -662,10 +678,9 @@ def kendall_tau_b(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> f
     first, second = _two_vectors(a, b)
     if qid is None:
         _check_not_constant(first, second)
-        return float(stats.kendalltau(first, second).statistic)
-    group = group_codes(qid, len(first))
-    counts = pair_counts(first, second, group, np.ones(len(first)))
-    spread = counts.sum(axis=1) * _pairs_apart(group, second)
+    groups = Groups(group_codes(qid, len(first)))
+    counts = count_pairs(first, second, groups).astype(np.float64)
+    spread = counts[:, :3].sum(axis=1) * counts[:, 3]
     agreement = counts[:, 0] - counts[:, 2]
     return _mean_over_groups(agreement, spread, "Kendall's tau-b")
 
@@ -700,7 +715,6 @@ def spearman_rho(a: ArrayLike, b: ArrayLike, qid: ArrayLike | None = None) -> fl
     first, second = _two_vectors(a, b)
     if qid is None:
         _check_not_constant(first, second)
-        return float(stats.spearmanr(first, second).statistic)
     group = group_codes(qid, len(first))
     middle = (np.bincount(group) - 1) / 2
     r = average_ranks(group, first) - middle[group]
@@ -724,15 +738,6 @@ def _check_not_constant(a: NDArray[Any], b: NDArray[Any]) -> None:
                 f"{len(vector)} value(s), all equal to {vector[0]}. A constant has "
                 "no order: check the model, or use disagreement, which scores it ½."
             )
-
-
-def _pairs_apart(group: NDArray[np.int64], values: NDArray[Any]) -> Floats:
-    """Count the pairs of different values in each group."""
-    order, run = sort_into_runs(group, values)
-    size = np.bincount(run).astype(np.float64)
-    n_rows = np.bincount(group).astype(np.float64)
-    run_group = group[order][np.cumsum(size).astype(np.int64) - 1]
-    return (n_rows**2 - sums_by(run_group, size**2)) / 2
 
 
 def _mean_over_groups(agreement: Floats, spread: Floats, name: str) -> float:

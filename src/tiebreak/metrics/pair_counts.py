@@ -5,10 +5,12 @@ A pair is two rows of one group with different grades; *concordant* when the row
 higher grade has the higher utility, *discordant* when it has the lower, *tied* when the
 utilities are equal. It weighs the product of the weights of its rows.
 
-The rows of a group enter a binary tree over the ranks of its utilities in ascending
-order of grade. A row looks up the weight below, at and above its own utility before the
-rows of its own grade enter; each climbs from a leaf to the root, O(n log n) in all.
-Nothing is ever subtracted: a count that should be 0 is 0.
+Without weights the utilities of a group, in ascending order of grade, are merged until
+they ascend, and every step of a merge counts the pairs that it turns round. With
+weights the rows enter a binary tree over the ranks of the utilities, grade by grade. A
+row looks up the weight below, at and above its own utility before the rows of its own
+grade enter; each climbs from a leaf to the root. Nothing is ever subtracted there: a
+count that should be 0 is 0. Both take O(n log n).
 
 A *run* is a maximal set of rows of one group with one value: two values are tied if
 and only if they compare equal.
@@ -25,16 +27,80 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+# Runs up to this length are sorted in the kernel, longer ones by NumPy.
+_SHORT_RUN = 32
+
+
+class Groups:
+    """The rows of groups 0, 1, ..., of which each has at least one, in any order."""
+
+    def __init__(self, code: NDArray[np.int64]) -> None:
+        self.code = code
+        # One group needs no keys.
+        self.starts = group_starts(code) if code.any() else np.array([0, len(code)])
+        self.sizes = np.diff(self.starts)
+        # Rows group by group, if they do not stand like that.
+        self.rows = None
+        if len(self.sizes) > 1 and (code[1:] < code[:-1]).any():
+            self.rows = _sort_codes(code, len(self.sizes))
+        # The groups are a table if they have the same size.
+        same = (self.sizes == self.sizes[0]).all()
+        self.shape = (len(self.sizes), int(self.sizes[0])) if same else None
+
+    def sort(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        """Sort rows by group, then by value, both ascending."""
+        grouped = values if self.rows is None else values[self.rows]
+        if self.shape is not None:
+            order = np.argsort(grouped.reshape(self.shape), axis=1)
+            if len(self.sizes) > 1:
+                order += self.starts[:-1, None]
+            order = order.ravel()
+        else:
+            order = np.argsort(grouped)
+            code = np.repeat(np.arange(len(self.sizes)), self.sizes)
+            order = order[_sort_codes(code[order], len(self.sizes))]
+        return order if self.rows is None else self.rows[order]
+
+    def new_runs(self, ordered: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mark where a run begins, given values as `sort` orders them."""
+        begins = np.ones(len(ordered), dtype=bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+        begins[self.starts[:-1]] = True
+        return begins
+
+    def weigh(self, ordered: Floats, table: Floats) -> Floats:
+        """Add up values as `sort` orders them, times what the table has for places."""
+        if self.shape is not None:
+            return ordered.reshape(self.shape) @ table[: self.shape[1]]
+        place = np.arange(len(ordered)) - np.repeat(self.starts[:-1], self.sizes)
+        return np.add.reduceat(ordered * table[place], self.starts[:-1])
+
+
+def _sort_codes(code: NDArray[np.int64], n_codes: int) -> NDArray[np.intp]:
+    """Sort rows by code, rows of one code as they stand."""
+    small = code.astype(np.uint16) if n_codes <= 1 << 16 else code  # NumPy's radix sort
+    return np.argsort(small, kind="stable")
+
+
+def sortable(values: NDArray[Any]) -> Floats:
+    """Give floats that order and tie as the values do: themselves, or their ranks."""
+    if values.dtype.itemsize > 8 or (values.dtype.kind in "iu" and _is_wide(values)):
+        return np.unique(values, return_inverse=True)[1].astype(np.float64)
+    return values.astype(np.float64, copy=False)
+
+
+def _is_wide(values: NDArray[Any]) -> bool:
+    limit = 1 << 53
+    return bool(values.min() < -limit or values.max() > limit)
+
+
 def sort_into_runs(
     group: NDArray[np.int64], values: NDArray[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Sort rows by group, then by value, both ascending."""
-    order = np.lexsort((values, group))
-    sorted_group, sorted_values = group[order], values[order]
-    starts = np.ones(len(order), dtype=bool)
-    starts[1:] = sorted_group[1:] != sorted_group[:-1]
-    starts[1:] |= sorted_values[1:] != sorted_values[:-1]
-    return order, np.cumsum(starts) - 1
+    """Sort rows by group, then by value, both ascending, and number their runs."""
+    groups = Groups(group)
+    order = groups.sort(values)
+    return order, np.cumsum(groups.new_runs(values[order])) - 1
 
 
 def sums_by(code: NDArray[np.int64], values: NDArray[Any]) -> Floats:
@@ -67,9 +133,14 @@ def average_ranks(group: NDArray[np.int64], values: NDArray[Any]) -> Floats:
 
 
 def pair_counts(
-    y: NDArray[Any], utility: NDArray[Any], group: NDArray[np.int64], weight: Floats
+    y: NDArray[Any],
+    utility: NDArray[Any],
+    group: NDArray[np.int64],
+    weight: Floats | None = None,
 ) -> Floats:
     """Return concordant, tied and discordant pair weight of each group."""
+    if weight is None:
+        return count_pairs(y, utility, Groups(group))[:, :3].astype(np.float64)
     ranks = dense_ranks(group, utility)
     order, run = sort_into_runs(group, y)
     row_starts = group_starts(group)
@@ -79,6 +150,111 @@ def pair_counts(
     tree = np.zeros(2 * _tree_size(int(ranks.max()) + 1))
     add_pair_weights(counts, tree, ranks[order], weight[order], run_starts, first_runs)
     return counts
+
+
+def count_pairs(
+    y: NDArray[Any], utility: NDArray[Any], groups: Groups
+) -> NDArray[np.int64]:
+    """Count concordant, tied and discordant pairs, and those of different utility."""
+    order = groups.sort(y)
+    begins = groups.new_runs(y[order])
+    ascending = sortable(utility)[order]
+    starts = np.append(np.flatnonzero(begins), len(order))
+    for run in np.flatnonzero(np.diff(starts) > _SHORT_RUN).tolist():
+        ascending[starts[run] : starts[run + 1]].sort()
+    counts = np.zeros((len(groups.sizes), 4), dtype=np.int64)
+    fill_pair_counts(counts, ascending, np.empty_like(ascending), begins, groups.starts)
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def fill_pair_counts(
+    counts: NDArray[np.int64],
+    u: Floats,
+    spare: Floats,
+    begins: NDArray[np.bool_],
+    starts: NDArray[np.int64],
+) -> None:
+    """Count the pairs of every group by merging, which sorts its part of u, in place.
+
+    Rows ascend in grade, and ``begins`` marks the first of each grade. Rows of a grade
+    that has more than 32 ascend in u already.
+    """
+    for group in range(len(counts)):
+        lo, hi = starts[group], starts[group + 1]
+        # Pairs of equal grade; of these, those of equal utility too.
+        same_grade = same_both = 0
+        a = lo
+        while a < hi:
+            b = a + 1
+            while b < hi and not begins[b]:
+                b += 1
+            if b - a <= 32:
+                _sort_block(u, a, b)
+            same_grade += (b - a) * (b - a - 1) // 2
+            same_both += _tied_pairs(u, a, b)
+            a = b
+        turned, width = 0, 16
+        for a in range(lo, hi, width):
+            turned += _sort_block(u, a, min(a + width, hi))
+        while width < hi - lo:
+            for a in range(lo, hi - width, 2 * width):
+                turned += _merge(u, spare, a, a + width, min(a + 2 * width, hi))
+            width *= 2
+        n_pairs, same_utility = (hi - lo) * (hi - lo - 1) // 2, _tied_pairs(u, lo, hi)
+        tied = same_utility - same_both
+        counts[group, 0] = n_pairs - same_grade - tied - turned
+        counts[group, 1] = tied
+        counts[group, 2] = turned
+        counts[group, 3] = n_pairs - same_utility
+
+
+@njit(cache=True, nogil=True)
+def _sort_block(u: Floats, lo: int, hi: int) -> int:
+    """Sort a few values by insertion; gives the number of pairs turned round."""
+    turned = 0
+    for k in range(lo + 1, hi):
+        value, at = u[k], k
+        while at > lo and u[at - 1] > value:
+            u[at] = u[at - 1]
+            at -= 1
+        u[at] = value
+        turned += k - at
+    return turned
+
+
+@njit(cache=True, nogil=True)
+def _merge(u: Floats, spare: Floats, lo: int, mid: int, hi: int) -> int:
+    """Merge two sorted halves; gives the number of pairs turned round."""
+    if u[mid - 1] <= u[mid]:
+        return 0
+    for k in range(lo, mid):
+        spare[k] = u[k]
+    turned, i, j, k = 0, lo, mid, lo
+    while i < mid and j < hi:
+        # No branch on which half comes first: nobody could predict it.
+        later, earlier = u[j], spare[i]
+        first = int(later < earlier)
+        u[k] = later if first else earlier
+        turned += first * (mid - i)
+        j += first
+        i += 1 - first
+        k += 1
+    while i < mid:
+        u[k] = spare[i]
+        i += 1
+        k += 1
+    return turned
+
+
+@njit(cache=True, nogil=True)
+def _tied_pairs(u: Floats, lo: int, hi: int) -> int:
+    """Count the pairs of equal values among ascending ones."""
+    total = same = 0
+    for k in range(lo + 1, hi):
+        same = same + 1 if u[k] == u[k - 1] else 0
+        total += same
+    return total
 
 
 @njit(cache=True, nogil=True)
