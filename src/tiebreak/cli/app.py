@@ -42,6 +42,16 @@ File = Annotated[
         show_default=False,
     ),
 ]
+Files = Annotated[
+    list[Path],
+    _place(
+        help="CSV, TSV, JSON, JSON Lines, Parquet, Arrow, svmlight with qid, PrefLib "
+        "or lists, also packed (.gz, .bz2, .xz, .zst); - is standard input. Several "
+        "tables of the same columns are read as one.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 ModelFile = Annotated[Path, _place(metavar="MODEL", help="A model file.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Say only what went wrong.")]
 Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
@@ -228,11 +238,31 @@ def _main(
 @guarded
 @with_reading
 def rank(
-    file: File,
+    file: Files,
     reading: ReadOptions,
     out: Annotated[
-        Path, _path(help="Folder for report.html, leaderboard.csv and the model.")
-    ] = Path("tiebreak-report"),
+        Path | None,
+        _path(
+            help="Folder for report.html, leaderboard.csv and the model. [default: "
+            "tiebreak-report; with --print none]"
+        ),
+    ] = None,
+    print_: Annotated[
+        str | None,
+        Option(
+            "--print",
+            metavar="FORM",
+            help="Print the leaderboard alone, as table, markdown, latex, csv or json; "
+            "files are written only with --out.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        _path(metavar="OUT", help="Draw the leaderboard in a .png, .svg or .pdf file."),
+    ] = None,
+    force: Annotated[
+        bool, Option("--force", help="Write to a folder that holds other files, too.")
+    ] = False,
     title: Annotated[
         str | None, Option(help="Of the report; the name of the file if not given.")
     ] = None,
@@ -364,10 +394,12 @@ def rank(
         out,
         reading,
         options,
+        form=_read_form(print_, json),
+        plot=_read_plot(plot),
+        force=force,
         dask=dask,
         checkpoint=checkpoint,
         quiet=quiet,
-        as_json=json,
         command=shlex.join(["tiebreak", *sys.argv[1:]]),
     )
 
@@ -582,7 +614,7 @@ def next_(
 @guarded
 @with_reading
 def check(
-    file: File,
+    file: Files,
     reading: ReadOptions,
     dask: Dask = None,
     quiet: Quiet = False,
@@ -685,6 +717,25 @@ def convert(
     from tiebreak.cli.convert import run
 
     run(file, to, reading, quiet=quiet)
+
+
+def _read_form(form: str | None, json: bool) -> str | None:
+    from tiebreak.cli.rank import FORMS
+
+    if form is not None and form not in FORMS:
+        expected = ", ".join(FORMS)
+        raise typer.BadParameter(f"--print must be one of {expected}; got {form!r}.")
+    if json and form not in (None, "json"):
+        raise typer.BadParameter(f"--json is --print json, and --print is {form}.")
+    return "json" if json else form
+
+
+def _read_plot(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise typer.BadParameter(
+            f"--plot draws .png, .svg or .pdf files; got {path.name!r}."
+        )
+    return path
 
 
 def _read_alpha(text: str | None) -> float | str | None:

@@ -7,17 +7,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tiebreak.cli.cluster import connected
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
-from tiebreak.outofcore import running
-from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
-from tiebreak.pipeline.held_out import check_data
-from tiebreak.pipeline.partitions import is_partitioned, read_partitions
+from tiebreak.pipeline.comparisons import (
+    ComparisonData,
+    is_partitioned,
+    read_comparisons,
+)
 
 
 def run(
-    file: Path,
+    files: list[Path],
     reading: ReadOptions,
     *,
     dask: str | None = None,
@@ -25,25 +25,33 @@ def run(
     as_json: bool,
 ) -> None:
     """Read, check and print."""
+    output = Output(quiet=quiet or as_json)
     with ExitStack() as stack:
-        steps = stack.enter_context(Steps(shown=not (quiet or as_json)))
+        steps = Steps(shown=not (quiet or as_json))
         data: Any
-        if dask is not None or is_partitioned(file):
-            client = stack.enter_context(connected(dask, steps))
-            stack.enter_context(running(client=client))
-            data, sentences = read_partitions(file, reading, steps, client)
-        else:
-            steps(f"reading {file.name}")
-            data, sentences = read_comparisons(file, reading)
+        with steps:
+            if dask is not None or (len(files) == 1 and is_partitioned(files[0])):
+                from tiebreak.cli.cluster import connected
+                from tiebreak.outofcore import running
+                from tiebreak.pipeline.partitions import read_partitions
+
+                client = stack.enter_context(connected(dask, steps))
+                stack.enter_context(running(client=client))
+                data, sentences = read_partitions(files[0], reading, steps, client)
+            else:
+                steps(f"reading {files[0].name}")
+                file: Any = files[0] if len(files) == 1 else files
+                data, sentences = read_comparisons(file, reading)
+        output.say(sentences)  # before all that takes seconds to import
         report = None
         if isinstance(data, ComparisonData) and data.by_name is not None:
-            steps("checking the data")
-            report = check_data(data)
+            from tiebreak.pipeline.held_out import check_data
+
+            with steps:
+                steps("checking the data")
+                report = check_data(data)
     if as_json:
         found = {} if report is None else report.to_dict()
         print_json({"recognized": sentences} | found)
-        return
-    output = Output(quiet=quiet)
-    output.say(sentences)
-    if report is not None:
+    elif report is not None:
         output.print(report)

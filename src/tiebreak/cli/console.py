@@ -59,8 +59,17 @@ def print_json(found: Any) -> None:
     )
     # As JSON escapes them, so that a terminal obeys none and programs read the same.
     text = re.sub(ACTIVE, lambda found: f"\\u{ord(found[0]):04x}", text)
+    _write_out(text + "\n")
+
+
+def print_text(text: str) -> None:
+    """Print lines on standard output as they are; characters that act are escaped."""
+    _write_out("".join(f"{visible(line)}\n" for line in text.splitlines()))
+
+
+def _write_out(text: str) -> None:
     try:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         ignore_pipe()

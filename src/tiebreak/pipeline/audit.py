@@ -13,9 +13,7 @@ import polars as pl
 from tiebreak.data import is_pairs
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.options import Asked, RankOptions
-from tiebreak.pipeline.partitions import GradedFiles
-from tiebreak.pipeline.rank import read_source
+from tiebreak.pipeline.options import Asked, RankOptions, read_source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}
@@ -98,7 +96,7 @@ def read_asked(
 ) -> tuple[Asked, list[str]]:
     """Read the comparisons that are asked for, and say what was detected."""
     read = read_source(source, reading, options)
-    if isinstance(read.found, GradedFiles) or read.found.data.partitioned is not None:
+    if not isinstance(read.found, Asked) or read.found.data.partitioned is not None:
         raise ValueError(
             "An audit needs the votes row by row, and this is a folder of files. Put "
             "all rows in one file."

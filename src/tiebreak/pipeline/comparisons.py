@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,30 @@ def read_comparisons(
     read = read_file(source, reading)
     data = replace(as_comparisons(read), skipped=read.skipped)
     return data, [*read.sentences, *read.questions, *data.notes]
+
+
+def is_partitioned(path: Path) -> bool:
+    """Return whether a path is a folder, or a pattern and no file."""
+    try:
+        return path.is_dir() or (bool(_PATTERN & set(str(path))) and not path.exists())
+    except OSError:  # for the reader of files to say
+        return False
+
+
+_PATTERN = set("*?[")
+
+
+def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
+    """Return some comparisons with their metadata columns."""
+    return replace(
+        data,
+        pairs=data.pairs[rows],
+        y=data.y[rows],
+        columns={name: column[rows] for name, column in data.columns.items()},
+        group=None if data.group is None else data.group[rows],
+        rows=None if data.rows is None else data.rows[rows],
+        both_bad=None if data.both_bad is None else data.both_bad[rows],
+    )
 
 
 def as_comparisons(read: ReadResult) -> ComparisonData:

@@ -25,10 +25,13 @@ from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data.columns import factorize
 from tiebreak.io import FileError, ReadOptions, read_file
 from tiebreak.io.result import plural
-from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
-from tiebreak.pipeline.held_out import take_rows
+from tiebreak.pipeline.comparisons import (
+    ComparisonData,
+    as_comparisons,
+    is_partitioned,
+    take_rows,
+)
 from tiebreak.pipeline.options import TIES
-from tiebreak.pipeline.partitions import is_partitioned
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.saved_model import load_model
 from tiebreak.ratings.changes import (

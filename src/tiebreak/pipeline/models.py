@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, tune
 from tiebreak.data import OnItems, Pairs
 from tiebreak.models import LogisticCompare, RankSVM, ThresholdCompare
-from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows, take_rows
+from tiebreak.pipeline.comparisons import ComparisonData, take_rows
+from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows
 from tiebreak.ratings.strengths.recency import read_half_life
 from tiebreak.selection import ItemKFold, PeriodSplit, TuneResult
 from tiebreak.selection.tune import OtherSearchError

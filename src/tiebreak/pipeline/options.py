@@ -2,24 +2,35 @@
 """What a person asks of a ranking: which model, which rows, which scale, what besides.
 
 `RankOptions` refuses what cannot be meant, before anything is read. The rows that are
-asked for, covariates and categories are made of a table here, too.
+asked for, covariates and categories are made of a table here, too. Whatever takes long
+to import waits until it is needed, so that what was read is said at once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.columns import readable_period
+from tiebreak.io import read_file
+from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, first_of, plural, shorten
-from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
-from tiebreak.pipeline.held_out import take_rows
-from tiebreak.ratings.leaderboard import RatingScale, split_categories
+from tiebreak.pipeline.comparisons import (
+    ComparisonData,
+    as_comparisons,
+    is_partitioned,
+    take_rows,
+)
+
+if TYPE_CHECKING:
+    from tiebreak.pipeline.partitions import GradedFiles
+    from tiebreak.ratings.leaderboard import RatingScale
 
 Flags = NDArray[np.bool_]
 
@@ -147,6 +158,8 @@ class RankOptions:
                     "out."
                 )
             name = anchored if name is None else name
+        from tiebreak.ratings.leaderboard import RatingScale
+
         return RatingScale(reference=name, anchor=value)
 
     def with_columns(self, reading: ReadOptions) -> ReadOptions:
@@ -379,9 +392,48 @@ def _categories(
             continue
         rows = np.flatnonzero(known)
         try:
+            from tiebreak.ratings.leaderboard import split_categories
+
             parts = split_categories(column[known].astype(str), len(rows))
         except ValueError as error:
             raise ValueError(str(error).replace("by has", f"--by {name} has")) from None
         prefix = f"{name}: " if len(names) > 1 else ""
         found |= {f"{prefix}{label}": rows[part] for label, part in parts.items()}
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What was read, and what was detected, in words."""
+
+    found: Asked | GradedFiles
+    detected: list[str]
+    title: str
+
+
+def read_source(
+    data: Any,
+    reading: ReadOptions,
+    options: RankOptions,
+    *,
+    partitioned: bool = False,
+    client: Any = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Source:
+    """Return the comparisons of a table, a file or many; or where graded items are."""
+    title = options.title or ("table" if not is_path(data) else str(data))
+    if is_path(data):
+        path = Path(data)
+        title = options.title or (path.name if path.exists() else str(path))
+        if partitioned or is_partitioned(path):
+            from tiebreak.pipeline.partitions import read_partitions
+
+            options.refuse_partitions(reading)
+            found, detected = read_partitions(path, reading, progress, client)
+            if isinstance(found, ComparisonData):
+                return Source(Asked(found), detected, title)
+            return Source(found, detected, title)
+        progress(f"reading {path.name}")
+    read = read_file(data, options.with_columns(reading))
+    asked = choose_rows(read, options)
+    return Source(asked, [*read.sentences, *read.questions, *asked.sentences], title)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality.
 
-`read_source` reads and chooses rows, `rank_source` does everything else, and `rank` is
-both in one call. The answer is put in words and into a report by
-`tiebreak.pipeline.report`.
+`read_source` of `tiebreak.pipeline.options` reads and chooses rows, `rank_source` does
+everything else, and `rank` is both in one call. The answer is put in words and into a
+report by `tiebreak.pipeline.report`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,17 +28,15 @@ from sklearn.preprocessing import StandardScaler
 from tiebreak import BradleyTerry, Leaderboard, OnItems
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
-from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
-from tiebreak.io.frames import is_path
 from tiebreak.io.result import first_of, in_python, plural, shorten
 from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
-from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.pipeline.held_out import (
     check_data,
     columns_for,
     predict_held_out,
-    take_rows,
 )
 from tiebreak.pipeline.leaderboard import (
     board_items,
@@ -59,8 +56,15 @@ from tiebreak.pipeline.models import (
     set_alpha,
     tune_model,
 )
-from tiebreak.pipeline.options import SCALES, TIES, Asked, RankOptions, choose_rows
-from tiebreak.pipeline.partitions import GradedFiles, is_partitioned, read_partitions
+from tiebreak.pipeline.options import (
+    SCALES,
+    TIES,
+    Asked,
+    RankOptions,
+    Source,
+    read_source,
+)
+from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
@@ -316,41 +320,6 @@ def _in_python(answer: RankResult) -> RankResult:
     worded: Any = {name: [*map(word, getattr(answer, name))] for name in said}
     choice = replace(answer.choice, reason=word(answer.choice.reason))
     return replace(answer, choice=choice, **worded)
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """What was read, and what was detected, in words."""
-
-    found: Asked | GradedFiles
-    detected: list[str]
-    title: str
-
-
-def read_source(
-    data: Any,
-    reading: ReadOptions,
-    options: RankOptions,
-    *,
-    partitioned: bool = False,
-    client: Any = None,
-    progress: Progress = _silent,
-) -> Source:
-    """Return the comparisons of a table, a file or many; or where graded items are."""
-    title = options.title or ("table" if not is_path(data) else str(data))
-    if is_path(data):
-        path = Path(data)
-        title = options.title or (path.name if path.exists() else str(path))
-        if partitioned or is_partitioned(path):
-            options.refuse_partitions(reading)
-            found, detected = read_partitions(path, reading, progress, client)
-            if isinstance(found, ComparisonData):
-                return Source(Asked(found), detected, title)
-            return Source(found, detected, title)
-        progress(f"reading {path.name}")
-    read = read_file(data, options.with_columns(reading))
-    asked = choose_rows(read, options)
-    return Source(asked, [*read.sentences, *read.questions, *asked.sentences], title)
 
 
 def rank_source(
