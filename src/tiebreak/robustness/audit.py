@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -123,7 +123,12 @@ class ClaimAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Give what can be written as JSON."""
-        nothing = {"votes": None, "rows": [], "verified": False, "exact": False}
+        nothing: dict[str, Any] = {
+            "votes": None,
+            "rows": [],
+            "verified": False,
+            "exact": False,
+        }
         out: dict[str, Any] = {
             "claim": str(self.claim),
             "kind": self.claim.kind,
@@ -134,7 +139,12 @@ class ClaimAudit:
         }
         for what in ("raters", "items", "days"):
             key = "other_items" if what == "items" else what
-            none = {what: None, "names": [], "verified": False, "exact": False}
+            none: dict[str, Any] = {
+                what: None,
+                "names": [],
+                "verified": False,
+                "exact": False,
+            }
             found = getattr(self, what)
             out[key] = found.to_dict() if found else none
         broken = {"holds": self.holds, "of": self.of, "broken_by": self.broken_by}
@@ -247,8 +257,8 @@ def audit_pairs(
     top: int = 5,
     neighbors: int = 10,
     level: float = 0.95,
-    ties: str = "auto",
-    alpha: float | str = "auto",
+    ties: Literal["auto", "davidson", "rao-kupper"] = "auto",
+    alpha: float | Literal["auto"] = "auto",
     advantage: ArrayLike | None = None,
     context: Any = None,
     rater: ArrayLike | None = None,

@@ -184,7 +184,8 @@ class Fit:
             return np.zeros(len(self.counts))
         objective = self.objective
         z = self._solve(self._contrast(above, below))
-        t = self.tie if self.tie is not None else objective.tie
+        t = objective.tie if objective.tie is not None else self.tie
+        assert t is not None
         d = objective.design.apply(self.beta)
         in_d, in_t = objective.link.scores(d, t)
         out = objective.design.apply(z[: objective.n_coef])[:, None] * in_d
