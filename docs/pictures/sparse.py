@@ -41,7 +41,7 @@ def ranking_pursuit(quick: bool) -> Figure:
 
     X, y, _ = graded(size)
     new, _, truth = graded(4 * size)
-    model = RankingPursuit(n_basis=12 if quick else 20, gamma=2.0)
+    model = RankingPursuit(n_basis=12 if quick else 20, alpha=0.0, gamma=2.0)
     model.fit(X, y, validation=(new, truth))
     steps = 1 + np.arange(len(model.validation_path_))
     error, curve = panels(2, 2.9)
