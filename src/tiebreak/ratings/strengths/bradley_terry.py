@@ -191,7 +191,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def __init__(
         self,
-        ties: Literal["auto", "davidson", "rao-kupper"] | None = "auto",
+        ties: Literal["auto", "davidson", "rao-kupper", "half"] | None = "auto",
         *,
         alpha: float | Literal["auto"] = "auto",
         half_life: float | str | None = None,
