@@ -8,12 +8,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tiebreak import save
-from tiebreak.cli.cluster import connected
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.cli.signals import when_interrupted
 from tiebreak.data.atomic import (
@@ -23,14 +21,13 @@ from tiebreak.data.atomic import (
     refuse_to_replace,
 )
 from tiebreak.io import ReadOptions, neutralize_formulas
-from tiebreak.outofcore import Step, running
-from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.models import Choice, Tuned, tune_model
-from tiebreak.pipeline.options import Asked, RankOptions
-from tiebreak.pipeline.partitions import is_partitioned
-from tiebreak.pipeline.rank import RankResult, Source, rank_source, read_source
-from tiebreak.pipeline.report import report_data, show
-from tiebreak.report import write_report
+from tiebreak.pipeline.comparisons import ComparisonData, is_partitioned
+from tiebreak.pipeline.options import Asked, RankOptions, Source, read_source
+
+if TYPE_CHECKING:
+    from tiebreak.outofcore import Step
+    from tiebreak.pipeline.models import Choice, Tuned
+    from tiebreak.pipeline.rank import RankResult
 
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
@@ -62,6 +59,9 @@ def run(
         client = None
         with steps:
             if many:
+                from tiebreak.cli.cluster import connected
+                from tiebreak.outofcore import running
+
                 check_folder(out, files)
                 client = stack.enter_context(connected(dask, steps))
                 report = partial(_report, steps)
@@ -85,6 +85,13 @@ def run(
         elif not compared and checkpoint is not None:
             stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
         stack.enter_context(steps)
+        steps("starting")
+        # Now that all is read and said: models take a while to import.
+        from tiebreak import save
+        from tiebreak.pipeline.rank import rank_source
+        from tiebreak.pipeline.report import report_data, show
+        from tiebreak.report import write_report
+
         answer = rank_source(source, options, tuner=tuner, progress=steps)
         steps("writing the report")
         page = report_data(answer, command)
@@ -142,6 +149,8 @@ def _tables(answer: RankResult, source: Source) -> Iterator[pl.DataFrame]:
 def _tune(
     data: ComparisonData, checkpoint: Path, steps: Steps, choice: Choice
 ) -> Tuned:
+    from tiebreak.pipeline.models import tune_model
+
     with steps.paused():
         return tune_model(
             choice.name, choice.model, data, checkpoint=checkpoint, progress=steps.shown

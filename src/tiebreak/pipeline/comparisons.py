@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,29 @@ class PartitionedRows:
     rows: ComparisonData
     n_rows: int  # of all files
     complete: bool  # whether `rows` are all of them; else they were drawn at random
+
+
+def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
+    """Return some comparisons with their metadata columns."""
+    return replace(
+        data,
+        pairs=data.pairs[rows],
+        y=data.y[rows],
+        columns={name: column[rows] for name, column in data.columns.items()},
+        group=None if data.group is None else data.group[rows],
+        rows=None if data.rows is None else data.rows[rows],
+        both_bad=None if data.both_bad is None else data.both_bad[rows],
+    )
+
+
+def is_partitioned(path: Path) -> bool:
+    """Return whether a path is a folder, or a pattern and no file."""
+    try:
+        return path.is_dir() or (
+            bool(set("*?[") & set(str(path))) and not path.exists()
+        )
+    except OSError:  # for the reader of files to say
+        return False
 
 
 def read_comparisons(

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiebreak import BradleyTerry, check_pairs
-from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.ratings.checks.report import PairsReport, plural
 from tiebreak.selection import ItemKFold
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
@@ -56,19 +56,6 @@ def draw_numbers(n_rows: int) -> NDArray[np.int64]:
         return np.arange(n_rows)
     rows = np.random.default_rng(0).choice(n_rows, ENOUGH_ROWS, replace=False)
     return np.sort(rows)
-
-
-def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
-    """Return some comparisons with their metadata columns."""
-    return replace(
-        data,
-        pairs=data.pairs[rows],
-        y=data.y[rows],
-        columns={name: column[rows] for name, column in data.columns.items()},
-        group=None if data.group is None else data.group[rows],
-        rows=None if data.rows is None else data.rows[rows],
-        both_bad=None if data.both_bad is None else data.both_bad[rows],
-    )
 
 
 def by_time(data: ComparisonData) -> bool:

@@ -47,6 +47,7 @@ from tiebreak.pipeline.comparisons import (
     ComparisonData,
     PartitionedRows,
     as_comparisons,
+    is_partitioned,
 )
 from tiebreak.pipeline.held_out import draw_numbers
 from tiebreak.pipeline.leaderboard import item_utilities, table_rows
@@ -54,7 +55,6 @@ from tiebreak.pipeline.leaderboard import item_utilities, table_rows
 Floats = NDArray[np.float64]
 
 _KINDS = {b"PAR1": "Parquet", b"ARRO": "Arrow"}
-_PATTERN = set("*?[")
 _SAID = 40  # letters by which two sentences are of a kind
 _NUMBER = re.compile(r"\d[\d,.]*")
 
@@ -110,14 +110,6 @@ class ManyFiles:
     shape: Literal["comparisons", "grades"]
     reading: ReadOptions
     sentences: list[str] = field(default_factory=list)  # what was detected, in words
-
-
-def is_partitioned(path: Path) -> bool:
-    """Return whether a path is a folder, or a pattern and no file."""
-    try:
-        return path.is_dir() or (bool(_PATTERN & set(str(path))) and not path.exists())
-    except OSError:  # for the reader of files to say
-        return False
 
 
 def find_partitions(path: Path, reading: ReadOptions) -> ManyFiles:

@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from tiebreak import BradleyTerry, Leaderboard, OnItems
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
-from tiebreak.io import FileError, ReadOptions, read_file
+from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
-from tiebreak.io.frames import is_path
 from tiebreak.io.result import first_of, in_python, plural, shorten
 from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
@@ -59,19 +57,22 @@ from tiebreak.pipeline.models import (
     set_alpha,
     tune_model,
 )
-from tiebreak.pipeline.options import SCALES, TIES, Asked, RankOptions, choose_rows
-from tiebreak.pipeline.partitions import GradedFiles, is_partitioned, read_partitions
+from tiebreak.pipeline.options import (
+    SCALES,
+    TIES,
+    Asked,
+    Progress,
+    RankOptions,
+    Source,
+    read_source,
+    silent,
+)
+from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import write_report
 from tiebreak.selection import ForwardResult, TuneResult
-
-Progress = Callable[[str], None]
-
-
-def _silent(step: str) -> None:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,47 +319,12 @@ def _in_python(answer: RankResult) -> RankResult:
     return replace(answer, choice=choice, **worded)
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """What was read, and what was detected, in words."""
-
-    found: Asked | GradedFiles
-    detected: list[str]
-    title: str
-
-
-def read_source(
-    data: Any,
-    reading: ReadOptions,
-    options: RankOptions,
-    *,
-    partitioned: bool = False,
-    client: Any = None,
-    progress: Progress = _silent,
-) -> Source:
-    """Return the comparisons of a table, a file or many; or where graded items are."""
-    title = options.title or ("table" if not is_path(data) else str(data))
-    if is_path(data):
-        path = Path(data)
-        title = options.title or (path.name if path.exists() else str(path))
-        if partitioned or is_partitioned(path):
-            options.refuse_partitions(reading)
-            found, detected = read_partitions(path, reading, progress, client)
-            if isinstance(found, ComparisonData):
-                return Source(Asked(found), detected, title)
-            return Source(found, detected, title)
-        progress(f"reading {path.name}")
-    read = read_file(data, options.with_columns(reading))
-    asked = choose_rows(read, options)
-    return Source(asked, [*read.sentences, *read.questions, *asked.sentences], title)
-
-
 def rank_source(
     source: Source,
     options: RankOptions,
     *,
     tuner: Callable[[Choice], Tuned] | None = None,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> RankResult:
     """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
     # ``tuner`` chooses settings; ``progress`` is called before each step.
@@ -556,7 +522,7 @@ def _add_categories(
                     f"{shorten(reference)} is not in it, so ratings are measured from "
                     "the mean."
                 )
-            board.categories[name] = _board(fitted, own, _silent)
+            board.categories[name] = _board(fitted, own, silent)
         except ValueError as error:
             said.append(f"There is no leaderboard. {error}")
             continue
