@@ -48,7 +48,10 @@ def test_rows_are_left_out_before_anything_is_read(votes, where, left_out, kept)
     "where, reason",
     [
         ("turns >", "is not understood"),
-        ("turn > 1", "names 'turn', but there is no such column. Did you mean 'turns'?"),
+        (
+            "turn > 1",
+            "names 'turn', but there is no such column. Did you mean 'turns'?",
+        ),
         ("1 = 1", "names no column"),
         ("turns", "it is not true or false for every row"),
         ("count(turns) > 1", "it is not true or false for every row"),
@@ -112,7 +115,7 @@ def test_other_columns_follow_the_rows(tmp_path):
     again = read_file(pl.read_csv(path, infer_schema=False), options)
     assert (again.fingerprint == result.fingerprint).all()
     path.write_text("left,right,outcome,n\na,b,left,2\nb,a,tie,\nb,a,tie,x\n")
-    with pytest.raises(FileError, match="no number in n: line 3; .*line 4"):
+    with pytest.raises(FileError, match=r"no number in n: line 3; .*line 4"):
         read_file(path, ReadOptions(numbers=("n",)))
 
 
