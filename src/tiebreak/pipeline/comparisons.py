@@ -80,26 +80,6 @@ class PartitionedRows:
     complete: bool  # whether `rows` are all of them; else they were drawn at random
 
 
-def read_comparisons(
-    source: Any, reading: ReadOptions
-) -> tuple[ComparisonData, list[str]]:
-    """Return the comparisons of a source of `read_file`, and what was detected."""
-    read = read_file(source, reading)
-    data = replace(as_comparisons(read), skipped=read.skipped)
-    return data, [*read.sentences, *read.questions, *data.notes]
-
-
-def is_partitioned(path: Path) -> bool:
-    """Return whether a path is a folder, or a pattern and no file."""
-    try:
-        return path.is_dir() or (bool(_PATTERN & set(str(path))) and not path.exists())
-    except OSError:  # for the reader of files to say
-        return False
-
-
-_PATTERN = set("*?[")
-
-
 def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
     """Return some comparisons with their metadata columns."""
     return replace(
@@ -111,6 +91,25 @@ def take_rows(data: ComparisonData, rows: NDArray[np.int64]) -> ComparisonData:
         rows=None if data.rows is None else data.rows[rows],
         both_bad=None if data.both_bad is None else data.both_bad[rows],
     )
+
+
+def is_partitioned(path: Path) -> bool:
+    """Return whether a path is a folder, or a pattern and no file."""
+    try:
+        return path.is_dir() or (
+            bool(set("*?[") & set(str(path))) and not path.exists()
+        )
+    except OSError:  # for the reader of files to say
+        return False
+
+
+def read_comparisons(
+    source: Any, reading: ReadOptions
+) -> tuple[ComparisonData, list[str]]:
+    """Return the comparisons of a source of `read_file`, and what was detected."""
+    read = read_file(source, reading)
+    data = replace(as_comparisons(read), skipped=read.skipped)
+    return data, [*read.sentences, *read.questions, *data.notes]
 
 
 def as_comparisons(read: ReadResult) -> ComparisonData:

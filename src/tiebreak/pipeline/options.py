@@ -2,8 +2,8 @@
 """What a person asks of a ranking: which model, which rows, which scale, what besides.
 
 `RankOptions` refuses what cannot be meant, before anything is read. The rows that are
-asked for, covariates and categories are made of a table here, too. Whatever takes long
-to import waits until it is needed, so that what was read is said at once.
+asked for, covariates and categories are made of a table here, too. Nothing here waits
+for models to be imported, so that the command can say at once what it read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.columns import readable_period
+from tiebreak.data.columns import factorize, readable_period
 from tiebreak.io import read_file
 from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, first_of, plural, shorten
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tiebreak.pipeline.partitions import GradedFiles
     from tiebreak.ratings.leaderboard import RatingScale
 
+Progress = Callable[[str], None]
 Flags = NDArray[np.bool_]
 
 TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
@@ -129,7 +130,7 @@ class RankOptions:
                     f"{self.model}; leave one of the two out."
                 )
         self.parsed_covariates()
-        self.rating_scale()
+        self._zero()
         if not isinstance(self.min_games, int) or self.min_games < 0:
             raise ValueError(
                 f"--min-games must be a whole number; got {self.min_games!r}."
@@ -149,6 +150,13 @@ class RankOptions:
 
     def rating_scale(self) -> RatingScale:
         """Return the scale of the ratings."""
+        from tiebreak.ratings.leaderboard import RatingScale
+
+        name, value = self._zero()
+        return RatingScale(reference=name, anchor=value)
+
+    def _zero(self) -> tuple[str | None, float]:
+        """Return an item, or None for the mean of all, and its rating."""
         name, value = self.reference, SCALES[self.scale]
         if self.anchor is not None:
             anchored, value = _read_anchor(self.anchor)
@@ -158,9 +166,7 @@ class RankOptions:
                     "out."
                 )
             name = anchored if name is None else name
-        from tiebreak.ratings.leaderboard import RatingScale
-
-        return RatingScale(reference=name, anchor=value)
+        return name, value
 
     def with_columns(self, reading: ReadOptions) -> ReadOptions:
         """Return options of reading that fetch categories and covariates, too."""
@@ -291,7 +297,7 @@ def choose_rows(read: ReadResult, options: RankOptions) -> Asked:
         data = replace(data, columns=columns)
     categories = {}
     if options.categories:
-        categories = _categories(options.categories, others, len(data.y), said)
+        categories = _categories(options.categories, others, said)
     return Asked(data, said, categories, tuple(labels), tuple(deviations))
 
 
@@ -366,13 +372,13 @@ def _with_position(data: ComparisonData, turned: Flags | None) -> ComparisonData
     return replace(data, columns=data.columns | ones)
 
 
+_MANY = 200
 _YES, _NO = {"1", "true", "1.0"}, {"0", "false", "0.0"}
 
 
 def _categories(
     names: Sequence[str],
     others: Mapping[str, NDArray[Any]],
-    n_rows: int,
     said: list[str],
 ) -> dict[str, NDArray[np.int64]]:
     """Return the rows of each category."""
@@ -391,15 +397,21 @@ def _categories(
             found[name] = np.flatnonzero(yes & known)
             continue
         rows = np.flatnonzero(known)
-        try:
-            from tiebreak.ratings.leaderboard import split_categories
-
-            parts = split_categories(column[known].astype(str), len(rows))
-        except ValueError as error:
-            raise ValueError(str(error).replace("by has", f"--by {name} has")) from None
+        codes, distinct = factorize(column[known].astype(str))
+        if len(distinct) > _MANY:
+            raise ValueError(
+                f"--by {name} has {len(distinct):,} different values, and more than "
+                f"{_MANY} leaderboards help nobody; choose another column, or some of "
+                "the rows with --where."
+            )
         prefix = f"{name}: " if len(names) > 1 else ""
-        found |= {f"{prefix}{label}": rows[part] for label, part in parts.items()}
+        for code, label in enumerate(distinct):
+            found[f"{prefix}{label}"] = rows[codes == code]
     return found
+
+
+def silent(step: str) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,7 +430,7 @@ def read_source(
     *,
     partitioned: bool = False,
     client: Any = None,
-    progress: Callable[[str], None] = lambda step: None,
+    progress: Progress = silent,
 ) -> Source:
     """Return the comparisons of a table, a file or many; or where graded items are."""
     title = options.title or ("table" if not is_path(data) else str(data))
@@ -426,9 +438,9 @@ def read_source(
         path = Path(data)
         title = options.title or (path.name if path.exists() else str(path))
         if partitioned or is_partitioned(path):
+            options.refuse_partitions(reading)
             from tiebreak.pipeline.partitions import read_partitions
 
-            options.refuse_partitions(reading)
             found, detected = read_partitions(path, reading, progress, client)
             if isinstance(found, ComparisonData):
                 return Source(Asked(found), detected, title)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tiebreak.rank`: from a table to a model, a leaderboard and its held-out quality.
 
-`read_source` of `tiebreak.pipeline.options` reads and chooses rows, `rank_source` does
-everything else, and `rank` is both in one call. The answer is put in words and into a
-report by `tiebreak.pipeline.report`.
+`read_source` reads and chooses rows, `rank_source` does everything else, and `rank` is
+both in one call. The answer is put in words and into a report by
+`tiebreak.pipeline.report`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
 from tiebreak.io.result import first_of, in_python, plural, shorten
 from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
-from tiebreak.pipeline.comparisons import ComparisonData, take_rows
+from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import (
     check_data,
     columns_for,
     predict_held_out,
+    take_rows,
 )
 from tiebreak.pipeline.leaderboard import (
     board_items,
@@ -60,9 +61,11 @@ from tiebreak.pipeline.options import (
     SCALES,
     TIES,
     Asked,
+    Progress,
     RankOptions,
     Source,
     read_source,
+    silent,
 )
 from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
@@ -70,12 +73,6 @@ from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import write_report
 from tiebreak.selection import ForwardResult, TuneResult
-
-Progress = Callable[[str], None]
-
-
-def _silent(step: str) -> None:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +324,7 @@ def rank_source(
     options: RankOptions,
     *,
     tuner: Callable[[Choice], Tuned] | None = None,
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> RankResult:
     """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
     # ``tuner`` chooses settings; ``progress`` is called before each step.
@@ -525,7 +522,7 @@ def _add_categories(
                     f"{shorten(reference)} is not in it, so ratings are measured from "
                     "the mean."
                 )
-            board.categories[name] = _board(fitted, own, _silent)
+            board.categories[name] = _board(fitted, own, silent)
         except ValueError as error:
             said.append(f"There is no leaderboard. {error}")
             continue

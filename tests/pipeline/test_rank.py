@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tiebreak.rank`: one call that does what the command does, and its questions."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import tiebreak
+from tiebreak import BradleyTerry, Leaderboard, Pairs
+from tiebreak.io import FileError
+
+NAMES = np.array(["Ada", "Bo", "Cy", "<b>Dee</b>"])
+STRENGTH = np.array([0.6, 0.2, -0.2, -0.6])
+
+
+def draw_votes(rng, n=400, length=0.0, first=0.0):
+    """Make votes on answers whose lengths, and whose order, may decide."""
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    # The better answers are the shorter ones.
+    sizes = rng.lognormal(5.0 - STRENGTH[np.stack([left, right])], 0.3)
+    ratio = np.log(sizes[0] / sizes[1])
+    d = STRENGTH[right] - STRENGTH[left] - length * ratio - first
+    odds = np.stack([np.exp(-d / 2), np.full(n, 0.5), np.exp(d / 2)], axis=1)
+    share = (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)[:, :2]
+    word = np.array(["left", "tie", "right"])[(rng.random((n, 1)) > share).sum(axis=1)]
+    day = np.datetime64("2024-01-01") + np.sort(rng.integers(0, 200, n))
+    return pl.DataFrame(
+        {
+            "left": NAMES[left],
+            "right": NAMES[right],
+            "outcome": word,
+            "language": np.array(["en", "de"])[rng.integers(0, 2, n)],
+            "hard": rng.integers(0, 2, n),
+            "len_a": sizes[0],
+            "len_b": sizes[1],
+            "date": day,
+        }
+    )
+
+
+def as_pairs(votes):
+    y = votes["outcome"].replace_strict({"left": -1, "tie": 0, "right": 1})
+    return Pairs(
+        None, votes["left"].to_numpy(), votes["right"].to_numpy()
+    ), y.to_numpy()
+
+
+def test_one_call_has_everything(rng, tmp_path):
+    votes = draw_votes(rng)
+    answer = tiebreak.rank(votes, title="<votes>")
+    own = Leaderboard(BradleyTerry().fit(*as_pairs(votes)))
+    assert answer.leaderboard.table.equals(own.table)
+    assert answer.table is answer.leaderboard.table
+    assert answer.model.items_.tolist() == own.model.items_.tolist()
+    assert answer.checks.ok and answer.quality.table["accuracy"][0] > 0.4
+    answer.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "&lt;votes&gt;" in page and "<b>Dee" not in page
+    assert "Ada" in str(answer) and repr(answer) == "RankResult(4 items, bradley-terry)"
+    shown = answer._repr_html_()
+    assert "&lt;b&gt;Dee" in shown and "<b>Dee" not in shown
+    votes.write_csv(tmp_path / "votes.csv")
+    again = tiebreak.rank(tmp_path / "votes.csv").leaderboard.table
+    assert again.equals(own.table)
+
+
+def test_the_command_gives_the_same(run, rng, tmp_path):
+    draw_votes(rng).write_csv(tmp_path / "votes.csv")
+    questions = ["--by", "language", "--covariates", "log:len_a:len_b", "--position"]
+    out = ["--out", tmp_path / "out", "--json", "--title", "My votes"]
+    done = run("rank", tmp_path / "votes.csv", *questions, *out)
+    assert done.code == 0, done.stderr
+    found = json.loads(done.stdout)
+    answer = tiebreak.rank(
+        tmp_path / "votes.csv",
+        by="language",
+        covariates="log:len_a:len_b",
+        position=True,
+    )
+    assert found["title"] == "My votes"
+    assert found["effects"] == answer.effects.to_dicts()
+    assert found["moves"] == answer.moves.to_dicts()
+    boards = answer.leaderboard.categories
+    assert list(found["categories"]) == list(boards) == ["en", "de"] or ["de", "en"]
+    for name, board in boards.items():
+        assert found["categories"][name] == board.table.to_dicts()
+    written = pl.read_csv(tmp_path / "out" / "categories.csv")
+    assert written["category"].unique().sort().to_list() == ["all", "de", "en"]
+    done = run("rank", tmp_path / "votes.csv", "--out", tmp_path / "out", "-q")
+    assert not (tmp_path / "out" / "categories.csv").exists()
+
+
+def test_categories(rng):
+    votes = draw_votes(rng)
+    rare = {"left": ["Ada", "Bo"], "right": ["Bo", "Cy"], "outcome": ["left", "tie"]}
+    rare |= {"language": ["fr", "fr"], "hard": [1, 1]}
+    more = pl.concat([votes, pl.DataFrame(rare)], how="diagonal_relaxed")
+    more = more.drop("date", "len_a", "len_b")
+    answer = tiebreak.rank(more, by="language")
+    english = votes.filter(pl.col("language") == "en")
+    own = Leaderboard(BradleyTerry().fit(*as_pairs(english)))
+    assert_frame_equal(answer.leaderboard.categories["en"].table, own.table)
+    assert len(answer.leaderboard.table) == 4
+    assert answer.category_notes["fr"] == [
+        "'Ada' won everything: the rating rests on the prior."
+    ]
+    # Without a prior there is none of French, and the others stay.
+    free = tiebreak.rank(more, by="language,hard", alpha=0)
+    assert set(free.leaderboard.categories) == {"language: en", "language: de", "hard"}
+    assert "There is no leaderboard." in free.category_notes["language: fr"][0]
+    text = str(free)
+    assert "language: fr: There is no leaderboard." in text and "hard: " in text
+    with pytest.raises(ValueError, match="by= len_a has 300 different values"):
+        tiebreak.rank(draw_votes(rng, 300), by="len_a")
+
+
+def test_rows_without_a_category_count_in_all(rng):
+    votes = draw_votes(rng).with_columns(
+        language=pl.when(pl.col("hard") == 1).then(pl.col("language"))
+    )
+    answer = tiebreak.rank(votes, by="language")
+    missing = int((votes["hard"] == 0).sum())
+    assert any(
+        f"{missing} rows without a value in language" in s for s in answer.detected
+    )
+    games = [
+        board.table.select(pl.sum("wins", "ties", "losses")).sum_horizontal()[0] / 2
+        for board in (answer.leaderboard, *answer.leaderboard.categories.values())
+    ]
+    assert games[0] == 400 and sum(games[1:]) == 400 - missing
+
+
+def test_covariates_take_lengths_out_of_the_ratings(rng):
+    votes = draw_votes(rng, 6000, length=1.0, first=0.3)
+    plain = tiebreak.rank(votes, alpha=0)
+    answer = tiebreak.rank(
+        votes,
+        covariates=["log:len_a:len_b"],
+        position=True,
+        alpha=0,
+        ties="davidson",
+    )
+    rating = dict(answer.table.select("item", "rating").rows())
+    found = np.array([rating[name] for name in NAMES]) - 1500
+    unit = 400 / np.log(10)
+    slope = np.polyfit(STRENGTH * unit, found, 1)[0]
+    assert slope == pytest.approx(1.0, abs=0.1)
+    first, length = answer.effects.rows(named=True)
+    assert first["effect"] == "advantage"
+    assert first["lower"] < 0.3 * unit < first["upper"]
+    assert length["effect"] == "log len_a - log len_b"
+    size = 1.0 * unit * length["standard_deviation"]
+    assert length["lower"] < size < length["upper"]
+    assert length["lower"] < length["points"] < length["upper"]
+    moves = {row["item"]: row for row in answer.moves.iter_rows(named=True)}
+    assert moves["Ada"]["rank"] == 1
+    assert set(moves["Ada"]) >= {"rank_without", "moved", "rating_without"}
+    order = plain.table["item"].to_list()
+    assert [order.index(n) + 1 for n in NAMES] == [
+        moves[n]["rank_without"] for n in NAMES
+    ]
+    assert answer.model.context_names_ == ("log len_a - log len_b",)
+
+
+def test_exchanged_sides_exchange_covariates(rng):
+    votes = draw_votes(rng, 500, length=1.0).filter(pl.col("outcome") != "tie")
+    won = pl.col("outcome") == "left"
+    sides = {"winner": ("left", "right"), "w": ("len_a", "len_b")}
+    sides |= {"loser": ("right", "left"), "l": ("len_b", "len_a")}
+    named = votes.select(
+        pl.when(won).then(a).otherwise(b).alias(name) for name, (a, b) in sides.items()
+    )
+    ours = tiebreak.rank(votes.drop("date"), covariates="log:len_a:len_b", alpha=0)
+    theirs = tiebreak.rank(named, covariates="log:w:l", alpha=0)
+    key = ["item", "rating"]
+    np.testing.assert_allclose(
+        theirs.table.select(key).sort("item")["rating"],
+        ours.table.select(key).sort("item")["rating"],
+        atol=0.5,
+    )
+    with pytest.raises(ValueError, match="position= needs to know who was shown first"):
+        tiebreak.rank(named, position=True)
+
+
+def test_rows_of_a_time(rng):
+    votes = draw_votes(rng)
+    first, last = pl.date(2024, 2, 1), pl.date(2024, 3, 31)
+    inside = votes.filter(pl.col("date").is_between(first, last))
+    answer = tiebreak.rank(votes, since="2024-02-01", until="2024-03")
+    assert len(answer.data.y) == len(inside)
+    before = len(votes.filter(pl.col("date") < first))
+    assert f"since= 2024-02-01 left out {before} rows." in answer.detected
+    numbers = votes.with_columns(date=pl.int_range(pl.len()))
+    assert len(tiebreak.rank(numbers, since=100, until=199).data.y) == 100
+    with pytest.raises(ValueError, match="leaves no comparison; they are from 2024-01"):
+        tiebreak.rank(votes, since="2030-01-01")
+    with pytest.raises(ValueError, match="needs to know when results took place"):
+        tiebreak.rank(votes.drop("date"), until="2030-01-01")
+
+
+def test_items_of_few_games_are_left_out_until_all_have_enough(rng):
+    few = {"left": ["x", "y", "Ada"], "right": ["y", "z", "x"], "outcome": ["left"] * 3}
+    votes = draw_votes(rng).select("left", "right", "outcome")
+    answer = tiebreak.rank(pl.concat([votes, pl.DataFrame(few)]), min_games=2)
+    # z has one game; without it y has one, and then x has one.
+    assert set(answer.table["item"]) == set(NAMES)
+    assert len(answer.data.y) == 400
+    assert any(
+        "left out 3 items ('x', 'y', 'z') and 3 rows" in s for s in answer.detected
+    )
+
+
+def test_ties(rng):
+    votes = draw_votes(rng).drop("date")
+    pairs, y = as_pairs(votes)
+    for ties in ("davidson", "rao-kupper", "half"):
+        own = Leaderboard(BradleyTerry(ties).fit(pairs, y))
+        answer = tiebreak.rank(votes, ties=ties)
+        assert answer.table.equals(own.table)
+    assert tiebreak.rank(votes, model="davidson").model.ties == "davidson"
+    assert tiebreak.rank(votes, ties="drop").table["ties"].sum() == 0
+    assert any("decided results" in s for s in answer.warnings)
+    assert answer.quality.table["log_loss"][0] < 0.75
+
+
+def test_scales(rng):
+    votes = draw_votes(rng).drop("date")
+    arena = tiebreak.rank(votes, scale="arena")
+    own = BradleyTerry("half", alpha=0).fit(*as_pairs(votes))
+    assert arena.table.equals(Leaderboard(own, anchor=1000.0).table)
+    assert "scale='arena'" in arena.notes[0]
+    kept = tiebreak.rank(votes, scale="arena", ties="auto", alpha="auto")
+    assert kept.table["rating"].mean() == pytest.approx(1000)
+    assert kept.model.alpha == "auto"
+    for anchor in ("Bo=1114", {"Bo": 1114}):
+        table = tiebreak.rank(votes, anchor=anchor).table
+        assert table.filter(pl.col("item") == "Bo")["rating"].item() == 1114
+    assert tiebreak.rank(votes, anchor=0).table["rating"].mean() == pytest.approx(0)
+
+
+BAD = [
+    ({"scale": "x"}, ValueError, "scale= must be one of elo, arena; got 'x'"),
+    ({"ties": "half", "model": "davidson"}, ValueError, "leave one of the two out"),
+    ({"ties": "half", "model": "elo"}, ValueError, "ties='half' is for"),
+    ({"position": True, "model": "elo"}, ValueError, "position= is for strengths"),
+    ({"covariates": "len_a", "model": "glicko"}, ValueError, "is for strengths"),
+    ({"anchor": "Ada"}, ValueError, "expected the rating of an item"),
+    ({"anchor": "Ada=1", "reference": "Bo"}, ValueError, "both name an item"),
+    ({"anchor": "Zoe=1"}, ValueError, "'Zoe' is not among the items"),
+    ({"covariates": "a:b:c"}, ValueError, "covariates= got 'a:b:c'"),
+    ({"covariates": "len_x:len_b"}, FileError, "Did you mean 'len_"),
+    ({"covariates": "language"}, FileError, "not finite numbers"),
+    ({"covariates": "len_a,len_a"}, ValueError, "the same one twice"),
+    ({"covariates": "log:hard"}, ValueError, "where='hard > 0'"),
+    ({"covariates": "hard", "where": "hard = 1"}, ValueError, "is 1 in every row"),
+    ({"by": "foo"}, FileError, "names 'foo', but there is no such column"),
+    ({"since": "soon"}, ValueError, "expected a date such as 2024-05-31"),
+    ({"min_games": 1000}, ValueError, "No comparison is left."),
+    ({"min_games": -1}, ValueError, "min_games= must be a whole number"),
+    ({"tune": True, "alpha": 1}, ValueError, "leave one of the two out"),
+    ({"wher": "x"}, TypeError, "unknown argument 'wher'. Did you mean 'where'?"),
+]
+
+
+@pytest.mark.parametrize("options, error, message", BAD)
+def test_what_cannot_be_meant_is_refused(rng, options, error, message):
+    with pytest.raises(error) as refused:
+        tiebreak.rank(draw_votes(rng, 100), **options)
+    assert message in str(refused.value)
+    assert "--" not in str(refused.value)
+
+
+def test_an_advantage_in_the_file_is_shown_without_asking(rng):
+    votes = draw_votes(rng, first=0.5)
+    matches = votes.rename({"left": "home_team", "right": "away_team"})
+    answer = tiebreak.rank(matches)
+    assert answer.effects["effect"].to_list() == ["advantage"]
+    assert "The advantage is worth +" in str(answer)
+    with pytest.raises(ValueError, match="leave position= out"):
+        tiebreak.rank(matches, position=True)
+
+
+def test_folders_refuse_what_needs_rows(rng, tmp_path):
+    (tmp_path / "votes").mkdir()
+    draw_votes(rng).write_parquet(tmp_path / "votes" / "a.parquet")
+    with pytest.raises(ValueError, match="by= would need the rows themselves"):
+        tiebreak.rank(tmp_path / "votes", by="language")
+    with pytest.raises(ValueError, match="where="):
+        tiebreak.rank(tmp_path / "votes", where="hard = 1")
+    assert tiebreak.rank(tmp_path / "votes", ties="half").table.height == 4
+
+
+@pytest.mark.extended
+def test_votes_on_language_models_on_the_scale_of_arenas(data_dir):
+    votes = data_dir / "lm_arena_140k/battles.csv.gz"
+    answer = tiebreak.rank(votes, scale="arena", by="math,creative_writing")
+    # Published numbers of the fit with half wins, whose mean is 1000.
+    assert answer.table["rating"].round().to_list()[:5] == [
+        1124,
+        1098,
+        1093,
+        1079,
+        1078,
+    ]
+    assert set(answer.leaderboard.categories) <= {"math", "creative_writing"}
+
+
+@pytest.mark.extended
+def test_simulated_lengths_of_answers_leave_the_ratings_alone(data_dir, rng):
+    votes = pl.read_csv(data_dir / "lm_arena_140k/battles.csv.gz")
+    votes = votes.filter(pl.col("model_a") != pl.col("model_b"))
+    pairs = Pairs(None, votes["model_a"].to_numpy(), votes["model_b"].to_numpy())
+    theta = rng.normal(0, 0.4, pairs.n_items)
+    size = rng.lognormal(
+        6.0 + 0.5 * rng.normal(size=pairs.n_items)[np.stack([pairs.left, pairs.right])],
+        0.4,
+    )
+    ratio = np.log(size[0] / size[1])
+    d = theta[pairs.right] - theta[pairs.left] - 0.5 * ratio
+    odds = np.stack([np.exp(-d / 2), np.full(len(d), 0.7), np.exp(d / 2)], axis=1)
+    share = (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)[:, :2]
+    word = np.array(["left", "tie", "right"])[(rng.random((len(d), 1)) > share).sum(1)]
+    table = {"left": votes["model_a"], "right": votes["model_b"], "outcome": word}
+    table = pl.DataFrame(table | {"len_a": size[0], "len_b": size[1]})
+    answer = tiebreak.rank(table, covariates="log:len_a:len_b", ties="davidson")
+    rating = dict(answer.table.select("item", "rating").rows())
+    # Two items of very few votes say nothing.
+    games = dict(
+        answer.table.select("item", pl.sum_horizontal("wins", "ties", "losses")).rows()
+    )
+    kept = np.array([games[name] > 1000 for name in pairs.names])
+    found = np.array([rating[name] for name in pairs.names]) / (400 / np.log(10))
+    assert np.polyfit(theta[kept], found[kept], 1)[0] == pytest.approx(1.0, abs=0.02)
+    [effect] = answer.effects.rows(named=True)
+    unit = 400 / np.log(10) * 0.5 * effect["standard_deviation"]
+    assert effect["lower"] < unit < effect["upper"]
