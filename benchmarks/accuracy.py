@@ -4,9 +4,9 @@
 Two published sets. The queries are divided in five outer folds. In the training queries
 of each, every method chooses among twelve settings by NDCG@10 on three inner folds of
 queries and is fitted again; then it meets the held-out queries. So every query has, for
-every method, the NDCG@10 of a model that has not seen it, or with ``--repeats`` the mean
-of several. A difference is the mean over queries of the paired differences, with the
-standard error of that mean. Queries without a relevant document are left out.
+every method, the NDCG@10 of a model that has not seen it, or with ``--repeats`` the
+mean of several. A difference is the mean over queries of the paired differences, with
+the standard error of that mean. Queries without a relevant document are left out.
 
 The trees of every library have the learning rate 0.05, three sizes and four numbers of
 rounds. Rows go to ``benchmarks/accuracy.jsonl``, and ``--table`` prints them for the
