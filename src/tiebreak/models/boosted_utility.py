@@ -273,10 +273,11 @@ def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
 
 def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
     """Divide items into folds of whole units, at random."""
-    n_units = int(unit.max()) + 1
-    order = check_random_state(seed).permutation(n_units)
-    fold = np.empty(n_units, dtype=np.int64)
-    fold[order] = np.arange(n_units) % n_folds
+    # Numbered by their first item: items stand in an order of their own.
+    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
+    order = check_random_state(seed).permutation(len(first))
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[np.argsort(first)[order]] = np.arange(len(first)) % n_folds
     for number in range(n_folds):
         yield fold[unit] == number
 
