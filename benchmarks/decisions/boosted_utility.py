@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("| set |", " | ".join(MODELS), "| third less the better of the first two |")
+    print("| set |", " | ".join(MODELS), "| last less the better of the first two |")
     print("|---" * (len(MODELS) + 2) + "|")
     for name in options.sets:
         found = np.zeros((options.splits, len(MODELS)))
@@ -79,7 +79,7 @@ def main() -> None:
             f"{m:.3f} ± {e / options.splits**0.5:.3f}"
             for m, e in zip(mean, error, strict=True)
         ]
-        gap = found[:, 2] - found[:, int(np.argmin(mean[:2]))]
+        gap = found[:, 3] - found[:, int(np.argmin(mean[:2]))]
         spread = gap.std(ddof=1) / options.splits**0.5
         print(
             f"| {name} | {' | '.join(cells)} | {gap.mean():+.3f} ± {spread:.3f} |",

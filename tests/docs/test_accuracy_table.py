@@ -6,7 +6,19 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.accuracy import METHODS, N_INNER, RESULTS, ROUNDS, table
+from benchmarks.accuracy import (
+    BOOST_ROUNDS,
+    METHODS,
+    N_INNER,
+    RESULTS,
+    ROUNDS,
+    fit_boosted,
+    fit_catboost,
+    fit_lightgbm,
+    fit_rank_boost,
+    fit_xgboost,
+    table,
+)
 from tests.meta.sources import ROOT
 
 
@@ -29,14 +41,10 @@ def test_every_method_was_measured_on_the_same_queries(rows):
 
 
 def test_every_method_has_twelve_settings():
+    trees = (fit_boosted, fit_lightgbm, fit_xgboost, fit_catboost)
+    stages = dict.fromkeys(trees, len(ROUNDS)) | {fit_rank_boost: len(BOOST_ROUNDS)}
     for method in METHODS.values():
-        staged = method.fit.__name__ in (
-            "fit_boosted",
-            "fit_lightgbm",
-            "fit_xgboost",
-            "fit_catboost",
-        )
-        assert len(method.grid) * (len(ROUNDS) if staged else 1) == 12
+        assert len(method.grid) * stages.get(method.fit, 1) == 12
     assert N_INNER == 3
 
 

@@ -332,7 +332,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     subsample : float, default=0.7
         Share of the items, drawn anew for every tree, that it is grown on. Below 1 it
         helps to find interactions of features that say nothing by themselves.
-    link : {"davidson", "cumulative"}, default="davidson"
+    link : {"cumulative", "davidson"}, default="cumulative"
         How differences become probabilities, as in :class:`LogisticCompare`. For
         comparisons only.
     per_group : {"mean", "sum"}, default="mean"
@@ -426,7 +426,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         min_child_weight: float = 5.0,
         l2: float = 3.0,
         subsample: float = 0.7,
-        link: Literal["davidson", "cumulative"] = "davidson",
+        link: Literal["cumulative", "davidson"] = "cumulative",
         per_group: Literal["mean", "sum"] = "mean",
         early_stopping: bool = True,
         n_folds: int = 5,
