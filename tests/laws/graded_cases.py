@@ -13,11 +13,13 @@ from typing import Any
 from sklearn.linear_model import LinearRegression
 
 from tests.laws.cases import (
+    CUTS,
     GAUSS,
     LINEAR,
     POLY,
     POLYNOMIAL,
     TIGHT,
+    TREES,
     UNSEEN,
     Model,
 )
@@ -395,17 +397,17 @@ MODELS = [
     ),
     GradedModel(
         "BoostedUtility",
-        lambda: BoostedUtility(10, min_child_weight=1.0, early_stopping=False),
+        lambda: BoostedUtility(20, **TREES, early_stopping=False),
         ALL,
-        without=BOOSTED | MEAN,
+        without=BOOSTED | MEAN | CUTS,
     ),
     GradedModel(
-        "BoostedUtility(sum)",
+        "BoostedUtility(sum, drawn)",
         lambda: BoostedUtility(
-            10, per_group="sum", min_child_weight=1.0, early_stopping=False
+            20, per_group="sum", min_child_weight=0.83, early_stopping=False
         ),
         (DENSE, ORDERS),
-        without=BOOSTED,
+        without=BOOSTED | CUTS,
     ),
     GradedModel(
         "ExpectedRankRegression",

@@ -28,6 +28,7 @@ LIBRARIES = ["lightgbm", extended("xgboost"), extended("catboost")]
 every_library = pytest.mark.parametrize("booster", LIBRARIES)
 both_links = pytest.mark.parametrize("link", ["davidson", "cumulative"])
 TREES = {"max_leaves": 4, "min_child_weight": 2.0, "l2": 0.7}
+WHOLE = {"subsample": 1.0, "early_stopping": False}  # no part of it is drawn
 
 
 def draw_pairs(rng, n_items=24, n_rows=150, noise=0.3):
@@ -107,7 +108,7 @@ def test_rounds_of_comparisons_are_those_of_the_plain_twin(link, rng):
     stages = plain.boost(pairs.values, slow, 4, 0.5, **TREES)
     for n_rounds in (1, 4):
         model = BoostedUtility(
-            n_rounds, learning_rate=0.5, link=link, early_stopping=False, **TREES
+            n_rounds, learning_rate=0.5, link=link, **WHOLE, **TREES
         ).fit(pairs, y, sample_weight=weight)
         assert model.n_iter_ == n_rounds
         # LightGBM's sums are of gradients in single precision.
@@ -118,7 +119,7 @@ def test_rounds_of_grades_are_those_of_the_plain_twin(rng):
     X, y, group = draw_grades(rng)
     slow = plain.loss_of_grades(y, group, np.ones(len(y)), "mean")
     stages = plain.boost(X, lambda u: plain.differences(slow, u, 1e-5), 3, 0.3, **TREES)
-    model = BoostedUtility(3, learning_rate=0.3, early_stopping=False, **TREES)
+    model = BoostedUtility(3, learning_rate=0.3, **WHOLE, **TREES)
     model.fit(X, y, qid=group)
     assert_allclose(model.utility(X), stages[-1], atol=1e-3)
     assert model.loss_curve_[-1] == pytest.approx(slow(model.utility(X)))
@@ -126,7 +127,7 @@ def test_rounds_of_grades_are_those_of_the_plain_twin(rng):
 
 def test_the_training_loss_falls_with_every_tree(rng):
     pairs, y = draw_pairs(rng)
-    model = BoostedUtility(30, early_stopping=False).fit(pairs, y)
+    model = BoostedUtility(30, **WHOLE).fit(pairs, y)
     assert (np.diff(model.loss_curve_) < 0).all()
 
 
@@ -140,7 +141,7 @@ def test_trees_are_read_as_the_library_means_them(booster, rng):
     X = np.round(rng.normal(size=(200, 4)), 1)
     X[:, 1] = 1.0 + 1e-9 * rng.integers(0, 4, 200)
     g, h = rng.normal(size=200), rng.uniform(0.5, 1.5, 200)
-    start = BOOSTERS[booster](X, TreeSettings(8, 1.0, 1.0, 0, {}))
+    start = BOOSTERS[booster](X, TreeSettings(8, 1.0, 1.0, 1.0, 0, {}))
     nodes = start()(g, h)
     assert (nodes["feature"] >= 0).sum() >= 7
     ours = sum_trees(X, nodes, np.zeros(1, dtype=np.int64))
@@ -162,7 +163,7 @@ def test_trees_are_read_as_the_library_means_them(booster, rng):
     else:
         params = {"iterations": 1, "depth": 3, "learning_rate": 1.0, "l2_leaf_reg": 1.0}
         params |= {"boost_from_average": False, "bootstrap_type": "No"}
-        params |= {"random_strength": 0, "logging_level": "Silent", "random_seed": 0}
+        params |= {"logging_level": "Silent", "random_seed": 0}
         theirs = library.CatBoostRegressor(**params, allow_writing_files=False)
         expected = theirs.fit(X, -g / h, sample_weight=h).predict(X)
     assert_allclose(ours, expected, atol=1e-6)
@@ -250,7 +251,8 @@ def test_noise_grows_no_tree_and_says_so(rng):
 def test_two_items_cannot_be_held_out():
     pairs = Pairs([[0.0], [1.0]], [0] * 9, [1] * 9)
     with pytest.warns(UserWarning, match="no fold of 5"):
-        model = BoostedUtility(5, min_child_weight=1.0).fit(pairs, [1] * 8 + [-1])
+        model = BoostedUtility(5, min_child_weight=1.0, subsample=1.0)
+        model.fit(pairs, [1] * 8 + [-1])
     assert model.n_iter_ == 5
     assert_array_equal(model.predict(pairs), 1)
 
@@ -314,6 +316,7 @@ def test_a_missing_library_names_the_extra(monkeypatch, rng):
         ({"n_folds": 1}, ["n_folds=1", "at least 2"]),
         ({"learning_rate": 0}, ["learning_rate=0", "positive"]),
         ({"min_child_weight": -1}, ["min_child_weight=-1", "positive"]),
+        ({"subsample": 1.5}, ["subsample=1.5", "at most 1"]),
         ({"l2": -1.0}, ["l2=-1.0", "positive"]),
         ({"early_stopping": 1}, ["early_stopping=1", "True or False"]),
         ({"booster_params": [1]}, ["booster_params", "dict"]),
@@ -332,3 +335,14 @@ def test_features_beyond_single_precision(rng):
     model = BoostedUtility(3, booster="xgboost", early_stopping=False)
     refused(ValueError, ["single precision", "lightgbm"], model.fit, large, y)
     BoostedUtility(3, early_stopping=False).fit(large, y)
+
+
+def test_rounds_without_a_split_add_nothing(rng):
+    pairs, y = draw_pairs(rng)
+    few = BoostedUtility(1, min_child_weight=10.0, **WHOLE).fit(pairs, y)
+    assert (few.nodes_["feature"] >= 0).any()
+    # Wins that were learned have no curvature left for two leaves of this weight.
+    grades = BoostedUtility(40, learning_rate=1.0, min_child_weight=2.0, **WHOLE)
+    grades.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert len(grades.roots_) == grades.n_iter_ == 40
+    assert (np.diff(grades.loss_curve_) <= 1e-12).all()

@@ -16,6 +16,7 @@ import math
 import tempfile
 from collections.abc import Callable
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +58,7 @@ class TreeSettings(NamedTuple):
     max_leaves: int
     min_child_weight: float
     l2: float
+    subsample: float
     seed: int
     others: dict[str, Any]
 
@@ -73,6 +75,8 @@ def lightgbm_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
         "min_data_in_bin": 1,
         "feature_pre_filter": False,
         "lambda_l2": settings.l2,
+        "bagging_fraction": settings.subsample,
+        "bagging_freq": int(settings.subsample < 1.0),
         "seed": settings.seed,
         "num_threads": threads_for(values),
         "deterministic": True,
@@ -87,7 +91,8 @@ def lightgbm_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
         booster = library.Booster(params, data)
 
         def grow(gradient: Floats, curvature: Floats) -> Nodes:
-            booster.update(fobj=lambda *_: (gradient, curvature))
+            if booster.update(fobj=lambda *_: (gradient, curvature)):
+                return np.array([(-1, 0.0, 0, 0, 0.0)], dtype=NODE)  # it has no split
             last = booster.current_iteration() - 1
             dumped = booster.dump_model(num_iteration=1, start_iteration=last)
             return read_lightgbm(dumped["tree_info"][0]["tree_structure"])
@@ -127,6 +132,7 @@ def xgboost_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
         "max_leaves": settings.max_leaves,
         "min_child_weight": settings.min_child_weight,
         "lambda": settings.l2,
+        "subsample": settings.subsample,
         "eta": 1.0,
         "base_score": 0.0,
         "seed": settings.seed,
@@ -178,9 +184,11 @@ def catboost_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
         "depth": max(1, round(math.log2(settings.max_leaves))),
         "l2_leaf_reg": settings.l2,
         "leaf_estimation_iterations": 1,
-        "bootstrap_type": "No",
-        "random_strength": 0.0,
-        "random_seed": settings.seed,
+        **(
+            {"bootstrap_type": "MVS", "subsample": settings.subsample}
+            if settings.subsample < 1.0
+            else {"bootstrap_type": "No"}
+        ),
         "thread_count": threads_for(values),
         "allow_writing_files": False,
         "logging_level": "Silent",
@@ -191,18 +199,26 @@ def catboost_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
     pool = library.Pool(as_single(values, "CatBoost"), label=label)
     pool.quantize()
 
-    def grow(gradient: Floats, curvature: Floats) -> Nodes:
-        # Least squares of -g/h with weights h has the same gradient and Hessian. Its
-        # own objectives in Python see blocks of rows, and pairs are between blocks.
-        pool.set_weight(curvature)
-        pool.set_baseline((gradient / curvature)[:, None])
-        model = library.CatBoost(params).fit(pool)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "tree.json"
-            model.save_model(str(path), format="json")
-            return read_catboost(json.loads(path.read_text())["oblivious_trees"][0])
+    def start() -> Grow:
+        seeds = count(settings.seed)  # its trees have random parts, each others
 
-    return lambda: grow
+        def grow(gradient: Floats, curvature: Floats) -> Nodes:
+            # Least squares of -g/h with weights h has the same gradient and Hessian.
+            # Its own objectives in Python see blocks of rows, and pairs are between
+            # blocks.
+            pool.set_weight(curvature)
+            pool.set_baseline((gradient / curvature)[:, None])
+            seed = {"random_seed": next(seeds) % 2**31}
+            model = library.CatBoost(params | seed).fit(pool)
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "tree.json"
+                model.save_model(str(path), format="json")
+                trees = json.loads(path.read_text())["oblivious_trees"]
+            return read_catboost(trees[0])
+
+        return grow
+
+    return start
 
 
 def read_catboost(tree: dict[str, Any]) -> Nodes:

@@ -35,6 +35,7 @@ from tiebreak.models.base import (
     UtilityMixin,
     check_positive,
     fits_outcomes,
+    is_number,
     read_comparisons,
     refuse_only_ties,
 )
@@ -202,21 +203,18 @@ class Growth:
         self.trees: list[Nodes] = []
         self.losses: list[float] = []
 
-    def add(self) -> bool:
-        """Add a tree; say whether it has a split."""
+    def add(self) -> None:
+        """Add a tree."""
         gradient, curvature = self.objective.expand(self.utility)
         # In units of the mean curvature of items, so that the weight of a leaf and the
         # penalty mean the same for every loss, size and weight of the data.
         unit = curvature[curvature > 0].mean() if curvature.any() else 1.0
         curvature = np.maximum(curvature / unit, FLOOR)
         nodes = self._grow(gradient / unit, curvature)
-        if len(nodes) < 2:
-            return False
         nodes["value"] *= self._learning_rate
         self.trees.append(nodes)
         self.utility += sum_trees(self._values, nodes, np.zeros(1, dtype=np.int64))
         self.losses.append(self.objective.value(self.utility))
-        return True
 
     def joined(self) -> tuple[Nodes, Codes]:
         """Give all nodes in one array, and the roots of the trees."""
@@ -260,9 +258,10 @@ class HeldOut:
             total += tested.value(growth.utility)
         return total
 
-    def add(self) -> bool:
-        """Add a tree to every fold; say whether any has a split."""
-        return any([growth.add() for growth, _ in self._folds])
+    def add(self) -> None:
+        """Add a tree to every fold."""
+        for growth, _ in self._folds:
+            growth.add()
 
 
 def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
@@ -274,10 +273,11 @@ def guarded_tie(learned: Any, tested: ComparisonLoss) -> float:
 
 def deal_units(unit: Codes, n_folds: int, seed: Any) -> Iterator[Flags]:
     """Divide items into folds of whole units, at random."""
-    n_units = int(unit.max()) + 1
-    order = check_random_state(seed).permutation(n_units)
-    fold = np.empty(n_units, dtype=np.int64)
-    fold[order] = np.arange(n_units) % n_folds
+    # Numbered by their first item: items stand in an order of their own.
+    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
+    order = check_random_state(seed).permutation(len(first))
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[np.argsort(first)[order]] = np.arange(len(first)) % n_folds
     for number in range(n_folds):
         yield fold[unit] == number
 
@@ -327,9 +327,12 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     min_child_weight : float, default=5.0
         Least Σ h_i of a leaf, in units of the mean h_i: about a number of items.
         CatBoost does without.
-    l2 : float, default=1.0
+    l2 : float, default=3.0
         Penalty of a leaf's value, in the same units.
-    link : {"davidson", "cumulative"}, default="davidson"
+    subsample : float, default=0.7
+        Share of the items, drawn anew for every tree, that it is grown on. Below 1 it
+        helps to find interactions of features that say nothing by themselves.
+    link : {"cumulative", "davidson"}, default="cumulative"
         How differences become probabilities, as in :class:`LogisticCompare`. For
         comparisons only.
     per_group : {"mean", "sum"}, default="mean"
@@ -350,7 +353,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         More parameters of its trees, in its own words, such as
         ``{"feature_fraction": 0.5}``.
     random_state : int, RandomState or None, default=0
-        Draws the folds, and what ``booster_params`` may draw.
+        Draws the folds, the items of every tree, and what ``booster_params`` may draw.
 
     Attributes
     ----------
@@ -421,8 +424,9 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         learning_rate: float = 0.05,
         max_leaves: int = 7,
         min_child_weight: float = 5.0,
-        l2: float = 1.0,
-        link: Literal["davidson", "cumulative"] = "davidson",
+        l2: float = 3.0,
+        subsample: float = 0.7,
+        link: Literal["cumulative", "davidson"] = "cumulative",
         per_group: Literal["mean", "sum"] = "mean",
         early_stopping: bool = True,
         n_folds: int = 5,
@@ -433,7 +437,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     ) -> None:
         self.n_rounds, self.learning_rate = n_rounds, learning_rate
         self.max_leaves, self.min_child_weight = max_leaves, min_child_weight
-        self.l2, self.link, self.per_group = l2, link, per_group
+        self.l2, self.subsample = l2, subsample
+        self.link, self.per_group = link, per_group
         self.early_stopping, self.n_folds = early_stopping, n_folds
         self.n_iter_no_change, self.booster = n_iter_no_change, booster
         self.booster_params, self.random_state = booster_params, random_state
@@ -509,6 +514,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             int(self.max_leaves),
             float(self.min_child_weight),
             float(self.l2),
+            float(self.subsample),
             seed,
             dict(self.booster_params or {}),
         )
@@ -542,15 +548,13 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
                 )
         growth = make(objective)
         for _ in range(n_rounds):
-            if not growth.add():
-                break
+            growth.add()
         return growth, curve
 
     def _validate(self, held_out: HeldOut) -> Floats:
         curve = [held_out.value()]
         for _ in range(int(self.n_rounds)):
-            if not held_out.add():
-                break
+            held_out.add()
             curve.append(held_out.value())
             if len(curve) - 1 - int(np.argmin(curve)) >= self.n_iter_no_change:
                 break
@@ -569,7 +573,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
             t = best_tie(self._link, d, objective.counts, objective.tie, tol=1e-12)
             self.tie_ = float(self._link.to_parameter(t))
             self.threshold_ = float(self._link.threshold(t))
-        if self.n_iter_ == 0:
+        if (self.nodes_["feature"] < 0).all():
             warn_user(
                 "BoostedUtility gives all items the same utility: no tree predicts "
                 "held-out items better than none, or none can be grown. With little "
@@ -627,6 +631,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         check_positive(self, "learning_rate", "min_child_weight")
         if self.l2 != 0:
             check_positive(self, "l2")
+        if not is_number(self.subsample) or not 0 < self.subsample <= 1:
+            self._refuse("subsample", self.subsample, "a number above 0, at most 1")
         if self.booster_params is None:
             return
         if not isinstance(self.booster_params, dict):
