@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.compiled import njit
 from tiebreak.data.messages import list_rows
 
 Ints = NDArray[np.int64]

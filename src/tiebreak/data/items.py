@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
@@ -32,6 +31,7 @@ from tiebreak.data.columns import (
     plain_values,
     refuse_missing,
 )
+from tiebreak.data.compiled import njit
 from tiebreak.data.messages import list_rows
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
@@ -26,6 +25,7 @@ from tiebreak.data.columns import (
     plain_values,
     refuse_missing,
 )
+from tiebreak.data.compiled import njit
 from tiebreak.data.items import (
     ItemRows,
     ItemTable,

@@ -27,7 +27,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from tiebreak.data.compiled import njit
 
 # Long enough to amortize the loop, short enough for the first-level cache.
 _CHUNK = 1024

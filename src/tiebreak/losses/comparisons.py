@@ -37,8 +37,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
+
+from tiebreak.data.compiled import njit
 
 Vector = NDArray[np.float64]
 

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.compiled import njit
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses.linear_objective import back_product, forward_product
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
+from tiebreak.data.compiled import njit
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
 from tiebreak.models.base import check_positive, refuse_only_ties
