@@ -49,7 +49,8 @@ def _has_cache() -> bool:
             "folder that can be written."
         )
         return False
-    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
+    config: Any = numba.config  # which numba has read from the environment before
+    config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
     os.environ.setdefault("MPLCONFIGDIR", str(folder / "matplotlib"))
     return True
 
