@@ -39,6 +39,7 @@ from tiebreak.models.base import (
     UtilityMixin,
     check_positive,
     read_comparisons,
+    refuse_overflow,
     some_pairs,
 )
 from tiebreak.models.kernel_utility import expand_kernel, factor_kernel, fitted_kernel
@@ -392,6 +393,7 @@ class LogisticCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
                 "All comparisons are ties: the utility is zero everywhere and every "
                 "prediction is a tie."
             )
+        refuse_overflow(self, solution.gap, solution.value)
         if not solution.converged:
             warn_user(
                 f"{type(self).__name__} stopped after {solution.n_iter} Newton steps "

@@ -44,7 +44,13 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.models.base import OUTCOMES, accuracy, outcome_scores, to_outcomes
+from tiebreak.models.base import (
+    OUTCOMES,
+    accuracy,
+    outcome_scores,
+    refuse_overflow,
+    to_outcomes,
+)
 from tiebreak.ratings.checks.separation import (
     covariate_separation,
     describe_covariate_separation,
@@ -298,6 +304,7 @@ class BradleyTerry(StrengthModel):
             self.converged_ = True
         else:
             x, t = self._minimize()
+        refuse_overflow(self, self.gap_, self.objective_)
         # Rounding apart the mean is zero already; the contract says exactly.
         self.strength_ = x[:n] - x[:n].mean()
         self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))
