@@ -125,3 +125,12 @@ def unsafe_options(text: str) -> list[str]:
             isinstance(keyword.value, ast.Constant) and keyword.value.value is False
         )
     ]
+
+
+def imports_of_njit(text: str) -> list[str]:
+    """Find ``njit`` taken from numba, which needs a place that can be written to."""
+    return [
+        f"line {node.lineno}: import njit from tiebreak.data.compiled"
+        for node in ast.walk(parse(text))
+        if isinstance(node, ast.ImportFrom) and node.module == "numba"
+    ]

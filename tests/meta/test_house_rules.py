@@ -29,6 +29,7 @@ BROKEN = [
         sources.compiled_against_the_rules,
         f"@numba.njit(cache=True, nogil=True)\n{KERNEL_OF_11}\n",
     ),
+    (sources.imports_of_njit, "from numba import njit\n"),
     (sources.unsafe_options, "f = njit(fastmath=True)(g)\n"),
     (sources.unsafe_options, "f = njit(parallel=True)(g)\n"),
     (sources.unsafe_options, "f = njit(fastmath={'nnan'})(g)\n"),
@@ -73,6 +74,7 @@ RULES = [
     (sources.calls_to_print, SOURCES),
     (sources.uses_of_nan_to_num, SOURCES),
     (sources.compiled_against_the_rules, SOURCES),
+    (sources.imports_of_njit, SOURCES),
     (sources.unsafe_options, SOURCES),
     (sources.mentions_of_rank, SOLVERS),
 ]

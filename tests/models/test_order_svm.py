@@ -380,7 +380,7 @@ def test_numbers_beyond_floating_point_are_refused(rng):
     with pytest.raises(ValueError, match=r"OrderSVM: the objective overflows"):
         OrderSVM(kernel="linear").fit(Orders(1e200 * X, lists))
     with pytest.raises(ValueError, match=r"OrderSVM: the objective overflows"):
-        OrderSVM(kernel="linear", coupling=1e-308).fit(Orders(1e3 * X, lists))
+        OrderSVM(kernel="linear", coupling=3e-308).fit(Orders(1e3 * X, lists))
 
 
 def test_groups_reach_fit_in_cross_validation(rng):

@@ -12,6 +12,7 @@ from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.ratings.checks import check_pairs as majority_cycles
 from tiebreak.ratings.checks.check_pairs import find_cycles
+from tiebreak.ratings.strengths.bradley_terry import has_decided_cycle
 
 
 def graph_of(rows, n_items):
@@ -116,3 +117,32 @@ def test_equal_sums_of_weights_are_no_majority():
     rows = [(0, 1, -1, 0.1), (0, 1, -1, 0.2), (1, 0, -1, 0.3)]
     rows += [(1, 2, -1, 1), (2, 0, -1, 1)]
     assert find_cycles(graph_of(rows, 3)).example == ()
+
+
+def has_more_wins_than_ties(graph):
+    """Go round every cycle of distinct items, by a win wherever there is one."""
+    beats, tied = graph.beats.toarray() > 0, graph.tied.toarray() > 0
+    cost = np.where(beats, -1.0, np.where(tied, 1.0, np.inf))
+    return any(
+        cost[list(cycle), list(np.roll(cycle, -1))].sum() < 0
+        for size in range(2, graph.n_items + 1)
+        for cycle in permutations(range(graph.n_items), size)
+    )
+
+
+@given(st.integers(3, 5), st.data())
+def test_cycles_with_more_wins_than_ties_are_those_of_enumeration(n_items, data):
+    item = st.integers(0, n_items - 1)
+    row = st.tuples(item, item, st.sampled_from([-1, 0]), st.just(1))
+    rows = [row for row in data.draw(st.lists(row, max_size=9)) if row[0] != row[1]]
+    # Ties all around, so that every item can be reached from every other.
+    ring = [(k, (k + 1) % n_items, 0, 1) for k in range(n_items)]
+    graph = graph_of([*rows, *ring], n_items)
+    assert has_decided_cycle(graph) == has_more_wins_than_ties(graph)
+
+
+def test_a_win_counts_before_a_tie_of_the_same_two():
+    # Two wins and a tie around three items; the first two have also tied.
+    rows = [(0, 1, -1, 1), (0, 1, 0, 1), (1, 2, -1, 1), (2, 0, 0, 1)]
+    assert has_decided_cycle(graph_of(rows, 3))
+    assert not has_decided_cycle(graph_of(rows[1:], 3))

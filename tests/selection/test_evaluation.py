@@ -153,6 +153,22 @@ def test_equal_periods_make_equal_blocks():
     assert [len(train) for train, _ in folds] == [10, 20, 30, 40, 50]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "rows"),
+    # Half of what follows the first 10 rows ends at row 25. Cuts are at rows 21 and 30,
+    # 20 and 29, 20 and 30 (equally near: the later one).
+    [
+        ([10, 6, 5, 9, 10], [11, 19]),
+        ([10, 10, 9, 11], [19, 11]),
+        ([10, 10, 10, 10], [20, 10]),
+    ],
+)
+def test_a_block_ends_at_the_nearest_period(sizes, rows):
+    period = np.repeat(np.arange(len(sizes)), sizes)
+    splits = PeriodSplit(2, min_train=10).split(period, period=period)
+    assert [len(test) for _, test in splits] == rows
+
+
 def test_min_train_moves_the_first_cut_no_further_than_needed():
     period = np.repeat(np.arange(10), 10)
     for min_train, rows in ((31, 40), (40, 40), (0.35, 40), (0.4, 40), (1, 10)):

@@ -220,8 +220,10 @@ def test_a_tiny_c_still_gives_a_direction(rng):
         solution = minimize_bundle(A, risk, C)
         assert solution.converged
         assert solution.n_iter >= 1
-        assert_allclose(solution.x / C, -slope, rtol=1e-3)
-        assert_allclose(-(A.T @ solution.weights) / C, -slope, rtol=1e-3)
+        # Of the length of the slope: a part of it may be almost zero by chance.
+        near = 1e-3 * np.linalg.norm(slope)
+        assert_allclose(solution.x / C, -slope, rtol=0, atol=near)
+        assert_allclose(-(A.T @ solution.weights) / C, -slope, rtol=0, atol=near)
 
 
 def test_a_small_c_is_judged_by_what_was_gained(rng):

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from tiebreak.data.columns import number_keys, plain_values
+from tiebreak.data.compiled import njit
 from tiebreak.data.pairs import Pairs
 
 Ints = NDArray[np.int64]

@@ -8,8 +8,9 @@ few thousand rows take without it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tiebreak.data.jit import njit
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]

@@ -121,6 +121,13 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
             "Every sample weight is zero, so no row would count. Give at least one "
             "positive weight, or None to weigh all rows equally."
         )
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"The sum of the sample weights overflows: the largest is {weight.max():g}."
+            " Divide all of them by it."
+        )
     return weight
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -27,7 +28,8 @@ def cache_dir() -> Path:
     ``$XDG_CACHE_HOME/tiebreak`` when that variable holds an absolute path (a relative
     one is ignored, as the XDG base directory specification asks). Otherwise
     ``~/Library/Caches/tiebreak`` on macOS, ``%LOCALAPPDATA%\tiebreak`` on Windows and
-    ``~/.cache/tiebreak`` elsewhere. The folder is not created.
+    ``~/.cache/tiebreak`` elsewhere; without a home, below the folder of temporary
+    files. The folder is not created.
 
     Returns
     -------
@@ -38,13 +40,21 @@ def cache_dir() -> Path:
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         if sys.platform == "darwin":
-            base = str(Path.home() / "Library" / "Caches")
+            base = str(_home() / "Library" / "Caches")
         elif sys.platform == "win32":
-            local = Path.home() / "AppData" / "Local"
+            local = _home() / "AppData" / "Local"
             base = os.environ.get("LOCALAPPDATA") or str(local)
         else:
-            base = str(Path.home() / ".cache")
+            base = str(_home() / ".cache")
     return Path(base) / "tiebreak"
+
+
+def _home() -> Path:
+    """Give the home of the user, or a folder of temporary files for one without."""
+    try:
+        return Path.home()
+    except RuntimeError:  # a number without a name, as in many containers
+        return Path(tempfile.gettempdir()) / f"tiebreak-{os.getuid()}"
 
 
 def data_folder() -> Path | None:

@@ -27,7 +27,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from tiebreak.data.jit import njit
 
 # What the parameters `kernel` and `gamma` of models may be.
 Kernel: TypeAlias = (
@@ -267,8 +268,9 @@ def _scale_gamma(items: Table, p: int) -> float:
         else:
             variance = items.var()
         gamma = 1.0 / (p * variance) if variance > 0 else 1.0
+    vanished = variance == 0 and items.max() > items.min()
     # A variance of NaN has overflowed too: inf - inf.
-    if np.isnan(variance) or not np.isfinite(gamma) or gamma == 0.0:
+    if vanished or np.isnan(variance) or not np.isfinite(gamma) or gamma == 0.0:
         raise ValueError(
             f"gamma='scale' is 1 / ({p} features times their variance {variance:.3g}), "
             "which no floating-point number can hold. Scale the features first, for "

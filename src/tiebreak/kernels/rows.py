@@ -27,8 +27,8 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads, one_blas_thread, scratch
 from tiebreak.kernels.cholesky import pivoted_cholesky
 from tiebreak.kernels.functions import KernelFunction, Table

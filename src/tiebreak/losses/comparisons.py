@@ -37,9 +37,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.losses.linear_objective import back_product, forward_product
 
 Vector = NDArray[np.float64]

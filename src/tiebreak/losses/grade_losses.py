@@ -31,9 +31,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.linear_objective import inner_products
 

@@ -21,9 +21,9 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.data.threads import in_threads, n_threads
 
 Ints = NDArray[np.int32]

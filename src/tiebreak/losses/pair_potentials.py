@@ -20,9 +20,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.losses.grade_losses import add_exponential_sums
 from tiebreak.losses.grade_tree import GradeTree
 

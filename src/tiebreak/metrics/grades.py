@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.metrics.inputs import (
     finite_number,

@@ -21,8 +21,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tiebreak.data.jit import njit
 
 Floats = NDArray[np.float64]
 

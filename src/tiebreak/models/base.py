@@ -461,6 +461,16 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
     )
 
 
+def refuse_overflow(model: Any, *numbers: float) -> None:
+    """Refuse a solution of which a number, as its value or gap, is not finite."""
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            f"{type(model).__name__}: the objective overflows, so there is no solution "
+            "in floating-point numbers. Scale the features first, for example with "
+            "StandardScaler, divide the weights by the largest, or try a smaller C."
+        )
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is a real number, and not True or False."""
     return isinstance(value, Real) and not isinstance(value, bool)
@@ -470,7 +480,9 @@ def check_positive(model: Any, *names: str) -> None:
     """Refuse parameters that are not positive finite numbers."""
     for name in names:
         value = getattr(model, name)
-        if not is_number(value) or not np.isfinite(value) or value <= 0:
+        # Smaller than the least normal number is without digits, and as good as 0.
+        least = np.finfo(float).tiny
+        if not is_number(value) or not np.isfinite(value) or value < least:
             raise ValueError(
                 f"{type(model).__name__} got {name}={value!r}; expected a positive "
                 "finite number."

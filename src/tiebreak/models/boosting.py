@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.sparsefuncs import min_max_axis
@@ -31,6 +30,7 @@ from tiebreak.data import (
     check_comparisons,
     is_pairs,
 )
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn, Self, overload
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import GradePotentials, GradeTree

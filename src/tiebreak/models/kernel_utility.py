@@ -15,11 +15,11 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
 from tiebreak.data import ItemTable
+from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import KernelFunction, pivoted_cholesky

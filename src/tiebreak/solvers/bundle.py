@@ -27,11 +27,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.solvers.certificate import relative_gap
 
 __all__ = ["Bundle", "BundleSolution", "ConvexRisk", "minimize_bundle"]
 
@@ -184,7 +185,7 @@ class Bundle:
             value=value,
             lower_bound=bound,
             n_iter=n_iter,
-            gap=max(gap, 0.0) / value if value > 0.0 else 0.0,
+            gap=relative_gap(gap, value),
             converged=bool(done),
             n_evaluations=self.n_evaluations - evaluations,
             weights=C * self.planes.combined(),
@@ -329,7 +330,7 @@ class CuttingPlanes:
         k, mu = len(self), self.weight
         last, before = mu.copy(), self._bound(C)[1]
         q = self._b[:k] / C
-        eps = max(accuracy / C**2, 4.0 * _EPS * float(np.abs(q).max()))
+        eps = max(accuracy / C / C, 4.0 * _EPS * float(np.abs(q).max()))
         self._simplex.maximize(self._a[:k], self._gram[:k, :k], q, eps, 20 * k)
         x, bound = self._bound(C)
         if bound < before:

@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.linear_program import LinearProgram, Plane, SlackRows, lower_bound
 
 __all__ = ["LPBundle", "LPBundleSolution", "PiecewiseRisk"]
@@ -162,7 +163,7 @@ class LPBundle:
             if moves >= _PATIENCE or (moves and failures >= _PATIENCE):
                 self._rebuild(self.risk.rows_near(self.best, self.max_rows))
                 moves = failures = 0
-        gap = max(0.0, best - bound) / best if best > 0.0 else 0.0
+        gap = relative_gap(best - bound, best)
         assert self._lp is not None
         return LPBundleSolution(
             x=self.best,

@@ -25,6 +25,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.solvers.certificate import relative_gap
+
 __all__ = ["LinearProgram", "Plane", "ProgramSolution", "SlackRows", "lower_bound"]
 
 Floats = NDArray[np.float64]
@@ -164,7 +166,7 @@ class LinearProgram:
         if len(row_dual) == self.n_rows and status == "optimal":
             bound = _pushed(row_dual, self._sides, np.array(solution.row_value))
             bound += _pushed(col_dual, self._bounds, x)
-        gap = max(0.0, objective - bound) / max(1.0, abs(objective))
+        gap = relative_gap(objective - bound, max(abs(objective), 1.0))
         n_iter = int(solver.getInfo().simplex_iteration_count)
         duals = row_dual, col_dual
         return ProgramSolution(x, *duals, objective, bound, gap, status, n_iter)

@@ -26,6 +26,7 @@ import scipy.linalg as la
 from numpy.typing import NDArray
 
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.solvers.certificate import relative_gap
 
 __all__ = [
     "NewtonSolution",
@@ -178,7 +179,7 @@ def minimize_newton(
             step, used = _truncated_step(objective, gradient, near, size, first, limit)
         n_products += used
         slope = float(gradient @ step)
-        gap = max(0.0, -0.5 * slope) / max(abs(value), np.finfo(float).tiny)
+        gap = relative_gap(-0.5 * slope, max(abs(value), np.finfo(float).tiny))
         # Near the solution a step squares the gap; one that does not even quarter it
         # has met the rounding of the gradient.
         rounded = gap <= _ROUNDING and gap >= 0.25 * gap_before
@@ -284,10 +285,10 @@ def minimize_truncated(
     n_iter = n_products = used = 0
     while True:
         size = max(abs(value), np.finfo(float).tiny)
-        gap = length**2 / (2.0 * objective.convexity * size)
+        gap = relative_gap(length**2 / (2.0 * objective.convexity), size)
         if watch is not None:
             watch(x, value, gap, n_iter)
-        if gap <= tol or n_iter == max_iter:
+        if gap <= tol or n_iter == max_iter or not math.isfinite(gap):
             break
         enough = _AIM * math.sqrt(2.0 * objective.convexity * size * tol)
         goal = max(enough, min(_LOOSEST, math.sqrt(length / first)) * length)

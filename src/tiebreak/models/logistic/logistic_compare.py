@@ -49,6 +49,7 @@ from tiebreak.models.base import (
     check_positive,
     fits_outcomes,
     read_comparisons,
+    refuse_overflow,
     some_pairs,
 )
 from tiebreak.models.covariates import (
@@ -516,6 +517,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "prediction is a tie.",
                 DataWarning,
             )
+        refuse_overflow(self, solution.gap, solution.value)
         if not solution.converged:
             warn_user(
                 f"{type(self).__name__} stopped after {solution.n_iter} Newton steps "

@@ -34,9 +34,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.losses import OutcomeLink
 
 Vector = NDArray[np.float64]

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import check_positive, read_comparisons
+from tiebreak.models.base import check_positive, read_comparisons, refuse_overflow
 from tiebreak.models.graded_problem import item_places
 from tiebreak.models.kernel_utility import (
     KernelUtility,
@@ -143,10 +143,28 @@ class SupportVectorMachine(KernelUtility):
         # A fit sets the features before what can fail in it.
         return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
 
+    def _refuse_overflow(self, problem: Any, qp: DualQP) -> None:
+        """Refuse numbers that the dual problem cannot multiply."""
+        largest = float(problem.rows.diagonal().max())
+        with np.errstate(over="ignore", invalid="ignore"):
+            # What the directions may be multiplied with, twice, in the solver.
+            sizes = qp.size * float((qp.upper - qp.lower).max())
+            factor = float(qp.squared_loading.max())
+            fits = np.isfinite(sizes * sizes * np.maximum(largest * factor, 1.0))
+        if not fits:
+            raise ValueError(
+                f"{type(self).__name__}: the objective overflows, so there is no "
+                "solution in floating-point numbers. The largest kernel value of an "
+                f"item with itself is {largest:.3g} and C={self.C:g}. Scale the "
+                "features first, for example with StandardScaler, or try a smaller C "
+                "or smaller weights."
+            )
+
     def _dual_attributes(
         self, given: Codes, coef: Floats, solution: DualSolution
     ) -> dict[str, Any]:
         """Return the non-zero coefficients and the certificate; warn of a large gap."""
+        refuse_overflow(self, solution.gap)
         if not solution.converged:
             warn_user(
                 f"{type(self).__name__} stopped after {solution.n_iter} iterations "
@@ -370,6 +388,7 @@ class PairKernelMachine(SupportVectorMachine):
 
     def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
         dual = self._dual(problem)
+        self._refuse_overflow(problem, dual.qp)
         solution = solve_dual_qp(
             problem.rows, dual.qp, tol=self.tol, max_iter=self.max_iter, last=last
         )
@@ -577,19 +596,3 @@ class ThresholdMachine(SupportVectorMachine):
             **self._own_attributes(problem, solution),
         }
         return fitted, (qp, solution)
-
-    def _refuse_overflow(self, problem: ThresholdProblem, qp: DualQP) -> None:
-        largest = float(problem.rows.diagonal().max())
-        with np.errstate(over="ignore", invalid="ignore"):
-            # What the directions may be multiplied with, twice, in the solver.
-            sizes = qp.size * float((qp.upper - qp.lower).max())
-            factor = float(qp.squared_loading.max())
-            fits = np.isfinite(largest * factor * sizes * sizes)
-        if not fits:
-            raise ValueError(
-                f"{type(self).__name__}: the objective overflows, so there is no "
-                "solution in floating-point numbers. The largest kernel value of an "
-                f"item with itself is {largest:.3g} and C={self.C:g}. Scale the "
-                "features first, for example with StandardScaler, or try a smaller C "
-                "or smaller weights."
-            )

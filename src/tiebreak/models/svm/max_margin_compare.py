@@ -37,6 +37,7 @@ from tiebreak.models.kernel_utility import KernelUtility, expansion
 from tiebreak.models.svm.machine import PairProblem
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers import LinearProgram, solve_dual_qp
+from tiebreak.solvers.certificate import relative_gap
 
 Floats = NDArray[np.float64]
 
@@ -403,5 +404,5 @@ def solve_soft_lp(
     objective = float(np.abs(a).sum() + cost @ np.maximum(slack, 0.0))
     # In a balanced problem Σ s = 0, so that the shift of the labels adds nothing.
     reached = max(dual.shift * float(lp.x.sum()) - lp.objective, 0.0)
-    gap = max(objective - reached, 0.0) / objective if objective > 0.0 else 0.0
+    gap = relative_gap(objective - reached, objective)
     return a, intercept, difference, objective, gap

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
+from tiebreak.data.jit import njit
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tiebreak.data.compiled import njit
 from tiebreak.ratings.over_time.base import (
     SequentialRating,
     finite_number,

@@ -15,10 +15,10 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable, Pairs, check_outcomes
+from tiebreak.data.compiled import njit
 from tiebreak.ratings.inputs import named_pairs
 from tiebreak.ratings.over_time.elo import (
     K_RULES,

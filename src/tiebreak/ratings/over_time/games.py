@@ -19,11 +19,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Pairs, check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
+from tiebreak.data.compiled import njit
 from tiebreak.data.messages import list_rows
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.covariates import check_row_numbers

@@ -49,7 +49,7 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
-from tiebreak.models.base import fits_outcomes
+from tiebreak.models.base import fits_outcomes, refuse_overflow
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
@@ -308,6 +308,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             self.converged_ = True
         else:
             x, t = self._minimize()
+        refuse_overflow(self, self.gap_, self.objective_)
         # Rounding apart the mean is zero already; the contract says exactly.
         self.strength_ = x[:n] - x[:n].mean()
         self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))

@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import stdtr
 from scipy.stats import t as student
+
+from tiebreak.data.compiled import njit
 
 Array = NDArray[np.float64]
 

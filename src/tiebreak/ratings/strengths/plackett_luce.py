@@ -22,7 +22,7 @@ from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
-from tiebreak.models.base import fits_outcomes
+from tiebreak.models.base import fits_outcomes, refuse_overflow
 from tiebreak.ratings.inputs import check_results
 from tiebreak.ratings.strengths.bradley_terry import check_separation
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
@@ -179,6 +179,7 @@ class PlackettLuce(StrengthModel):
             self.alpha_ = float(self.alpha)
             found = minimize_newton(objective, start, **options)
             x = found.x
+        refuse_overflow(self, found.value, found.gap)
         self.objective_, self.gap_ = found.value, found.gap
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.strength_ = x[:n] - x[:n].mean()

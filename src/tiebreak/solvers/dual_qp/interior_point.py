@@ -20,10 +20,10 @@ and ``weights`` have shape (parts, n); ``starts`` says where a part begins.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
+from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
 from tiebreak.solvers.dual_qp.problem import DualQP, DualState
 

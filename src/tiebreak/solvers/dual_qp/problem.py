@@ -32,6 +32,7 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.kernels import MatrixRows
+from tiebreak.solvers.certificate import relative_gap
 
 __all__ = ["DualQP", "DualSolution", "DualState"]
 
@@ -340,4 +341,4 @@ class DualState:
         )
         dual = self.dual(self.s, self.f)
         primal = dual + gap
-        return levels, primal, dual, gap / primal if primal > 0 else 0.0
+        return levels, primal, dual, relative_gap(gap, primal)

@@ -25,8 +25,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from tiebreak.data.jit import njit
 from tiebreak.kernels import LinearRows, MatrixRows
 from tiebreak.kernels.functions import Table, exp_in_place
 from tiebreak.kernels.rows import add_rows, gather_block, subtract_sides
