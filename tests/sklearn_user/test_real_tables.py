@@ -272,12 +272,14 @@ def test_a_vectorizer_is_fitted_on_training_texts_only(spy):
 
 @FRAMES
 def test_a_transformer_gets_what_it_was_fitted_on(frame):
-    """Fitted on arrays it gets numbers, fitted on a frame a frame, without a word."""
+    """Fitted on arrays it gets numbers, and fitted on a frame a frame."""
     wines = frame({"alcohol": [11.5, 12.0, 13.0], "stars": [1, 2, 1]})
     table = np.array([[11.5, 1], [12, 2], [13, 1]])
     scaled = StandardScaler().fit_transform(table)
     on_arrays = OnItems(StandardScaler()).fit(Pairs(table, [0, 1], [1, 2]))
-    assert_allclose(on_arrays.transform(Pairs(wines, [0], [1])).values, scaled)
+    with pytest.warns(UserWarning, match="X has feature names, but OnItems") as caught:
+        assert_allclose(on_arrays.transform(Pairs(wines, [0], [1])).values, scaled)
+    assert len(caught) == 1
     on_frames = OnItems(StandardScaler()).fit(Pairs(wines, [0, 1], [1, 2]))
     read = Pairs(ItemTable(table, ("alcohol", "stars")), [0], [1])
     assert_allclose(on_frames.transform(read).values, scaled)
