@@ -130,7 +130,7 @@ def unsafe_options(text: str) -> list[str]:
 def imports_of_njit(text: str) -> list[str]:
     """Find ``njit`` taken from numba, which needs a place that can be written to."""
     return [
-        f"line {node.lineno}: import njit from tiebreak.data.compiled"
+        f"line {node.lineno}: import njit from tiebreak.data.jit"
         for node in ast.walk(parse(text))
         if isinstance(node, ast.ImportFrom) and node.module == "numba"
     ]

@@ -131,17 +131,19 @@ SINGLE_IMPORTERS = {
     **{
         f"tiebreak.cli.{name}": _COMMAND
         for name in (
+            "audit",
             "check",
             "compare",
             "convert",
             "data",
+            "diff",
             "evaluate",
+            "next",
             "predict",
             "rank",
             "versus",
         )
     },
-    "tiebreak.cli.errors": "exit codes, which docs/errors.md describes",
     "tiebreak.io.grades": "one file per kind of data that files hold",
     "tiebreak.models.boosted_trees": "the only file that knows boosting libraries",
     "tiebreak.models.l1.problem": _LARGE,

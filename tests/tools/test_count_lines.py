@@ -18,8 +18,11 @@ def f():
     """
 '''
 
-# What version 0.2 may have; a part that adds to the package says so here.
-MOST_FILES, MOST_CODE, MOST_LINES = 185, 34_000, 51_500
+# What version 0.2 may have; who adds to the package says so here. It grew from 34,000
+# lines of code by boosted utilities, covariates, frames and texts, meta-estimators, the
+# files people have, `tiebreak.rank` with its questions, `diff`, `audit`, and the checks
+# of model files.
+MOST_FILES, MOST_CODE, MOST_LINES = 208, 41_000, 61_000
 
 
 def test_every_line_is_of_one_kind():
