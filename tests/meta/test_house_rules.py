@@ -155,6 +155,8 @@ SINGLE_IMPORTERS = {
     "tiebreak.ratings.changes": "the mathematics of two runs, apart from their files",
     "tiebreak.robustness.choices": "the list of choices, to be read and extended alone",
     "tiebreak.persistence.checks": "what makes model files safe, to be read alone",
+    "tiebreak.pipeline.diff": "the work of a command, without its words",
+    "tiebreak.ratings.changes": "the mathematics of two runs, apart from their files",
     "tiebreak.ratings.checks.likelihood_tests": "the mathematics behind two findings",
     "tiebreak.report.charts": "the room for a new chart",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",

@@ -100,16 +100,18 @@ def _plain_table(*heads: str, title: str | None = None) -> Table:
 
 
 def _effects(effects: pl.DataFrame, level: float) -> Table:
-    table = _plain_table("effect", "points", f"{100 * level:g} % interval", "p", "per")
+    scaled = effects["standard_deviation"].is_not_null().any()
+    heads = "effect", "points", f"{100 * level:g} % interval", "p"
+    table = _plain_table(*heads, *["per"] * scaled)
     for row in effects.iter_rows(named=True):
         size = row["standard_deviation"]
-        table.add_row(
-            Text(printable(row["effect"])),
+        cells = [
             f"{row['points']:+.1f}",
             f"{row['lower']:+.1f} … {row['upper']:+.1f}",
             p_text(row["p_value"]),
-            "" if size is None else f"{size:.3g}",
-        )
+        ]
+        cells += ["" if size is None else f"{size:.3g}"] * scaled
+        table.add_row(Text(printable(row["effect"])), *cells)
     return table
 
 
