@@ -176,7 +176,8 @@ def test_items_with_features(run, wines, tmp_path):
     assert [row["query"] for row in rows] == ["s", "t", "s", "s", "t"]
     # What the features say is scaled by the pipeline; only Ada has more than that.
     scaler, last = model[0].transformer_, model[-1]
-    plain = scaler.transform([[1, 10], [0, -5]]) @ last.coef_
+    scaled = (np.array([[1, 10], [0, -5]]) - scaler.mean_) / scaler.scale_
+    plain = scaled @ last.coef_
     own = last.item_effect_[last.effect_names_.tolist().index("Ada")]
     assert [row["utility"] for row in rows] == pytest.approx(
         [plain[0] + own, plain[0] + own, plain[0], plain[0], plain[1]]

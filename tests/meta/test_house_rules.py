@@ -151,8 +151,6 @@ SINGLE_IMPORTERS = {
     "tiebreak.models.least_squares.leave_one_out": _LARGE,
     "tiebreak.models.logistic.problem": _LARGE,
     "tiebreak.outofcore.fits": "imports models, which its importer must not load",
-    "tiebreak.pipeline.diff": "the question of `tiebreak diff`, whoever asks it",
-    "tiebreak.ratings.changes": "the mathematics of two runs, apart from their files",
     "tiebreak.robustness.choices": "the list of choices, to be read and extended alone",
     "tiebreak.persistence.checks": "what makes model files safe, to be read alone",
     "tiebreak.pipeline.diff": "the work of a command, without its words",

@@ -137,7 +137,8 @@ def test_graded_rows_of_two_features(ranked, tmp_path, rng):
     for _, part in table.group_by("query"):
         assert part["rank"].to_list() == list(range(1, 21))
         assert part["utility"].is_sorted(descending=True)
-    utility = load(out / "model.tiebreak").predict(x[table["row"].to_numpy() - 1])
+    rows = pl.DataFrame(x[table["row"].to_numpy() - 1], schema=["sweet", "<b>"])
+    utility = load(out / "model.tiebreak").predict(rows)
     np.testing.assert_allclose(
         np.ptp(table["utility"].to_numpy() - utility), 0, atol=1e-9
     )

@@ -18,9 +18,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak import BradleyTerry, __version__
+from tiebreak.data import ItemTable
 from tiebreak.data.markup import isolate
 from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.leaderboard import item_utilities
 from tiebreak.ratings.checks.report import plural
 from tiebreak.ratings.leaderboard import RatingScale, as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
@@ -366,8 +368,13 @@ def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
     from tiebreak.report.figures import figure_settings
 
     last = last_step(model)
+    names = pairs.table.feature_names
+
+    def utility(points: Any) -> Any:
+        return item_utilities(model, ItemTable(points, names))
+
     learned = SimpleNamespace(
-        utility=model.predict, threshold_=getattr(last, "threshold_", None)
+        utility=utility, threshold_=getattr(last, "threshold_", None)
     )
     with figure_settings():
         figure = draw_level_curves(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -116,10 +117,10 @@ def draw_level_curves(
     _draw_pairs(axes[0], np.asarray(shown), outcomes)
     _title(axes[0], title, note)
     for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
-        who = f"model {name!r}"
-        drawn = _evaluate(model.utility, items, who)
+        who, learned = f"model {name!r}", _with_names(model)
+        drawn = _evaluate(learned, items, who)
         where, note = _levels(drawn, getattr(model, "threshold_", None), levels)
-        _draw_curves(axis, grid, model.utility, who, where, _LINE, fill=True)
+        _draw_curves(axis, grid, learned, who, where, _LINE, fill=True)
         _title(axis, name, note)
     _legend(figure if ax is None else axes[0], filled=bool(models))
 
@@ -158,6 +159,14 @@ def _check_count(value: object, name: str, least: int) -> None:
         raise ValueError(
             f"{name} must be an integer of at least {least}, got {value!r}."
         )
+
+
+def _with_names(model: Any) -> Utility:
+    """Give the utility of points; a model that knows names of features hears them."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return model.utility  # type: ignore[no-any-return]
+    return lambda points: model.utility(pl.DataFrame(points, schema=list(names)))
 
 
 def _grid(items: np.ndarray, resolution: int) -> tuple[np.ndarray, np.ndarray]:
