@@ -165,7 +165,7 @@ def _with_names(model: Any) -> Utility:
     """Give the utility of points; a model that knows names of features hears them."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        return model.utility  # type: ignore[no-any-return]
+        return model.utility
     return lambda points: model.utility(pl.DataFrame(points, schema=list(names)))
 
 
