@@ -185,11 +185,6 @@ METHODS = {
     "`BoostedUtility`, LightGBM": Method(
         True, fit_boosted, [{"max_leaves": leaves} for leaves in SIZES]
     ),
-    "`BoostedUtility`, CatBoost": Method(
-        True,
-        fit_boosted,
-        [{"booster": "catboost", "max_leaves": leaves} for leaves in SIZES],
-    ),
 }
 
 

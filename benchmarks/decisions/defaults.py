@@ -55,7 +55,7 @@ GRADED: dict[str, Callable[[], Any]] = {
     "SwapSVM()": SwapSVM,
     'SwapSVM(kernel="linear")': lambda: SwapSVM(kernel="linear"),
     "RankRLS()": RankRLS,
-    "RankRLS(10)": lambda: RankRLS(10.0),
+    "RankRLS(1)": lambda: RankRLS(1.0),
     "RankRLS(100)": lambda: RankRLS(100.0),
     'RankRLS(kernel="linear")': lambda: RankRLS(kernel="linear"),
     'RankRLS(100, kernel="linear")': lambda: RankRLS(100.0, kernel="linear"),

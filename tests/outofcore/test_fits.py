@@ -84,7 +84,8 @@ def test_rank_rls_of_graded_files(graded, per_group, tmp_path):
     assert parted.n_pairs_ == whole.n_pairs_
     save(parted, tmp_path / "model.tiebreak")
     again = load(tmp_path / "model.tiebreak")
-    np.testing.assert_array_equal(again.utility(data.X), parted.utility(data.X))
+    items = pl.DataFrame(data.X, schema=parted.feature_names_in_.tolist())
+    np.testing.assert_array_equal(again.utility(items), parted.utility(items))
 
 
 @pytest.mark.parametrize(

@@ -397,7 +397,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> items = rng.uniform(-1, 1, size=(200, 3))
     >>> value = items[:, 0] * items[:, 1]  # an interaction, which no sum can say
-    >>> left, right = rng.integers(200, size=(2, 1500))
+    >>> left = rng.integers(200, size=1500)
+    >>> right = (left + rng.integers(1, 200, size=1500)) % 200
     >>> gap = value[right] - value[left]
     >>> y = np.where(np.abs(gap) < 0.1, 0, np.sign(gap))
     >>> model = BoostedUtility().fit(Pairs(items, left, right), y)

@@ -14,7 +14,7 @@ import pytest
 
 import tiebreak
 from tests.extended import RUNS_ALL
-from tiebreak.data import compiled
+from tiebreak.data import jit
 
 NOBODY, NAMELESS = 65534, 54321
 CODE = """
@@ -71,21 +71,21 @@ def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(
         atexit, "register", lambda *args, **kwargs: removed.append(args)
     )
-    folder = compiled._private_folder()
-    assert compiled._private_folder() == folder and not removed
+    folder = jit._private_folder()
+    assert jit._private_folder() == folder and not removed
     folder.chmod(0o777)
-    other = compiled._private_folder()
+    other = jit._private_folder()
     assert other.parent == tmp_path and other != folder and len(removed) == 1
     folder.rmdir()
     folder.symlink_to(other)
-    assert compiled._private_folder() not in (folder, other)
+    assert jit._private_folder() not in (folder, other)
 
 
 def test_without_any_place_there_is_one_warning_and_an_answer(tmp_path):
     code = NO_PLACE + NO_TEMPORARY_FILES + CODE.format(more="")
     done = run(code.replace('"error"', '"always"'), tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("UserWarning") == 1
+    assert done.stderr.count("TiebreakWarning") == 1
     assert "Set NUMBA_CACHE_DIR" in done.stderr
     assert not [*tmp_path.iterdir()]
 
