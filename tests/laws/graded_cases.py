@@ -326,7 +326,7 @@ MODELS = [
     ),
     GradedModel(
         "RankingPursuit(prefit, mean)",
-        lambda: RankingPursuit(6, prefit=True, per_group="mean"),
+        lambda: RankingPursuit(6, prefit=True, per_group="mean", alpha=0),
         (DENSE, PANDAS, ORDERS),
         without=PURSUIT | MEAN,
     ),
@@ -338,17 +338,17 @@ MODELS = [
     ),
     GradedModel(
         "RankingPursuit(precomputed)",
-        lambda: RankingPursuit(5, kernel="precomputed"),
+        lambda: RankingPursuit(5, kernel="precomputed", alpha=0),
         (GRAM, GRAM_ORDERS),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN),
+        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN, alpha=0),
         without=PURSUIT
         | {"refit_after_pairs": "the linear kernel of these pairs has two columns"},
     ),
     GradedModel(
         "RankingPursuit(callable)",
-        lambda: RankingPursuit(5, kernel=gaussian),
+        lambda: RankingPursuit(5, kernel=gaussian, alpha=0),
         (DENSE,),
-        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN),
+        same_as=lambda: RankingPursuit(5, gamma=GAUSSIAN, alpha=0),
         without=PURSUIT | FUNCTION,
     ),
     GradedModel(

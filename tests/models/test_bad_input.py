@@ -82,14 +82,12 @@ def test_outcomes_of_two_dimensions(make):
 
 @pytest.mark.extended
 @every_model
-def test_zeros_and_ones_only_are_taken_with_a_warning(make):
+def test_zeros_and_ones_only_are_refused_with_both_readings(make):
     y = (Y == 1).astype(int)
-    with pytest.warns(UserWarning) as caught:
+    with pytest.raises(ValueError, match="only 0 and 1") as caught:
         make().fit(good_pairs(), y)
-    said = str(caught[0].message)
-    for words in ("only 0 and 1", "0 is read as a tie", 'meaning="score"', "2 * y - 1"):
-        assert words in said
-    assert caught[0].filename == __file__
+    for words in ('meaning="sign"', 'meaning="score"'):
+        assert words in str(caught.value)
 
 
 @every_model

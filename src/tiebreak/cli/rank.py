@@ -147,11 +147,11 @@ def _check(folder: Path | None, names: Iterable[str]) -> None:
 
 def _refuse_other_files(folder: Path) -> None:
     """Refuse a folder that holds more than an earlier result."""
-    if not folder.is_dir():
+    try:
+        names = [entry.name for entry in os.scandir(folder)]
+    except OSError:  # there is none, or it will be said when it is written
         return
-    others = sorted(
-        entry.name for entry in os.scandir(folder) if entry.name not in _OWN
-    )
+    others = sorted(name for name in names if name not in _OWN)
     if others:
         raise WriteError(
             folder,

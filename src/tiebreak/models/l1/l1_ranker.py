@@ -349,6 +349,12 @@ class L1Ranker(L1Utility, BaseEstimator):
             FitWarning,
         )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The default penalty leaves few features of small tables.
+        tags.regressor_tags.poor_score = True
+        return tags
+
     def _check_parameters(self) -> None:
         check_positive(self, "tol", "max_iter")
         if self.time_limit is not None:
