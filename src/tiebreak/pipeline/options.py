@@ -9,6 +9,7 @@ for models to be imported, so that the command can say at once what it read.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -436,7 +437,7 @@ def read_source(
     title = options.title or ("table" if not is_path(data) else str(data))
     if is_path(data):
         path = Path(data)
-        title = options.title or (path.name if path.exists() else str(path))
+        title = options.title or (path.name if os.path.exists(path) else str(path))
         if partitioned or is_partitioned(path):
             options.refuse_partitions(reading)
             from tiebreak.pipeline.partitions import read_partitions
