@@ -58,11 +58,12 @@ class Rated:
         names = board.table["item"].to_list()
         order = np.array([place[name] for name in names])
         unit = RatingScale().unit
+        total = known.total if known.total.ndim == 2 else board.model.covariance()
         return cls(
             names,
             board.table["rank"].to_numpy(),
             unit * known.mean[order],
-            unit**2 * known.total[np.ix_(order, order)],
+            unit**2 * total[np.ix_(order, order)],
             known.df,
         )
 

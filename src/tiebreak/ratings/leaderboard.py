@@ -80,7 +80,8 @@ class Leaderboard:
         of the rank; an item could be best if it contains 1), ``group`` (letters; two
         items without a common one are different), ``provisional``, ``wins``, ``ties``,
         ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
-        no wins, more than 10,000 strengths no intervals, more than 1,000 no groups.
+        no wins, more than 10,000 strengths of lists or without a penalty no intervals,
+        more than 1,000 strengths no groups.
         A provisional item has fewer than three games, or fewer than 30 and a standard
         error twice that of the median item; its place is that of the lower end of its
         interval.
@@ -414,10 +415,13 @@ def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | N
     if np.isposinf(model.tie_).any():
         return None
     n = len(model.items_)
-    if n > LARGEST_COVARIANCE:
+    # Variances of counted comparisons with a penalty need no matrix.
+    matrix = uncertain.interval == "bootstrap" or not hasattr(model, "pair_counts_")
+    if (matrix or model._penalty == 0) and n > LARGEST_COVARIANCE:
         warn_user(
             f"There are {n:,} items, and intervals of ratings and ranks are computed "
-            f"for {LARGEST_COVARIANCE:,} at most: the leaderboard has none.",
+            f"for {LARGEST_COVARIANCE:,} at most without a penalty, or of lists: the "
+            "leaderboard has none.",
             TiebreakWarning,
         )
         return None

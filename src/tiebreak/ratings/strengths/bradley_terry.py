@@ -67,6 +67,7 @@ from tiebreak.ratings.strengths.inference import (
     StrengthModel,
     bootstrap_coefficients,
 )
+from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.ratings.strengths.recency import recency_weights
 from tiebreak.ratings.strengths.testing import (
@@ -529,7 +530,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         scores, _ = self._link.scores(difference, self._tie)
         return (self._link.probabilities(difference, self._tie) * scores**2).sum(axis=1)
 
-    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
+    def _coefficient_distribution(
+        self, kind: str | None, whole: bool = False
+    ) -> StrengthDistribution:
         check_is_fitted(self)
         self._check_kind(kind, KINDS, "")
         raters = getattr(self, "rater_counts_", None)
@@ -548,7 +551,26 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             raters = None  # so few say nothing of how much raters differ
         if kind not in (None, "cluster"):
             raters = None
+        if self._penalty > 0 and len(self.items_) > MANY_ITEMS and not whole:
+            return self._spread_of_many(kind, raters)
+        self._refuse_matrix()
         return self._spread_of(kind, raters)
+
+    def _spread_of_many(
+        self, kind: str | None, raters: sp.csr_array | None
+    ) -> StrengthDistribution:
+        """Variances of all coefficients, and what votes or raters add to them."""
+        objective, x = self._objective_of(self._penalty), self._solution()
+        objective.expand(x)
+        hessian = SparseHessian(objective)
+        variance, excess = hessian.variances(), None
+        if kind is None:
+            beta, t = objective.split(x)
+            in_d, _ = self._link.scores(objective.design.apply(beta), t)
+            sure = variance * (1.0 - np.minimum(objective.penalty * variance, 1.0))
+            excess = hessian.excess_ratio(in_d, raters) * sure
+        df = np.inf if raters is None else raters.shape[0] - 1.0
+        return StrengthDistribution(x[None], variance[None], np.ones(1), excess, df)
 
     def _spread_of(
         self, kind: str | None, raters: sp.csr_array | None

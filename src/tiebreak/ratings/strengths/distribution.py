@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 from scipy.stats import t as student
 
-from tiebreak.data.compiled import njit
+from tiebreak.data.jit import njit
+from tiebreak.data.threads import chunks, in_threads
 
 Array = NDArray[np.float64]
 
@@ -71,6 +72,8 @@ class StrengthDistribution:
 
     def relative_to(self, place: int | None) -> StrengthDistribution:
         """Measure strengths from an item, or (None) from the mean of all."""
+        if self.covariance.ndim == 2:
+            return self._from_item(place)
         excess = None if self.excess is None else centered(self.excess, place)
         zero = self.center.mean(axis=1) if place is None else self.center[:, place]
         return StrengthDistribution(
@@ -81,6 +84,18 @@ class StrengthDistribution:
             self.df,
             self.sides if place is None else None,
         )
+
+    def _from_item(self, place: int | None) -> StrengthDistribution:
+        """Measure independent strengths; the mean of all is taken as known."""
+        if place is None:
+            center = self.center - self.center.mean(axis=1)[:, None]
+            return replace(self, center=center)
+        every = np.arange(self.center.shape[1])
+        out = self.differences(np.full(len(every), place), every)
+        out.covariance[:, place] = 0.0
+        if out.excess is not None:
+            out.excess[place] = 0.0
+        return out
 
     def differences(
         self, left: NDArray[np.int64], right: NDArray[np.int64]
@@ -95,7 +110,10 @@ class StrengthDistribution:
         center = self.center[:, right] - self.center[:, left]
         if self.covariance.ndim == 2:
             variance = self.covariance[:, left] + self.covariance[:, right]
-            return StrengthDistribution(center, variance, self.weight)
+            both = None
+            if self.excess is not None:
+                both = self.excess[left] + self.excess[right]
+            return StrengthDistribution(center, variance, self.weight, both, self.df)
         variance = spread(self.covariance)
         excess = None if self.excess is None else spread(self.excess)
         sides = None
@@ -169,7 +187,7 @@ class StrengthDistribution:
         parts = []
         for k, count in enumerate(rng.multinomial(n_draws, self.weight)):
             z = rng.standard_normal((count, n))
-            noise = z @ _root(self.covariance[k]).T
+            noise = _correlate(z, self.covariance[k])
             parts.append(self.center[k] - self.mean + noise)
         out = np.concatenate(parts)
         if self.excess is not None:
@@ -177,7 +195,7 @@ class StrengthDistribution:
             if np.isfinite(self.df):
                 scale = np.sqrt(self.df / rng.chisquare(self.df, n_draws))
             z = rng.standard_normal((n_draws, n))
-            out += scale[:, None] * (z @ _root(self.excess).T)
+            out += scale[:, None] * _correlate(z, self.excess)
         return out
 
 
@@ -199,12 +217,15 @@ def centered(covariance: Array, place: int | None) -> Array:
     return out
 
 
-def _root(covariance: Array) -> Array:
-    """Give a matrix whose product with its transpose is the covariance."""
+def _correlate(z: Array, covariance: Array) -> Array:
+    """Give rows of standard normal numbers a covariance, or variances."""
     if covariance.ndim == 1:
-        covariance = np.diag(covariance)
+        # In the order of eigenvalues, so that draws are those of the diagonal matrix.
+        out, order = np.empty_like(z), np.argsort(covariance, kind="stable")
+        out[:, order] = z * np.sqrt(covariance[order])
+        return out
     values, vectors = la.eigh(covariance, check_finite=False)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    return z @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
 
 
 _N_DRAWS = 4000
@@ -240,6 +261,18 @@ class Separation:
         """Best and worst rank of each item, shape (N, 2)."""
         n = len(self.critical)
         out = np.empty((n, 2), dtype=np.int64)
+        total = self.strengths.total
+        if total.ndim == 1:
+            component = self.component
+            if component is None:
+                component = np.zeros(n, dtype=np.int64)
+
+            def count(rows: slice) -> None:
+                mean, limit = self.strengths.mean, self.critical**2
+                _count_apart(rows.start, mean, total, limit, component, out[rows])
+
+            in_threads(count, chunks(n, _RANK_BLOCK))
+            return out
         for rows, worse, better in self._blocks():
             out[rows, 0] = 1 + worse.sum(axis=1)
             out[rows, 1] = n - better.sum(axis=1)
@@ -369,7 +402,7 @@ def _critical_values(
         return np.zeros(n), np.zeros(n)
     total = strengths.total
     tests = np.array([n - 1, n * (n - 1) / 2])
-    more = 0.0 if strengths.excess is None else np.trace(strengths.excess)
+    more = 0.0 if strengths.excess is None else _diagonal(strengths.excess).sum()
     df = strengths.freedom(_diagonal(total).sum(), np.asarray(more))
     bounds = student.ppf(1.0 - (1.0 - level) / (2.0 * tests), df)
     if n > _SIMULATED:
@@ -386,6 +419,23 @@ def _critical_values(
     if len(strengths.weight) > 1 or strengths.excess is not None:
         return each, together
     return np.minimum(each, bounds[0]), np.minimum(together, bounds[1])
+
+
+@njit(cache=True, nogil=True)
+def _count_apart(first, mean, variance, limit, component, ranks):  # type: ignore[no-untyped-def]
+    """Update ranks of items from number `first` on, of independent strengths."""
+    n = len(mean)
+    for row in range(len(ranks)):
+        i = first + row
+        better, worse = 0, 0
+        for j in range(n):
+            gap = mean[j] - mean[i]
+            apart = gap * gap > limit[i] * (variance[i] + variance[j])
+            apart = apart and component[i] == component[j]
+            better += apart and gap > 0.0
+            worse += apart and gap < 0.0
+        ranks[row, 0] = 1 + better
+        ranks[row, 1] = n - worse
 
 
 @njit(cache=True, nogil=True)

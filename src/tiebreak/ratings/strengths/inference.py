@@ -177,8 +177,10 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     alpha: float | str
     alpha_: float
 
-    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
-        """Distribution of all coefficients, strengths first."""
+    def _coefficient_distribution(
+        self, kind: str | None, whole: bool = False
+    ) -> StrengthDistribution:
+        """Distribution of all coefficients, strengths first; `whole`: a matrix."""
         raise NotImplementedError
 
     def _components(self) -> NDArray[np.int64]:
@@ -219,6 +221,9 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
                 "results would seem to be known exactly. Use kind=None, which has the "
                 "posterior and what the data add to it, or fit with alpha=0."
             )
+
+    def _refuse_matrix(self) -> None:
+        """Refuse a covariance matrix of more items than fit."""
         if len(self.items_) > LARGEST_COVARIANCE:
             raise ValueError(
                 f"The covariance of {len(self.items_)} items would need a matrix of "
@@ -280,14 +285,22 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         StrengthDistribution
             With ``mean``, ``total`` (the covariance), ``quantile(share)``,
-            ``below(value)`` and ``differences(left, right)``, by item number.
+            ``below(value)`` and ``differences(left, right)``, by item number. More
+            than 3,000 strengths with a penalty have variances instead of a covariance;
+            taking them as independent makes no difference seem too certain.
         """
-        full, n = self._coefficient_distribution(kind), len(self.items_)
+        return self._distribution(kind, reference)
+
+    def _distribution(
+        self, kind: str | None, reference: Any, whole: bool = False
+    ) -> StrengthDistribution:
+        full, n = self._coefficient_distribution(kind, whole), len(self.items_)
+        own = (slice(n),) * (full.covariance.ndim - 1)
         strengths = StrengthDistribution(
             full.center[:, :n],
-            full.covariance[:, :n, :n],
+            full.covariance[:, *own],
             full.weight,
-            None if full.excess is None else full.excess[:n, :n],
+            None if full.excess is None else full.excess[own],
             full.df,
             None if full.sides is None else full.sides[:, :, :n],
         )
@@ -312,7 +325,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (N, N)
         """
-        return self.distribution(kind, reference).total
+        return self._distribution(kind, reference, whole=True).total
 
     def standard_errors(self, kind: str | None = None, reference: Any = None) -> Array:
         """Standard errors of the strengths.

@@ -236,10 +236,13 @@ class PlackettLuce(StrengthModel):
         objective.sizes = np.append(1, self.tie_sizes_)
         return -objective.value(np.append(theta, np.log(self.tie_)))
 
-    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
+    def _coefficient_distribution(
+        self, kind: str | None, whole: bool = False
+    ) -> StrengthDistribution:
         check_is_fitted(self)
         why = " The lists of PlackettLuce are taken to be independent."
         self._check_kind(kind, _KINDS, why)
+        self._refuse_matrix()
         lists = self.list_items_, self.list_ends_, self.list_starts_, self.list_weight_
         choices = Choices(*lists, len(self.items_))
         x = np.append(self.strength_, np.log(self.tie_))

@@ -25,23 +25,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
+from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Array = NDArray[np.float64]
 
 _NARROWEST, _WIDEST = math.log(0.03), math.log(30.0)
 _STEP = 0.6  # in ln τ, while looking for the most probable width
+_LEVEL = 0.005  # in ln τ, where the evidence of many items is level
 _NARROW = 0.25  # standard deviation of ln τ for which three nodes are enough
 _NEGLIGIBLE = 0.005  # weight of a node, relative to the largest
-_LARGEST_DENSE = 10_000  # coefficients; above, |H| is the product of its diagonal
+_LARGEST_DENSE = 10_000  # coefficients of lists; above, |H| is that of its diagonal
 # With more items the width is known to a few percent, and one node is enough.
 _AVERAGED = 1000
 # The double sum of ε is left out for more rows, and where it is small per item.
@@ -73,20 +77,22 @@ def learn_prior(
 ) -> LearnedPrior:
     """Find widths of the prior, and fits at each; objectives are given by penalty α."""
     search = _Search(objective_of, n_items, start, tol, max_iter)
-    mode, spread = search.find_mode()
-    nodes = [mode]
-    if n_items <= _AVERAGED:
-        nodes = search.spread_nodes(mode, spread)
-    place = np.array(nodes)
-    density = np.exp(np.array([search.at(s).evidence for s in nodes]) - search.top)
-    weight = density * (np.gradient(place) if len(nodes) > 1 else 1.0)
-    best = int(np.argmin(np.abs(place - mode)))
+    if n_items > MANY_ITEMS and isinstance(objective_of(1.0), ComparisonObjective):
+        mode = search.find_level()
+        nodes, weight = [mode], np.ones(1)
+    else:
+        mode, spread = search.find_mode()
+        averaged = n_items <= _AVERAGED
+        nodes = search.spread_nodes(mode, spread) if averaged else [mode]
+        density = np.exp(np.array([search.at(s).evidence for s in nodes]) - search.top)
+        weight = density * (np.gradient(nodes) if averaged else 1.0)
+    best = int(np.argmin(np.abs(np.array(nodes) - mode)))
     return LearnedPrior(
-        alpha=0.5 * np.exp(-2.0 * place),
+        alpha=0.5 * np.exp(-2.0 * np.array(nodes)),
         weight=weight / weight.sum(),
-        coef=np.stack([search.at(s).solution.x for s in nodes]),
+        coef=np.stack([search.fit(s).x for s in nodes]),
         mode=best,
-        best=search.at(nodes[best]).solution,
+        best=search.fit(nodes[best]),
     )
 
 
@@ -104,28 +110,58 @@ class _Search:
     tol: float
     max_iter: int
     known: dict[float, _Node] = field(default_factory=dict)
+    fits: dict[float, NewtonSolution] = field(default_factory=dict)
 
     @property
     def top(self) -> float:
         """The largest evidence that was found."""
         return max(node.evidence for node in self.known.values())
 
-    def at(self, s: float) -> _Node:
+    def fit(self, s: float) -> NewtonSolution:
         """Fit at the width exp(s), from the nearest fit there is."""
-        if s not in self.known:
+        if s not in self.fits:
             start = self.start
-            if self.known:
-                nearest = min(self.known, key=lambda other: abs(other - s))
-                start = self.known[nearest].solution.x
-            objective = self.objective_of(0.5 * math.exp(-2.0 * s))
-            found = minimize_newton(
-                objective, start, tol=self.tol, max_iter=self.max_iter
+            if self.fits:
+                start = self.fits[min(self.fits, key=lambda other: abs(other - s))].x
+            self.fits[s] = minimize_newton(
+                self._objective(s), start, tol=self.tol, max_iter=self.max_iter
             )
+        return self.fits[s]
+
+    def at(self, s: float) -> _Node:
+        """Fit at the width exp(s), and say how probable it is."""
+        if s not in self.known:
+            found = self.fit(s)
             half_cauchy = -math.log1p(math.exp(2.0 * s))
             evidence = -found.value - (self.n_items - 1) * s + half_cauchy + s
-            evidence += _determinant_terms(objective, found.x, self.n_items, s)
+            evidence += _determinant_terms(self._objective(s), found.x, self.n_items, s)
             self.known[s] = _Node(evidence, found)
         return self.known[s]
+
+    def _objective(self, s: float) -> Any:
+        return self.objective_of(0.5 * math.exp(-2.0 * s))
+
+    def find_level(self) -> float:
+        """Give the most probable ln τ of many items, where the evidence is level."""
+
+        @cache
+        def slope(s: float) -> float:
+            found, objective = self.fit(s), self._objective(s)
+            objective.expand(found.x)
+            prior = 1.0 - 2.0 / (1.0 + math.exp(-2.0 * s))
+            return SparseHessian(objective).evidence_slope(found.x) + prior
+
+        low = high = self._guess()
+        at_low = at_high = slope(low)
+        while at_low < 0.0 and low > _NARROWEST:
+            low, high, at_high = low - _STEP, low, at_low
+            at_low = slope(low)
+        while at_high > 0.0 and high < _WIDEST:
+            low, at_low, high = high, at_high, high + _STEP
+            at_high = slope(high)
+        if at_low <= 0.0 or at_high >= 0.0:
+            return low if at_low <= 0.0 else high
+        return float(brentq(slope, low, high, xtol=_LEVEL))
 
     def find_mode(self) -> tuple[float, float]:
         """Give the most probable ln τ, and its standard deviation about there."""

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Variances of many strengths, without the inverse of their Hessian.
+
+With the penalty α‖θ‖² the Hessian of N strengths is A = L + 2α·Id, L the Laplacian of
+the comparison graph with the curvatures w of its comparisons. Other coefficients (tie
+parameter, effects) border it by B and C:
+
+.. math:: H = \begin{pmatrix} A & B \\ B^\top & C \end{pmatrix}, \qquad
+          (H^{-1})_{θθ} = A^{-1} + U S^{-1} U^\top, \quad U = A^{-1} B, \quad
+          S = C - B^\top U.
+
+A is sparse, its factor is not: games between random players fill it. So the diagonal
+of A⁻¹ is found by K draws y = A⁻¹ b, b = Dᵀ√w z₁ + √(2α) z₂ with z standard normal,
+which conjugate gradients solve for; y has the covariance A⁻¹. Given all the others, y_i
+has the variance 1/A_ii and the mean y_i - b_i / A_ii, so that
+
+.. math:: (A^{-1})_{ii} = 1 / A_{ii} + E\,(y_i - b_i / A_{ii})^2,
+
+of which only the second part is random (Rao and Blackwell; Papandreou and Yuille,
+2010). With K draws its relative error is √(2/K), and that of the whole is smaller.
+
+*Differences.* Off the diagonal A is not positive, so no entry of A⁻¹ is negative, and
+Var(θ_i - θ_j) is at most the sum of the two variances: intervals of differences that
+take strengths as independent are wide enough.
+
+*Excess.* What votes or raters add to the posterior (`losses.comparison_covariance`) is
+one factor ρ = tr A⁻¹(M - L) / tr A⁻¹L for all directions, if it is positive, times
+A⁻¹ L A⁻¹, whose diagonal is at most v - 2α v² for v that of A⁻¹.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.threads import in_threads
+from tiebreak.losses import ComparisonObjective, ItemDesign, JointDesign
+
+Array = NDArray[np.float64]
+
+MANY_ITEMS = 3000  # strengths; above, the dense inverse takes longer than draws
+_N_DRAWS = 192  # the standard deviation of a standard error is at most 5 % of it
+_N_PROBES = 16  # for traces, whose error falls with √N too
+_BLOCK = 16  # right-hand sides that are solved for at once
+_RESIDUAL = 1e-4  # relative to the right-hand side, in the metric of the diagonal
+_MOST_PRODUCTS = 2000
+
+
+class SparseHessian:
+    """The Hessian of a penalized objective of items at its last expanded point."""
+
+    def __init__(self, objective: ComparisonObjective) -> None:
+        design = objective.design
+        items = design.parts[0] if isinstance(design, JointDesign) else design
+        assert isinstance(items, ItemDesign)
+        self.items, self.objective = items, objective
+        self.n = n = items.n_coef
+        self.curvature = objective.local.curvature
+        self.penalty = 2.0 * float(objective.alpha[0])
+        self.diagonal = items.diagonal(self.curvature) + self.penalty
+        apart = np.flatnonzero(items.left != items.right)
+        i, j, off = items.left[apart], items.right[apart], -self.curvature[apart]
+        every = np.arange(n)
+        places = np.concatenate([i, j, every]), np.concatenate([j, i, every])
+        values = np.concatenate([off, off, self.diagonal])
+        self.matrix = sp.csr_array((values, places), shape=(n, n))
+
+    def solve(self, right: Array) -> Array:
+        """Give A⁻¹ times the columns of `right`, shape (N, k)."""
+        out = np.empty_like(right)
+
+        def fill(start: int) -> None:
+            columns = slice(start, start + _BLOCK)
+            out[:, columns] = self._solve_block(right[:, columns])
+
+        in_threads(fill, range(0, right.shape[1], _BLOCK))
+        return out
+
+    def _solve_block(self, right: Array) -> Array:
+        """Solve for a few columns by conjugate gradients side by side."""
+        scale = 1.0 / self.diagonal[:, None]
+        x, residual = np.zeros_like(right), right.copy()
+        direction = z = scale * residual
+        size = _inner(residual, z)
+        enough = _RESIDUAL**2 * size
+        for _ in range(_MOST_PRODUCTS):
+            if (size <= enough).all():
+                break
+            image = self.matrix @ direction
+            curvature = _inner(direction, image)
+            step = np.divide(size, curvature, out=np.zeros_like(size), where=size > 0)
+            x += step * direction
+            residual -= step * image
+            z = scale * residual
+            size, before = _inner(residual, z), size
+            ratio = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
+            direction = z + ratio * direction
+        return x
+
+    @cached_property
+    def border(self) -> tuple[Array, Array]:
+        """U, shape (N, k), and S⁻¹, for k other coefficients."""
+        objective, n = self.objective, self.n
+        k = objective.n_variables - n
+        if not k:
+            return np.empty((n, 0)), np.empty((0, 0))
+        columns = []
+        for number in range(n, n + k):
+            unit = np.zeros(n + k)
+            unit[number] = 1.0
+            columns.append(objective.hessian_product(unit))
+        H = np.stack(columns, axis=1)
+        U = self.solve(H[:n])
+        return U, la.inv(H[n:] - H[:n].T @ U)
+
+    def draws(self, n_draws: int) -> Iterator[tuple[Array, Array]]:
+        """Give y and b of the module's docstring, (N, k) each, some at a time."""
+        # A fixed seed: the same data always give the same intervals.
+        rng = np.random.default_rng(0)
+        left, right = self.items.left, self.items.right
+        root = np.sqrt(self.curvature)[:, None]
+        m, at_once = len(left), 2 * _BLOCK
+        signs = np.concatenate([np.ones(m), -np.ones(m)])
+        places = np.concatenate([right, left]), np.tile(np.arange(m), 2)
+        back = sp.csr_array((signs, places), shape=(self.n, m))
+        for start in range(0, n_draws, at_once):
+            k = min(at_once, n_draws - start)
+            b = back @ (root * rng.standard_normal((m, k)))
+            b += math.sqrt(self.penalty) * rng.standard_normal((self.n, k))
+            yield self.solve(b), b
+
+    def variances(self) -> Array:
+        """Diagonal of H⁻¹ of all coefficients, shape (n_variables,)."""
+        total = np.zeros(self.n)
+        for y, b in self.draws(_N_DRAWS):
+            y -= b / self.diagonal[:, None]
+            total += np.einsum("ij,ij->i", y, y)
+        # No result makes a strength less certain than the prior alone.
+        own = np.minimum(1.0 / self.diagonal + total / _N_DRAWS, 1.0 / self.penalty)
+        U, inner = self.border
+        own += np.einsum("ij,jk,ik->i", U, inner, U)
+        return np.concatenate([own, np.diag(inner)])
+
+    def evidence_slope(self, x: Array) -> float:
+        """Give the slope in ln τ of the logarithm of Laplace's evidence at the minimum.
+
+        As in `prior.py`, without ε: ‖θ‖²/τ² + tr A⁻¹/τ² - N, and what follows from
+        the curvatures w, which move with all coefficients.
+        """
+        objective, theta = self.objective, x[: self.n]
+        pull = 2.0 * self.penalty * theta  # how fast the penalty's force falls
+        U, inner = self.border
+        back = inner @ (U.T @ pull)
+        moved = np.append(self.solve(pull[:, None])[:, 0] + U @ back, -back)
+        step, w = 1e-3, []
+        for sign in (1.0, -1.0):
+            beta, t = objective.split(x + sign * step * moved)
+            d = objective.design.apply(beta)
+            w.append(objective.link.expand(d, t, objective.counts).curvature)
+        change = (w[0] - w[1]) / (2.0 * step)
+        trace = follow = 0.0
+        for y, b in self.draws(_N_PROBES):
+            trace += float(np.vdot(y, b - self.penalty * y))
+            gap = y[self.items.right] - y[self.items.left]
+            follow += float(change @ np.einsum("ij,ij->i", gap, gap))
+        # tr A⁻¹L = E yᵀ L y, and tr 2α A⁻¹ = N - tr A⁻¹L.
+        return 0.5 * float(pull @ theta) - (trace + 0.5 * follow) / _N_PROBES
+
+    def excess_ratio(self, in_d: Array, by_rater: sp.csr_array | None) -> float:
+        """ρ of the module's docstring, from slopes of the outcomes in d, (m, 3)."""
+        squares = (self.objective.counts * in_d**2).sum(axis=1)
+        found = expected = 0.0
+        for y, _ in self.draws(_N_PROBES):
+            gap = y[self.items.right] - y[self.items.left]
+            expected += float(self.curvature @ np.einsum("ij,ij->i", gap, gap))
+            if by_rater is None:
+                found += float(squares @ np.einsum("ij,ij->i", gap, gap))
+                continue
+            score = by_rater @ (in_d[:, :, None] * gap[:, None, :]).reshape(
+                -1, y.shape[1]
+            )
+            raters = by_rater.shape[0]
+            found += float(np.vdot(score, score)) * raters / (raters - 1.0)
+        return max(found / expected - 1.0, 0.0)
+
+
+def _inner(a: Array, b: Array) -> Array:
+    return np.einsum("ij,ij->j", a, b)
