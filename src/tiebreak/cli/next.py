@@ -17,6 +17,7 @@ from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
 _POWER = 0.8
+_COUNTED = ("bradley-terry", "davidson", "rao-kupper")
 
 
 def run(
@@ -34,7 +35,8 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("choosing pairs")
-        board = rank_names(data, model=model, alpha=None, level=level)
+        given: Any = {"model": model, "level": level, "models": _COUNTED}
+        board = rank_names(data, alpha=None, **given)
         pairs = board.next_pairs(number)
         power = _first_two(board, level)
     if as_json:

@@ -17,6 +17,8 @@ from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
 _NAMED = 8  # items in a sentence
+# The models that have a margin of error.
+_SURE = ("bradley-terry", "davidson", "rao-kupper", "glicko", "glicko2")
 
 
 def run(
@@ -36,7 +38,7 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("comparing")
-        board = rank_names(data, model=model, alpha=alpha, level=level)
+        board = rank_names(data, model=model, alpha=alpha, level=level, models=_SURE)
         found = board.versus(item, *others)
     if as_json:
         print_json(

@@ -83,7 +83,8 @@ class Leaderboard:
         no wins, more than 10,000 strengths no intervals, more than 1,000 no groups.
         A provisional item has fewer than three games, or fewer than 30 and a standard
         error twice that of the median item; its place is that of the lower end of its
-        interval.
+        interval. If items fall into sets that never meet, a column ``set`` numbers
+        these, the largest first, and ``rank`` counts within each.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
@@ -214,7 +215,7 @@ class Leaderboard:
             board.table.select(pl.lit(name).alias("category"), pl.all())
             for name, board in boards.items()
         ]
-        return pl.concat(tables)
+        return pl.concat(tables, how="diagonal")
 
     def matrix(self, top: int = 30) -> ResultsMatrix:
         """Results between the best items.
@@ -501,6 +502,10 @@ def model_columns(
         provisional |= unsure & (games < _ENOUGH_GAMES)
     columns["provisional"] = provisional
     tally = dict(zip(_TALLY, played, strict=True))
+    component = component_of(model)
+    if component is not None and component.any():
+        size = np.bincount(component)
+        columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
     return {"item": model.items_, "rating": rating} | columns | tally
 
 
@@ -516,8 +521,11 @@ def rank_rows(table: pl.DataFrame) -> pl.DataFrame:
     place = pl.when("provisional").then(sure).otherwise("rating")
     table = table.with_columns(place.alias("place"))
     table = table.sort("place", descending=True, maintain_order=True)
-    ranks = table["place"].rank("min", descending=True).cast(pl.Int64)
-    return table.drop("place").insert_column(0, ranks.alias("rank"))
+    ranks = pl.col("place").rank("min", descending=True).cast(pl.Int64)
+    if "set" in table.columns:  # between sets nothing is ranked
+        table = table.sort("set", maintain_order=True)
+        ranks = ranks.over("set")
+    return table.select(ranks.alias("rank"), pl.all().exclude("place"))
 
 
 _FEW_RATERS = 20
@@ -561,7 +569,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
         notes.append(
             f"The items fall into {component.max() + 1} sets that never meet, not even "
             "through others: nothing says which of two items of different sets is "
-            "better."
+            "better. Each set has its own ranks."
         )
     return notes
 
@@ -812,6 +820,8 @@ def _columns(
         "item": ("left", names),
         "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),
     }
+    if "set" in best.columns:
+        columns["set"] = "right", cells(lambda row: f"{row['set']}")
     if known("lower"):
         head = f"{100 * level:g} % interval{chr(10) if narrow else ' '}of each"
         intervals = cells(
