@@ -177,7 +177,9 @@ def test_exchanged_sides_exchange_covariates(rng):
         ours.table.select(key).sort("item")["rating"],
         atol=0.5,
     )
-    with pytest.raises(ValueError, match="position=True needs to know who was shown first"):
+    with pytest.raises(
+        ValueError, match="position=True needs to know who was shown first"
+    ):
         tiebreak.rank(named, position=True)
 
 

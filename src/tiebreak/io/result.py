@@ -315,10 +315,10 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
 _IN_COMMAND = tuple(
     (re.compile(said), instead)
     for said, instead in (
-        (r"\b(alpha|half_life)=(['\"]?)([\w.+-]*\w)\2", r"--\1 \3"),
+        (r"\balpha=(['\"]?)([\w.+-]*\w)\1", r"--alpha \2"),
+        (r"\bhalf_life=(['\"]?)([\w.+-]*\w)\1", r"--half-life \2"),
         (r"\b(penalty|positive|larger) alpha\b", r"\1 --alpha"),
         (r"\bgive half_life\b", "give --half-life"),
-        (r"--half_life\b", "--half-life"),
         (r"^level must", "--level must"),
         (r"^n_pairs must", "-n must"),
         (r"check_pairs\(X, y\) shows", "tiebreak check shows"),
