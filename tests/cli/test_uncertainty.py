@@ -157,7 +157,7 @@ def test_the_bootstrap_leaves_the_prior_out_and_says_so(rank, run, tmp_path):
     (tmp_path / "file.csv").write_text("left,right,outcome\na,b,left\n")
     done = run("rank", tmp_path / "file.csv", "--bootstrap", "50")
     assert done.code == 4
-    assert "--bootstrap sets --alpha 0, without a prior. 1 item won" in done.stderr
+    assert "--bootstrap sets --alpha 0. 1 item won" in done.stderr
 
 
 def test_versus_answers_in_a_sentence(run, tmp_path):

@@ -39,7 +39,7 @@ def test_an_unknown_outcome_is_named_by_line_and_all_are_counted(refuse):
         "('lefft'), line 4 ('lefft'), line 5 ('lefft'), line 6 ('lefft'), line 7 "
         "('lefft') and 2 more. An outcome is the name of one of the two, or a word "
         "such as left, tie, right or draw; what others mean can be said, such as "
-        "--outcome-words 'left=won,right=lost'. --skip-bad-rows goes on without them."
+        "--outcome-words 'left=lefft'. --skip-bad-rows goes on without them."
     )
 
 

@@ -153,7 +153,7 @@ def test_undefeated_and_winless_items_are_warnings_with_their_games():
     found = finding(report, "undefeated")
     assert found.level == "warning"
     assert found.items == ("e", "d")
-    assert 'prior (alpha="auto", --alpha auto) keeps their strength' in found.message
+    assert 'prior (alpha="auto") keeps their strength' in found.message
     assert "2 items won all their games: 'e' (2 games), 'd' (1 game)." in found.message
     found = finding(report, "winless")
     assert "1 item lost all its games: 'x' (2 games)." in found.message

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import io
 import math
+import re
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from rich.cells import cell_len
 from rich.console import Console
 
 from tests.ratings.test_bradley_terry import named, simulate
 from tiebreak import Orders, Pairs, SVMCompare
+from tiebreak.data.markup import Name
 from tiebreak.ratings import BradleyTerry, Elo, Glicko, Leaderboard, PlackettLuce
 from tiebreak.ratings.leaderboard import choose_next_pairs
 
@@ -216,6 +219,48 @@ def test_names_are_text_and_never_markup():
     Console(file=file, width=100).print(board)
     assert "[bold red]" in file.getvalue()
     assert max(map(len, file.getvalue().splitlines())) <= 100
+
+
+NAMES = [
+    "gemini-2.5-flash-lite-preview-06-17-thinking",
+    "gemini-2.5-pro-preview-03-25",
+    "Saint Vincent and the Grenadines",
+    "Democratic Republic of the Congo",
+    "富士山と富士五湖の写真",
+    "🎉 party",
+    "o3",
+]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_names_keep_whole_words_and_other_columns_make_room(width, rng):
+    left, right = np.triu_indices(len(NAMES), 1)
+    pairs = Pairs(None, np.tile(left, 99), np.tile(right, 99), names=NAMES)
+    board = Leaderboard.from_results(pairs, rng.integers(-1, 2, len(pairs)))
+    file = io.StringIO()
+    Console(file=file, width=width).print(board)
+    lines = file.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    rows = [line for line in lines if re.match(r" {1,5}\d+ ", line)]
+    assert len(rows) == len(NAMES)
+    for name in NAMES:
+        words = re.split(r"(?<=[- ])", name)
+        assert all(any(word.strip() in line for line in lines) for word in words)
+    # A row for each item, and no more than one further line for each.
+    table = lines[lines.index(rows[0]) : lines.index(rows[-1]) + 1]
+    assert len(table) <= 2 * len(NAMES)
+    if width == 200:
+        assert len(table) == len(NAMES)
+        assert "●" in rows[0] and "won/tied/lost" in file.getvalue()
+    if width == 60:
+        assert "no room for group, won/tied/lost" in " ".join(file.getvalue().split())
+
+
+def test_a_word_is_cut_only_if_it_is_wider_than_its_column():
+    assert Name("one-two three/four").lines(9) == ["one-two", "three/", "four"]
+    assert Name("x" * 10).lines(4) == ["xxxx", "xxxx", "xx"]
+    assert Name("v2.5 a.b").lines(6) == ["v2.5", "a.b"]
+    assert Name("富士山").lines(4) == ["富士", "山"]  # each is two columns wide
 
 
 def test_long_boards_say_how_many_are_not_shown(rng):

@@ -129,6 +129,12 @@ def test_items_that_never_meet_are_not_compared():
     assert board.versus("a", "c")["p_value"].to_list() == [None]
     assert board.versus("a", "b")["p_value"][0] is not None
     assert any("never meet" in note for note in board.notes)
+    # Ranks count within a set.
+    assert sorted(board.table.select("set", "rank").rows()) == [
+        (1, 1), (1, 1), (2, 1), (2, 2),
+    ]  # fmt: skip
+    assert board.table["item"].to_list()[2:] == ["c", "d"]
+    assert " set " in str(board)
 
 
 def test_holm_adjusts_from_the_smallest():

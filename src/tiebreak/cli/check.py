@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
+from tiebreak.io.result import in_command
 from tiebreak.pipeline.comparisons import (
     ComparisonData,
     is_partitioned,
@@ -49,9 +51,14 @@ def run(
 
             with steps:
                 steps("checking the data")
-                report = check_data(data)
+                report = check_data(data).worded(_of_rank)
     if as_json:
         found = {} if report is None else report.to_dict()
         print_json({"recognized": sentences} | found)
     elif report is not None:
         output.print(report)
+
+
+def _of_rank(text: str) -> str:
+    """Write options, of which this command has none, as those of ``tiebreak rank``."""
+    return re.sub(r"(?<![\w-])--(alpha|position)", r"rank --\1", in_command(text))

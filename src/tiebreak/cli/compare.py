@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from tiebreak import BradleyTerry
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
 from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
-from tiebreak.pipeline.held_out import predict_held_out
+from tiebreak.pipeline.held_out import one_rater, predict_held_out
 from tiebreak.pipeline.models import (
     choose_model,
     grid_for,
@@ -40,6 +41,11 @@ def run(
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
         result = predict_held_out(chosen, data)
+    if one_rater(data):
+        said.append(
+            "All votes are those of one rater: standard errors allow for other votes "
+            "of this rater, not for other raters."
+        )
     gaps = _gaps(result, list(chosen))
     if as_json:
         found = {"recognized": said, "table": result.table.to_dicts()}
@@ -54,14 +60,23 @@ def run(
         # Accuracies are compared only where there are no probabilities to compare.
         output.say(
             [
-                f"{name}: {metric.replace('_', ' ')} {gap['mean']:+.4f} ± "
-                f"{gap['standard_error']:.4f} compared with {first} (one standard "
-                f"error); 95 % interval from {gap['interval'][0]:+.4f} to "
-                f"{gap['interval'][1]:+.4f}."
+                _say_gap(f"{name}: {metric.replace('_', ' ')}", gap, first)
                 for name, gap in by_model.items()
                 if metric == "log_loss" or name not in gaps["log_loss"]
             ]
         )
+
+
+def _say_gap(name: str, gap: dict[str, Any], first: str) -> str:
+    low, high = gap["interval"]
+    if not isfinite(gap["mean"]):
+        return f"{name} is infinite: a result was given a probability of 0."
+    if not isfinite(gap["standard_error"]):
+        return f"{name} {gap['mean']:+.4f} compared with {first}."
+    return (
+        f"{name} {gap['mean']:+.4f} ± {gap['standard_error']:.4f} compared with "
+        f"{first} (one standard error); 95 % interval from {low:+.4f} to {high:+.4f}."
+    )
 
 
 def _choose(models: str, data: ComparisonData, half_life: str | None) -> dict[str, Any]:
@@ -69,7 +84,11 @@ def _choose(models: str, data: ComparisonData, half_life: str | None) -> dict[st
     names = [name.strip() for name in models.split(",") if name.strip()]
     chosen = {}
     for name in names or models_for(data):
-        model = choose_model(name, data, by_name_too=True).model
+        try:
+            model = choose_model(name, data, by_name_too=True).model
+        except ValueError as error:
+            said = str(error).replace("--model ", "--models ")
+            raise ValueError(said) from None
         if half_life is not None and isinstance(model, BradleyTerry):
             set_half_life(model, half_life, data)
         chosen[name] = model

@@ -10,10 +10,10 @@ import polars as pl
 import typer
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.cli.errors import WORSE
+from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
 from tiebreak.io.result import first_of, printable
 from tiebreak.pipeline.diff import Diff, diff_files
@@ -72,7 +72,7 @@ def _table(found: Diff) -> Table:
         if row["moved"]:
             ranks += f" ({row['moved']:+d})"
         table.add_row(
-            Text(printable(str(row["item"]))),
+            Name(printable(str(row["item"]))),
             f"{row['rating_old']:.0f}",
             f"{row['rating_new']:.0f}",
             f"{row['change']:+.0f}",

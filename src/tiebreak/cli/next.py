@@ -8,15 +8,16 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from tiebreak import Leaderboard
 from tiebreak.cli.console import Output, Steps, print_json
+from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
 _POWER = 0.8
+_COUNTED = ("bradley-terry", "davidson", "rao-kupper")
 
 
 def run(
@@ -34,7 +35,8 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("choosing pairs")
-        board = rank_names(data, model=model, alpha=None, level=level)
+        given: Any = {"model": model, "level": level, "models": _COUNTED}
+        board = rank_names(data, alpha=None, **given)
         pairs = board.next_pairs(number)
         power = _first_two(board, level)
     if as_json:
@@ -48,7 +50,7 @@ def run(
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("gain (nats)", justify="right", no_wrap=True)
     for place, (left, right, gain) in enumerate(pairs.iter_rows(), start=1):
-        table.add_row(f"{place}", Text(str(left)), Text(str(right)), f"{gain:.4f}")
+        table.add_row(f"{place}", Name(str(left)), Name(str(right)), f"{gain:.4f}")
     output.print(table)
     output.say(
         [

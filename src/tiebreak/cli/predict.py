@@ -16,6 +16,7 @@ from rich.text import Text
 from tiebreak.cli.console import Output, print_json
 from tiebreak.data.atomic import refuse_to_replace
 from tiebreak.data.columns import as_names, factorize
+from tiebreak.data.markup import Name
 from tiebreak.io import (
     ReadOptions,
     ReadResult,
@@ -162,7 +163,7 @@ def _show(frame: pl.DataFrame) -> Table:
         table.add_column(
             name.replace("p_", "P(") + ")" if name.startswith("p_") else name,
             justify="left" if kind == pl.String else "right",
-            overflow="fold",
+            no_wrap=kind != pl.String,
         )
     for row in frame.head(_SHOWN).iter_rows(named=True):
         table.add_row(*(_cell(name, value) for name, value in row.items()))
@@ -174,4 +175,4 @@ def _cell(name: str, value: Any) -> Text:
         signed = name in ("difference", "utility")
         return Text(f"{value:+.3f}" if signed else f"{value:.3f}")
     text = printable(str(value))
-    return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    return Name(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")

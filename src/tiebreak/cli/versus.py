@@ -9,14 +9,16 @@ from typing import Any
 import polars as pl
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from tiebreak.cli.console import Output, Steps, print_json
+from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
 _NAMED = 8  # items in a sentence
+# The models that have a margin of error.
+_SURE = ("bradley-terry", "davidson", "rao-kupper", "glicko", "glicko2")
 
 
 def run(
@@ -36,7 +38,7 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("comparing")
-        board = rank_names(data, model=model, alpha=alpha, level=level)
+        board = rank_names(data, model=model, alpha=alpha, level=level, models=_SURE)
         found = board.versus(item, *others)
     if as_json:
         print_json(
@@ -53,12 +55,12 @@ def run(
 
 def _table(found: pl.DataFrame, item: str, level: float) -> Table:
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(Text(f"{item} versus"), overflow="fold")
+    table.add_column(Name(f"{item} versus"), overflow="fold")
     heads = ["points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"]
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for row in found.iter_rows(named=True):
-        table.add_row(Text(str(row["other"])), *_cells(row))
+        table.add_row(Name(str(row["other"])), *_cells(row))
     return table
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Text of other people inside HTML, SVG and JSON: always text, never markup.
+"""Text of other people in HTML, SVG, JSON and tables: always text, never markup.
 
 Names of items come from files of other people. Everything that the report and notebooks
 show goes through one of the functions of this module, and nothing else puts text into a
@@ -13,7 +13,9 @@ import json
 import re
 from typing import Any
 
-from rich.console import Group
+from rich.cells import cell_len, chop_cells
+from rich.console import Console, Group
+from rich.containers import Lines
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -48,6 +50,37 @@ def isolate(text: Any, most: int = _LONGEST) -> str:
     """Shorten a name for use inside a sentence, whatever direction it is written in."""
     short = _DIRECTIONS.sub(_MARK, shorten(text, most))
     return short if short.isascii() else f"{_ISOLATE}{short}{_END_ISOLATE}"
+
+
+# After a space, a hyphen and the like, and after a dot that is in no number.
+_BREAK = re.compile(r"(?<=[\s\-_/:,])(?=\S)|(?<=\.)(?=[^\W\d])")
+
+
+class Name(Text):
+    """A name in a table of the terminal, broken between words if it must be.
+
+    Words end at spaces, and after hyphens, slashes and the like; only one that is wider
+    than the column is cut. In terminals some characters are two columns wide.
+    """
+
+    def lines(self, width: int) -> list[str]:
+        """Give the lines of the name in a column of some width."""
+        found = [""]
+        for piece in _BREAK.split(self.plain):
+            if cell_len((found[-1] + piece).rstrip()) > width and found[-1]:
+                found.append("")
+            if cell_len(piece.rstrip()) > width:
+                *full, piece = chop_cells(piece, width)
+                found[-1:] = [*full, ""]
+            found[-1] += piece
+        return [line.rstrip() for line in found]
+
+    def wrap(self, console: Console, width: int, *args: Any, **options: Any) -> Lines:
+        """Give the lines to a table."""
+        lines = Lines(Text(line, self.style) for line in self.lines(width))
+        for line in lines:
+            line.pad_right(width - line.cell_len)
+        return lines
 
 
 def escape(text: Any) -> str:

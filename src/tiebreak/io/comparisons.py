@@ -120,7 +120,8 @@ def read_outcomes(
         declared = text.format(declared=judge.declared)
         columns.note(declared, rows, outcome.in_rows(rows))
         if fault == _UNKNOWN and len(rows):
-            columns.advice = _advise({*map(normalize, outcome.values)})
+            unknown = list(dict.fromkeys(outcome.in_rows(rows)))
+            columns.advice = _advise({*map(normalize, outcome.values)}, unknown)
     is_bad = outcome.per_row(judge.is_both_bad, False) & (codes == 0)
     strength = outcome.per_row(judge.strength, 0.0)
     return Judged(
@@ -131,17 +132,21 @@ def read_outcomes(
     )
 
 
-def _advise(words: set[str]) -> str:
+def _advise(words: set[str], unknown: list[str]) -> str:
     """Say what can be done about unknown outcomes."""
     if words <= {"h", "d", "a"}:
         return (
             " A also stands for model A; if these are home, draw and away, say "
             "--outcome-words 'left=H,tie=D,right=A'."
         )
+    meant = ("left", "right", "tie")
+    if len(unknown) > 3 or any(set(word) & set("',=") for word in unknown):
+        unknown = ["won", "lost"]
+    said = ",".join(f"{one}={word}" for one, word in zip(meant, unknown, strict=False))
     return (
         " An outcome is the name of one of the two, or a word such as left, tie, right "
         "or draw; what others mean can be said, such as --outcome-words "
-        "'left=won,right=lost'."
+        f"'{said}'."
     )
 
 

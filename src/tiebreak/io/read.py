@@ -147,11 +147,14 @@ def _read_other(
             f"{plural(len(named), 'column')} named ({', '.join(named.values())}), but "
             f"a file in the format {detected.format} has no named columns.",
         )
-    if options.where or options.drop_duplicates or options.words or options.numbers:
+    of_columns = {"--where": options.where, "--by": options.words}
+    of_columns |= {"--drop-duplicates": options.drop_duplicates}
+    of_columns |= {"--covariates": options.numbers}
+    if asked := [option for option, value in of_columns.items() if value]:
         raise FileError(
             path,
-            "--where, --drop-duplicates, --by and --covariates need a table with "
-            f"columns, and this is a file in the format {detected.format}.",
+            f"{' and '.join(asked)} can be asked of a table with columns, and this is "
+            f"a file in the format {detected.format}.",
         )
     result = read(path, detected)
     if result.items is None:

@@ -50,7 +50,7 @@ _OTHERS = (
     "items", "item_column", "where", "drop_duplicates", "words", "numbers",
     "fingerprint",
 )  # fmt: skip
-_FLAGS = ("skip_bad_rows", "drop_duplicates")
+_FLAGS = ("skip_bad_rows", "drop_duplicates", "position", "tune")
 
 
 @dataclass(frozen=True)
@@ -309,6 +309,31 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
         return f"{name}={value}" if given else f"{name}= {value}"
 
     return _OPTION.sub(argument, text)
+
+
+# What models say of their parameters, and what the command says instead.
+_IN_COMMAND = tuple(
+    (re.compile(said), instead)
+    for said, instead in (
+        (r"\balpha=(['\"]?)([\w.+-]*\w)\1", r"--alpha \2"),
+        (r"\bhalf_life=(['\"]?)([\w.+-]*\w)\1", r"--half-life \2"),
+        (r"\b(penalty|positive|larger) alpha\b", r"\1 --alpha"),
+        (r"\bgive half_life\b", "give --half-life"),
+        (r"^level must", "--level must"),
+        (r"^n_pairs must", "-n must"),
+        (r"check_pairs\(X, y\) shows", "tiebreak check shows"),
+        (r"advantage=1 in fit\b", "--position"),
+        (r"when fit gets the same advantage", "by tiebreak rank"),
+        (r" Try a larger max_iter[^.]*\.", ""),
+    )
+)
+
+
+def in_command(text: str) -> str:
+    """Write the arguments in a message of a model as options: ``--alpha auto``."""
+    for said, instead in _IN_COMMAND:
+        text = said.sub(instead, text)
+    return text
 
 
 class FileError(ValueError):

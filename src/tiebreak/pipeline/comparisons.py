@@ -107,9 +107,24 @@ def read_comparisons(
     source: Any, reading: ReadOptions
 ) -> tuple[ComparisonData, list[str]]:
     """Return the comparisons of a source of `read_file`, and what was detected."""
-    read = read_file(source, reading)
+    read = in_time(read_file(source, reading))
     data = replace(as_comparisons(read), skipped=read.skipped)
     return data, [*read.sentences, *read.questions, *data.notes]
+
+
+def in_time(read: ReadResult) -> ReadResult:
+    """Return comparisons in order of time, where it is known; rows of a time stay."""
+    period, pairs = read.columns.get("period"), read.pairs
+    if pairs is None or period is None or bool((period[1:] >= period[:-1]).all()):
+        return read
+    order = np.argsort(period, kind="stable")
+    names = ("y", "exchanged", "rows", "both_bad", "fingerprint")
+    rows: Any = {name: getattr(read, name) for name in names}
+    rows = {name: column[order] for name, column in rows.items() if column is not None}
+    for name in ("columns", "tags", "others"):
+        rows[name] = {key: col[order] for key, col in getattr(read, name).items()}
+    said = [*read.sentences, "The rows, which are not in order of time, were sorted."]
+    return replace(read, pairs=pairs[order], sentences=said, **rows)
 
 
 def as_comparisons(read: ReadResult) -> ComparisonData:

@@ -64,12 +64,26 @@ def by_time(data: ComparisonData) -> bool:
     return period is not None and len(np.unique(period)) >= _FEW_PERIODS
 
 
+def one_rater(data: ComparisonData) -> bool:
+    """Return whether all votes are those of one rater."""
+    rater = data.columns.get("rater")
+    return rater is not None and bool((rater == rater[0]).all())
+
+
 def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardResult:
     """Return how well clones of models predict held-out rows, the same for all."""
     # These are later ones if there are dates, else folds.
     data = draw_rows(data)
     pairs, y, columns = data.pairs, data.y, dict(data.columns)
+    if one_rater(data):
+        del columns["rater"]  # what rows of other raters would vary by is not known
+    fading = any(getattr(model, "half_life", None) for model in models.values())
     dated = by_time(data)
+    if fading and not dated:
+        raise ValueError(
+            "with --half-life later results are predicted from earlier ones, which "
+            f"takes {_FEW_PERIODS} different times, and there are fewer; leave it out."
+        )
     period = columns.pop("period", None)
     given: dict[str, Any] = {}
     for name, model in models.items():
@@ -85,7 +99,7 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
         if dated and period is not None:
             dates, place = np.unique(period, return_inverse=True)
             given |= {"min_train": 0.5}
-            if any(getattr(model, "half_life", None) for model in models.values()):
+            if fading:
                 # Half-lives are measured in days, and not in the numbers of periods.
                 return evaluate_forward(models, pairs, y, period=period, **given)
             result = evaluate_forward(models, pairs, y, period=place, **given)

@@ -25,6 +25,7 @@ from tiebreak.io.result import ReadOptions, ReadResult, first_of, plural, shorte
 from tiebreak.pipeline.comparisons import (
     ComparisonData,
     as_comparisons,
+    in_time,
     is_partitioned,
     take_rows,
 )
@@ -132,6 +133,10 @@ class RankOptions:
                 )
         self.parsed_covariates()
         self._zero()
+        if not 0 < self.level < 1:
+            raise ValueError(f"--level must be between 0 and 1; got {self.level!r}.")
+        if self.bootstrap < 0:
+            raise ValueError(f"--bootstrap must be 0 or more; got {self.bootstrap!r}.")
         if not isinstance(self.min_games, int) or self.min_games < 0:
             raise ValueError(
                 f"--min-games must be a whole number; got {self.min_games!r}."
@@ -447,6 +452,6 @@ def read_source(
                 return Source(Asked(found), detected, title)
             return Source(found, detected, title)
         progress(f"reading {path.name}")
-    read = read_file(data, options.with_columns(reading))
+    read = in_time(read_file(data, options.with_columns(reading)))
     asked = choose_rows(read, options)
     return Source(asked, [*read.sentences, *read.questions, *asked.sentences], title)

@@ -30,7 +30,7 @@ from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
-from tiebreak.io.result import first_of, in_python, plural, shorten
+from tiebreak.io.result import first_of, in_command, in_python, plural, shorten
 from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import (
@@ -315,6 +315,10 @@ def _in_python(answer: RankResult) -> RankResult:
     said = ("detected", "notes", "warnings", "tuning_notes")
     word = partial(in_python, columns=_VALUES)
     worded: Any = {name: [*map(word, getattr(answer, name))] for name in said}
+    if answer.checks is not None:
+        worded["checks"] = answer.checks.worded(word)
+    parts = answer.category_notes.items()
+    worded["category_notes"] = {name: [*map(word, notes)] for name, notes in parts}
     choice = replace(answer.choice, reason=word(answer.choice.reason))
     return replace(answer, choice=choice, **worded)
 
@@ -348,7 +352,7 @@ def rank_source(
             # Whether the side matters is what the checks find out by themselves.
             hidden = ("context", "advantage") if options.position else ("context",)
             kept = {name: c for name, c in data.columns.items() if name not in hidden}
-            checks = check_data(replace(data, columns=kept))
+            checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)
         if "rater" in data.columns:
             # From here on only who is who matters, and numbers are quicker than names.
@@ -431,8 +435,9 @@ def _fit(
         if not isinstance(model, BradleyTerry):
             raise
         if options.bootstrap:
-            message = f"--bootstrap sets --alpha 0, without a prior. {error}"
-            raise ValueError(message) from error
+            instead = "leave --bootstrap out for --alpha auto"
+            said = str(error).replace("set alpha='auto'", instead)
+            raise ValueError(f"--bootstrap sets --alpha 0. {said}") from error
         if options.scale == "arena" and model.alpha == 0:
             message = (
                 f"--scale arena sets --alpha 0; --alpha auto adds a prior. {error}"
@@ -524,7 +529,7 @@ def _add_categories(
                 )
             board.categories[name] = _board(fitted, own, silent)
         except ValueError as error:
-            said.append(f"There is no leaderboard. {error}")
+            said.append(f"There is no leaderboard. {in_command(str(error))}")
             continue
         said += _say_one_sided(board.categories[name].table)
     return notes
@@ -550,8 +555,13 @@ def rank_names(
     alpha: float | str | None,
     level: float,
     ties: str | None = None,
+    models: Sequence[str] = (),
 ) -> Leaderboard:
     """Return the leaderboard of items by name alone, for comparisons of items."""
+    # ``models`` are those that have what is asked for; all if there are none.
+    if models and model not in ("auto", *models):
+        listed = ", ".join(["auto", *models])
+        raise ValueError(f"--model must be one of {listed} here; got {model!r}.")
     if data.by_name is None:
         raise ValueError(
             "The items of this file have no names, so they cannot be asked for by name."
@@ -582,7 +592,7 @@ def _without_penalty(choice: Choice, options: RankOptions) -> Choice:
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> list[str]:
-    return list(dict.fromkeys(str(one.message) for one in caught))
+    return list(dict.fromkeys(in_command(str(one.message)) for one in caught))
 
 
 def _quality(
@@ -598,7 +608,7 @@ def _quality(
     try:
         return predict_held_out({name: model}, data)
     except ValueError as error:
-        said.append(f"Held-out quality is not known: {error}")
+        said.append(f"Held-out quality is not known: {in_command(str(error))}")
         return None
 
 

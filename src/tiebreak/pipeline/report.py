@@ -15,11 +15,10 @@ import numpy as np
 import polars as pl
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from tiebreak import BradleyTerry, __version__
 from tiebreak.data import ItemTable
-from tiebreak.data.markup import isolate
+from tiebreak.data.markup import Name, isolate
 from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.leaderboard import item_utilities
@@ -113,7 +112,7 @@ def _effects(effects: pl.DataFrame, level: float) -> Table:
             p_text(row["p_value"]),
         ]
         cells += ["" if size is None else f"{size:.3g}"] * scaled
-        table.add_row(Text(printable(row["effect"])), *cells)
+        table.add_row(Name(printable(row["effect"])), *cells)
     return table
 
 
@@ -150,7 +149,7 @@ def _moves(moves: pl.DataFrame) -> Iterator[Any]:
     for row in most.head(_SHOWN_MOVES).sort("rank").iter_rows(named=True):
         ratings = f"{row['rating']:.0f}", f"{row['rating_without']:.0f}"
         ranks = f"{row['rank']}", f"{row['rank_without']}", f"{row['moved']:+d}"
-        table.add_row(Text(printable(str(row["item"]))), *ranks, *ratings)
+        table.add_row(Name(printable(str(row["item"]))), *ranks, *ratings)
     yield table
     if len(moved) > _SHOWN_MOVES:
         yield f"These {_SHOWN_MOVES} moved most."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -26,7 +26,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.columns import factorize
-from tiebreak.data.markup import results_html
+from tiebreak.data.markup import Name, results_html
 from tiebreak.data.messages import TiebreakWarning, list_rows, warn_user
 from tiebreak.losses.comparison_covariance import LARGEST_COVARIANCE
 from tiebreak.metrics.inputs import positive_integer
@@ -84,7 +84,8 @@ class Leaderboard:
         more than 1,000 strengths no groups.
         A provisional item has fewer than three games, or fewer than 30 and a standard
         error twice that of the median item; its place is that of the lower end of its
-        interval.
+        interval. If items fall into sets that never meet, a column ``set`` numbers
+        these, the largest first, and ``rank`` counts within each.
     notes : list of str
         What the intervals rest on: the prior, few raters, items that never meet.
     model, level : object, float
@@ -215,7 +216,7 @@ class Leaderboard:
             board.table.select(pl.lit(name).alias("category"), pl.all())
             for name, board in boards.items()
         ]
-        return pl.concat(tables)
+        return pl.concat(tables, how="diagonal")
 
     def matrix(self, top: int = 30) -> ResultsMatrix:
         """Results between the best items.
@@ -505,6 +506,10 @@ def model_columns(
         provisional |= unsure & (games < _ENOUGH_GAMES)
     columns["provisional"] = provisional
     tally = dict(zip(_TALLY, played, strict=True))
+    component = component_of(model)
+    if component is not None and component.any():
+        size = np.bincount(component)
+        columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
     return {"item": model.items_, "rating": rating} | columns | tally
 
 
@@ -520,8 +525,11 @@ def rank_rows(table: pl.DataFrame) -> pl.DataFrame:
     place = pl.when("provisional").then(sure).otherwise("rating")
     table = table.with_columns(place.alias("place"))
     table = table.sort("place", descending=True, maintain_order=True)
-    ranks = table["place"].rank("min", descending=True).cast(pl.Int64)
-    return table.drop("place").insert_column(0, ranks.alias("rank"))
+    ranks = pl.col("place").rank("min", descending=True).cast(pl.Int64)
+    if "set" in table.columns:  # between sets nothing is ranked
+        table = table.sort("set", maintain_order=True)
+        ranks = ranks.over("set")
+    return table.select(ranks.alias("rank"), pl.all().exclude("place"))
 
 
 _FEW_RATERS = 20
@@ -565,7 +573,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
         notes.append(
             f"The items fall into {component.max() + 1} sets that never meet, not even "
             "through others: nothing says which of two items of different sets is "
-            "better."
+            "better. Each set has its own ranks."
         )
     return notes
 
@@ -752,63 +760,90 @@ _LONGEST_GROUP = 12
 def as_table(
     board: pl.DataFrame, level: float, width: int = _WIDE, most: int = _SHOWN
 ) -> Table:
-    """Make a table for the terminal, of the first items."""
-    sure = not board["lower"].is_null().all()
-    ranked = not board["rank_best"].is_null().all()
-    lettered = not board["group"].is_null().all()
-    counted = not board["wins"].is_null().all()
-    drawn = sure and width >= _WIDE
+    """Make a table for the terminal, of the first items.
+
+    In a narrow one other columns make room until no name needs more than two lines.
+    """
+    best, narrow = board.head(most), width < _WIDE
+    columns = _columns(best, level, rating_digits(board), narrow)
+    names: Any = columns["item"][1]
+    short = [name for name in names if name.cell_len <= _LONGEST_NAME]
+    longest = min(max(name.cell_len for name in names), _LONGEST_NAME)
+    left_out = []
+    for leaving in ("", "group", "won/tied/lost", "ranks", None):
+        table = Table(
+            header_style="bold",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            collapse_padding=narrow,
+        )
+        for head, (justify, _) in columns.items():
+            table.add_column(head, justify=justify, no_wrap=head != "item")
+        for cells in zip(*(cells for _, cells in columns.values()), strict=True):
+            table.add_row(*cells)
+        table.columns[1].max_width = max(longest, len("item"))
+        too_much = Console(width=1 << 16).measure(table).maximum - width
+        room = max(1, max(longest, len("item")) - max(0, too_much))
+        lines = 1 if "" in columns else 2
+        if all(len(name.lines(room)) <= lines for name in short):
+            break
+        if leaving in columns:
+            del columns[leaving]
+            left_out += [leaving] * bool(leaving)
+    table.columns[1].max_width = room
     more = len(board) - most
     caption = [f"and {more} more items"] if more > 0 else []
-    if board.head(most)["provisional"].any():
+    if best["provisional"].any():
         caption.append(
             "* provisional: few results, placed by the lower end of the interval"
         )
-    table = Table(
-        caption=". ".join(caption) or None,
-        header_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=width < _WIDE,
-    )
-    table.add_column("rank", justify="right", no_wrap=True)
-    table.add_column("item", overflow="fold", max_width=_LONGEST_NAME)
-    table.add_column("rating", justify="right", no_wrap=True)
-    if sure:
-        gap = " " if width >= _WIDE else "\n"
-        each = f"{100 * level:g} % interval{gap}of each"
-        table.add_column(each, justify="center", no_wrap=True)
-    if drawn:
-        table.add_column("", no_wrap=True)
-    if ranked:
-        table.add_column("ranks", justify="center", no_wrap=True)
-        if lettered:
-            table.add_column("group", no_wrap=True)
-    if counted:
-        table.add_column("won/tied/lost", justify="right", no_wrap=True)
-    best = board.head(most)
-    digits = rating_digits(board)
-    ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
-    for row in best.iter_rows(named=True):
-        # Text, not markup: a name such as "[red]" must appear as it is.
-        rating = f"{row['rating']:z.{digits}f}"
-        name = Text(_name(row["item"]) + (" *" if row["provisional"] else ""))
-        cells: list[Text | str] = [str(row["rank"]), name, rating]
-        if sure:
-            lower, upper = row["lower"], row["upper"]
-            cells.append(f"{lower:z.{digits}f} … {upper:z.{digits}f}")
-        if drawn:
-            cells.append(_bar(row, *ends))
-        if ranked:
-            best_rank, worst_rank = row["rank_best"], row["rank_worst"]
-            same = best_rank == worst_rank
-            cells.append(str(best_rank) if same else f"{best_rank}–{worst_rank}")
-            if lettered:
-                cells.append(short_group(row["group"]))
-        if counted:
-            cells.append(f"{row['wins']:g}/{row['ties']:g}/{row['losses']:g}")
-        table.add_row(*cells)
+    if left_out:
+        caption.append(f"no room for {', '.join(left_out)}")
+    table.caption = ". ".join(caption) or None
     return table
+
+
+def _columns(
+    best: pl.DataFrame, level: float, digits: int, narrow: bool
+) -> dict[str, tuple[Any, Sequence[Text | str]]]:
+    """Give the columns of a table by their headings: justification and cells."""
+
+    def known(name: str) -> bool:
+        return not best[name].is_null().all()
+
+    def cells(write: Callable[[dict[str, Any]], str]) -> list[str]:
+        return [write(row) for row in best.iter_rows(named=True)]
+
+    ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
+    # Text, not markup: a name such as "[red]" must appear as it is.
+    names = [Name(_name(item)) for item in best["item"]]
+    for name, provisional in zip(names, best["provisional"], strict=True):
+        name.append(" *" * provisional)
+    columns: dict[str, tuple[Any, Sequence[Text | str]]] = {
+        "rank": ("right", cells(lambda row: f"{row['rank']}")),
+        "item": ("left", names),
+        "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),
+    }
+    if "set" in best.columns:
+        columns["set"] = "right", cells(lambda row: f"{row['set']}")
+    if known("lower"):
+        head = f"{100 * level:g} % interval{chr(10) if narrow else ' '}of each"
+        intervals = cells(
+            lambda row: f"{row['lower']:z.{digits}f} … {row['upper']:z.{digits}f}"
+        )
+        columns[head] = "center", intervals
+        if not narrow:
+            columns[""] = "left", cells(lambda row: _bar(row, *ends))
+    if known("rank_best"):
+        ranks = best.select("rank_best", "rank_worst").rows()
+        texts = [str(one) if one == two else f"{one}–{two}" for one, two in ranks]
+        columns["ranks"] = "center", texts
+        if known("group"):
+            columns["group"] = "left", cells(lambda row: short_group(row["group"]))
+    if known("wins"):
+        tally = cells(lambda row: "/".join(f"{row[name]:g}" for name in _TALLY))
+        columns["won/tied/lost"] = "right", tally
+    return columns
 
 
 def rating_digits(board: pl.DataFrame) -> int:

@@ -10,8 +10,8 @@ and as plain values for programs.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -212,6 +212,21 @@ class PairsReport:
         """Share of ties among the comparisons; NaN when there are none."""
         return self.tie / self.n_comparisons if self.n_comparisons else float("nan")
 
+    def worded(self, word: Callable[[str], str]) -> PairsReport:
+        """Give the report with other words in the messages of its findings.
+
+        Parameters
+        ----------
+        word : callable
+            Takes a message and returns the one to show instead.
+
+        Returns
+        -------
+        PairsReport
+        """
+        findings = [replace(f, message=word(f.message)) for f in self.findings]
+        return replace(self, findings=tuple(findings))
+
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain Python values, ready for JSON.
 
@@ -269,7 +284,7 @@ class PairsReport:
             text += "." if self.has_maximum_likelihood else prior
         if 1 < self.n_connected < self.n_items:
             text += (
-                f" Without a prior (alpha=0), at most {self.n_connected:,} of "
+                f" Without a prior, at most {self.n_connected:,} of "
                 f"{self.n_items:,} items can be rated together."
             )
         return text
@@ -415,8 +430,8 @@ _SMALL_EFFECT = 0.08  # of position, log odds: 52% of games; no reason for a war
 _ONE_SIDED = 10  # decided comparisons, all won by one side
 _LEVEL = 0.05  # of the test whether any item is better
 _PRIOR = (
-    'The default prior (alpha="auto", --alpha auto) keeps {its} strength finite, with '
-    "a wide interval; only alpha=0 refuses."
+    'The default prior (alpha="auto") keeps {its} strength finite, with a wide '
+    "interval; only alpha=0 refuses."
 )
 _WORDS = {-1: "left", 0: "a tie", 1: "right"}
 
@@ -534,8 +549,8 @@ def _advantage(report: PairsReport, level: Level | None) -> Iterator[Finding]:
     if level == "warning":
         text = (
             "Strengths and the effect of the advantage cannot be told apart, or grow "
-            "together without end. The default prior on strengths (alpha="
-            '"auto", --alpha auto) decides between them; only alpha=0 refuses.'
+            'together without end. The default prior on strengths (alpha="auto") '
+            "decides between them; only alpha=0 refuses."
         )
         yield Finding("warning", "separated", text)
     elif level == "problem":
@@ -623,10 +638,7 @@ def _position_finding(report: PairsReport) -> Iterator[Finding]:
     small = abs(estimate) < _SMALL_EFFECT
     advice = "The effect is learned when fit gets the same advantage."
     if left:
-        advice = (
-            "Try advantage=1 in fit (in a file, a column of ones named advantage), "
-            "which learns its size."
-        )
+        advice = "Try advantage=1 in fit, which learns its size."
     text = (
         f"{side} has an effect of {estimate:+.2f} beside strengths, in log odds, with "
         f"standard error {position.standard_error:.2f} ({_p_text(p_value)})"
@@ -688,7 +700,14 @@ def _raters(raters: RaterFacts) -> Iterator[Finding]:
             "Such votes know nothing of the items; consider leaving them out.",
             tuple(name for name, _, _ in raters.constant),
         )
-    if raters.one_vote:
+    if raters.n_raters == 1:
+        yield Finding(
+            "warning",
+            "one_rater",
+            "All votes are those of one rater: intervals allow for other votes of this "
+            "rater, and not for what others would say.",
+        )
+    elif raters.one_vote:
         have = "has" if len(raters.one_vote) == 1 else "have"
         text = (
             f"{plural(len(raters.one_vote), 'rater')} {have} one vote only: "

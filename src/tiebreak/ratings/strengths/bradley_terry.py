@@ -318,8 +318,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if not self.converged_:
             warn_user(
                 f"BradleyTerry did not converge in {self.n_iter_} steps: the relative "
-                f"gap is {self.gap_:.1e}. The result is kept. Try a larger max_iter, "
-                "or leave out a covariate that separates the outcomes.",
+                f"gap is {self.gap_:.1e}. The result is kept. Leave out a covariate if "
+                "it separates the outcomes. Try a larger max_iter otherwise.",
                 ConvergenceWarning,
             )
 
@@ -649,7 +649,7 @@ _REMEDY = (
 
 
 _EFFECT_REMEDY = (
-    "add comparisons, or set alpha to 'auto', whose weak prior on effects keeps them "
+    "add comparisons, or set alpha='auto', whose weak prior on effects keeps them "
     "finite."
 )
 
