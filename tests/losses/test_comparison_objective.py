@@ -10,6 +10,7 @@ from tiebreak.losses import (
     CovariateDesign,
     ItemDesign,
     JointDesign,
+    comparison_covariance,
 )
 
 
@@ -100,3 +101,18 @@ def test_the_level_changes_nothing_but_the_level(rng):
     moved[:5] += 0.3
     rise = 0.5 * free.level * (5 * 0.3) ** 2
     assert_allclose(free.value(moved) - bound.value(moved), rise)
+
+
+@pytest.mark.parametrize("limit", [100, 2], ids=["full", "sparse"])
+@pytest.mark.parametrize(("link", "tie", "free"), CASES)
+def test_the_factor_solves_with_the_hessian(rng, link, tie, free, limit, monkeypatch):
+    monkeypatch.setattr(comparison_covariance, "_LARGEST_FULL", limit)
+    f, _, x = make(rng, link, tie, free)
+    f.expand(x)
+    factor = comparison_covariance.HessianFactor(f)
+    assert factor.sparse == (limit == 2 and not free)
+    hessian = f.hessian()
+    v = rng.normal(size=len(x))
+    assert_allclose(hessian @ factor.solve(v), v, atol=1e-9)
+    expected = np.linalg.slogdet(hessian)[1]
+    assert_allclose(factor.log_determinant, expected, rtol=1e-10)

@@ -132,6 +132,46 @@ def test_votes_that_would_tell_two_apart():
     assert ends[0] * ends[1] > -0.02
 
 
+# Many items, and choices of the person who asks
+
+
+def test_many_items_get_the_same_answers(monkeypatch):
+    rng = np.random.default_rng(6)
+    left, right, y = draw_votes(rng, 30, 600)
+    pairs = Pairs(left=left, right=right)
+    dense = audit_pairs(pairs, y)
+    for module in ("robustness.audit", "robustness.fewest"):
+        monkeypatch.setattr(f"tiebreak.{module}.DENSE_LIMIT", 10)
+    monkeypatch.setattr("tiebreak.losses.comparison_covariance._LARGEST_FULL", 10)
+    large = audit_pairs(pairs, y)
+    assert "more than" in large.notes[0]
+    for one, two in zip(dense.claims, large.claims, strict=True):
+        assert one.removal.number == two.removal.number
+        assert one.reversal.number == two.reversal.number
+        assert one.broken_by == two.broken_by
+        assert one.confidence == pytest.approx(two.confidence, abs=0.05)
+        for a, b in zip(one.others, two.others, strict=True):
+            assert a.low == pytest.approx(b.low, abs=1e-6)
+
+
+def test_ties_as_half_wins_are_the_same_as_two_half_votes():
+    pairs, y = duel(60, 40, 30)
+    found = audit_pairs(pairs, y, ties="half", alpha=0.2, claims=["A > B"]).claims[0]
+    names = [one.choice for one in found.others]
+    assert "ties as half wins" not in names
+    assert "ties by Davidson" in names
+    assert found.removal.number == 20
+    theta = BradleyTerry(ties="half", alpha=0.2).fit(pairs, y).strength_
+    assert found.chosen.difference == pytest.approx(theta[0] - theta[1], rel=1e-5)
+
+
+def test_a_penalty_that_was_given_is_compared_with_the_learned_one():
+    pairs, y = duel(60, 40)
+    names = audit_pairs(pairs, y, alpha=0.3, claims=["A > B"]).choices
+    assert "a learned penalty" in names
+    assert "a learned penalty" not in audit_pairs(pairs, y, claims=["A > B"]).choices
+
+
 # Claims as text
 
 
@@ -176,15 +216,26 @@ def test_the_dictionary_is_json():
     left, right, y = draw_votes(rng, 6, 200)
     names = np.array(list("abcdef"))
     pairs = Pairs(left=names[left], right=names[right])
-    period = np.sort(rng.integers(10, size=200))
+    start = np.datetime64("2026-01-01T10:00")
+    period = start + 700 * np.sort(rng.integers(10, size=200))
     found = audit_pairs(pairs, y, period=period, rater=rng.integers(12, size=200))
-    answer = json.loads(json.dumps(found.to_dict()))
+    answer = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    days = [day for claim in answer["claims"] for day in claim["days"]["names"]]
+    assert days
+    assert all(day.startswith("2026-01-0") and len(day) == 10 for day in days)
     assert answer["version"] == 1
     assert answer["votes"] == 200
     for claim in answer["claims"]:
         assert claim["kind"] in ("first", "above", "top")
         removal = claim["removal"]
         assert len(removal["rows"]) == removal["votes"]
+        assert 0 <= removal["not_found_up_to"] < max(1, removal["votes"])
+        each = claim["choices"]["each"]
+        assert [one["choice"] for one in each if not one["holds"]] == claim["choices"][
+            "broken_by"
+        ]
+        for one in [claim["choices"]["as_asked"], *each]:
+            assert one["low"] < one["difference"] < one["high"]
         assert claim["choices"]["holds"] <= claim["choices"]["of"]
         assert 0 <= claim["confidence"] <= 1
     assert len(found.table) == len(found.claims)

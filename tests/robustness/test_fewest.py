@@ -14,6 +14,7 @@ from tiebreak.robustness.fewest import (
     fewest,
     group_changes,
     item_changes,
+    not_found_up_to,
     predicted_number,
     vote_changes,
 )
@@ -137,13 +138,28 @@ def test_effects_are_derivatives(link):
             assert moved / size == pytest.approx(effect[column], rel=1e-2, abs=1e-6)
 
 
-def test_many_items_are_solved_without_a_dense_matrix(monkeypatch):
+def test_a_minimum_near_another_is_the_same_from_anywhere():
     rng = np.random.default_rng(4)
     left, right, outcome = draw_votes(rng, 40, 400)
-    _, _, start = problem(left, right, outcome, 40)
-    dense = start.effects(0, 1)
-    monkeypatch.setattr("tiebreak.robustness.fewest.DENSE_LIMIT", 10)
-    np.testing.assert_allclose(start.effects(0, 1), dense, atol=1e-8)
+    _, strengths, start = problem(left, right, outcome, 40, link="cumulative")
+    few = start.counts.copy()
+    few[np.flatnonzero(few)[:60]] = 0.0
+    near, cold = strengths.fit(few, start), strengths.fit(few)
+    assert near.near is not None
+    np.testing.assert_allclose(near.beta, cold.beta, atol=1e-7)
+    np.testing.assert_allclose(near.effects(0, 1), cold.effects(0, 1), atol=1e-8)
+    assert near.error(0, 1) == pytest.approx(cold.error(0, 1), rel=1e-7)
+
+
+def test_so_few_votes_are_not_found():
+    # Six votes of one sort stand against three: each of three must go.
+    left, right = np.zeros(9, dtype=np.int64), np.ones(9, dtype=np.int64)
+    outcome = np.array([-1] * 6 + [1] * 3, dtype=np.int8)
+    votes, _, start = problem(left, right, outcome, 2)
+    changes = vote_changes(votes)
+    assert 1 <= not_found_up_to(start, changes, [(0, 1)]) < 3
+    nothing = item_changes(votes, [0, 1])
+    assert not_found_up_to(start, nothing, [(0, 1)]) == 0  # of no items, none
 
 
 def test_heavy_votes_count_as_one_vote_each():

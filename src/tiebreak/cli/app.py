@@ -78,6 +78,9 @@ def _option(panel: str, help: str, metavar: str | None = None, *names: str) -> A
 _asks, _rows, _scaled = (
     partial(_option, panel) for panel in (_QUESTIONS, _ROWS, _SCALE)
 )
+Since = Annotated[str | None, _rows("Only results from this date on.", "DATE")]
+Until = Annotated[str | None, _rows("Only results up to this date.", "DATE")]
+MinGames = Annotated[int, _rows("Leave out items of fewer games.", "NUMBER")]
 HalfLife = _scaled(
     "For bradley-terry, davidson and rao-kupper: the age at which a result counts "
     "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
@@ -287,13 +290,9 @@ def rank(
         bool,
         _asks("Learn the effect of being shown first (left).", None, "--position"),
     ] = False,
-    since: Annotated[
-        str | None, _rows("Only results from this date on.", "DATE")
-    ] = None,
-    until: Annotated[
-        str | None, _rows("Only results up to this date, included.", "DATE")
-    ] = None,
-    min_games: Annotated[int, _rows("Leave out items of fewer games.", "NUMBER")] = 0,
+    since: Since = None,
+    until: Until = None,
+    min_games: MinGames = 0,
     model: Annotated[
         str,
         _scaled(
@@ -536,8 +535,11 @@ def audit(
     position: Annotated[
         bool, _asks("Learn the effect of being shown first.", None, "--position")
     ] = False,
+    since: Since = None,
+    until: Until = None,
+    min_games: MinGames = 0,
     ties: Annotated[
-        str | None, Option(help="auto, davidson, rao-kupper or drop; see rank.")
+        str | None, Option(help="auto, davidson, rao-kupper, half or drop; see rank.")
     ] = None,
     alpha: Annotated[
         str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
@@ -560,6 +562,9 @@ def audit(
         by=by,
         covariates=covariates,
         position=position,
+        since=since,
+        until=until,
+        min_games=min_games,
         ties=ties,
         alpha=_read_alpha(alpha),
         level=level,

@@ -8,8 +8,10 @@ of `BradleyTerry`, whose tie model and penalty stay as they were found on all vo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -21,9 +23,9 @@ from rich.table import Table
 from rich.text import Text
 from scipy.special import ndtri
 
-from tiebreak.data.columns import factorize
+from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.markup import results_html
-from tiebreak.data.threads import one_blas_thread
+from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.models.covariates import check_row_covariates
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.inputs import (
@@ -31,6 +33,7 @@ from tiebreak.ratings.inputs import (
     check_row_column,
 )
 from tiebreak.ratings.leaderboard import split_categories
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.robustness.choices import (
     Analysis,
     Choice,
@@ -48,8 +51,10 @@ from tiebreak.robustness.fewest import (
     fewest,
     group_changes,
     item_changes,
+    not_found_up_to,
     vote_changes,
 )
+from tiebreak.solvers.newton import DENSE_LIMIT
 
 VERSION = 1
 _N_DRAWS = 20_000
@@ -58,12 +63,18 @@ _MOST_RATERS = 20_000  # and days: more take memory, and one of them decides not
 # items of the claim. A difference that is significant needs about 2 √n of n votes.
 _FEW = 0.001
 _MOST_ITEMS = 5  # without more others it is another leaderboard
+_HIGHEST = 200  # others, in the probability that an item is first
 _NEAREST = 20  # rivals, in the question whether votes alone make a claim sure
 
 _LEGEND = (
     "remove, reverse: the fewest votes found whose removal or reversal overturns the "
     "claim, verified by fitting without them; fewer may do. choices: other choices of "
     "analysis under which it holds. confidence: that it is not luck."
+)
+
+_LARGE = (
+    f"With more than {DENSE_LIMIT:,} items confidence is that of the model alone: "
+    "votes are taken as independent of each other."
 )
 
 Floats = NDArray[np.float64]
@@ -79,15 +90,34 @@ class Found:
     members: list[Any]  # row numbers of votes, or names
     exact: bool  # no smaller number does it: all were tried
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give what can be written as JSON."""
-        key = "rows" if self.what == "votes" else "names"
-        return {
-            self.what: self.number,
-            key: self.members,
-            "verified": True,
-            "exact": self.exact,
-        }
+
+def _found_dict(found: Found | None, what: str) -> dict[str, Any]:
+    return {
+        what: None if found is None else found.number,
+        "rows" if what == "votes" else "names": _plain(found.members if found else []),
+        "verified": found is not None,
+        "exact": found is not None and found.exact,
+    }
+
+
+def _plain(names: Iterable[Any]) -> list[Any]:
+    """Names as JSON has them."""
+    return [x if isinstance(x, (str, int, float)) else str(x) for x in names]
+
+
+@dataclass(frozen=True, eq=False)
+class UnderChoice:
+    """A claim under one choice of analysis.
+
+    The difference is that of the two strengths that are closest to overturning the
+    claim, better minus worse, with an interval of the level of the audit.
+    """
+
+    choice: str
+    holds: bool
+    difference: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +129,14 @@ class ClaimAudit:
     claim : Claim
     removal, reversal, raters, items, days : Found or None
         The fewest that were found; None where nothing was, or nothing is known of them.
-    holds, of : int
-        Under how many of the other choices it holds, and how many there are.
-    broken_by : list of str
-        Names of the choices under which it does not hold.
+    not_found : dict of str to int
+        Of ``"removal"`` and ``"reversal"``: so many votes are not expected to overturn
+        it. Their effects, one by one, sum to less than two thirds of the margin; it is
+        no proof.
+    chosen : UnderChoice or None
+        Under the choices that were asked for.
+    others : list of UnderChoice
+        Under each other choice that can tell.
     confidence : float or None
         Two-sided confidence that it is no luck, 2 P(claim) - 1; None of "cannot be told
         apart".
@@ -116,39 +150,48 @@ class ClaimAudit:
     items: Found | None
     days: Found | None
     verdict: str
-    holds: int = 0
-    of: int = 0
-    broken_by: list[str] = field(default_factory=list)
+    not_found: dict[str, int] = field(default_factory=dict)
+    chosen: UnderChoice | None = None
+    others: list[UnderChoice] = field(default_factory=list)
     confidence: float | None = None
+
+    @property
+    def holds(self) -> int:
+        """Under how many of the other choices it holds."""
+        return sum(one.holds for one in self.others)
+
+    @property
+    def of(self) -> int:
+        """How many other choices can tell."""
+        return len(self.others)
+
+    @property
+    def broken_by(self) -> list[str]:
+        """Names of the choices under which it does not hold."""
+        return [one.choice for one in self.others if not one.holds]
 
     def to_dict(self) -> dict[str, Any]:
         """Give what can be written as JSON."""
-        nothing: dict[str, Any] = {
-            "votes": None,
-            "rows": [],
-            "verified": False,
-            "exact": False,
-        }
         out: dict[str, Any] = {
             "claim": str(self.claim),
             "kind": self.claim.kind,
-            "items": list(self.claim.items),
+            "items": _plain(self.claim.items),
             "verdict": self.verdict,
-            "removal": self.removal.to_dict() if self.removal else nothing,
-            "reversal": self.reversal.to_dict() if self.reversal else nothing,
         }
-        for what in ("raters", "items", "days"):
-            key = "other_items" if what == "items" else what
-            none: dict[str, Any] = {
-                what: None,
-                "names": [],
-                "verified": False,
-                "exact": False,
-            }
-            found = getattr(self, what)
-            out[key] = found.to_dict() if found else none
-        broken = {"holds": self.holds, "of": self.of, "broken_by": self.broken_by}
-        return out | {"choices": broken, "confidence": self.confidence}
+        for name in ("removal", "reversal"):
+            found = _found_dict(getattr(self, name), "votes")
+            out[name] = found | {"not_found_up_to": self.not_found.get(name)}
+        out["raters"] = _found_dict(self.raters, "raters")
+        out["other_items"] = _found_dict(self.items, "items")
+        out["days"] = _found_dict(self.days, "days")
+        out["choices"] = {
+            "holds": self.holds,
+            "of": self.of,
+            "broken_by": self.broken_by,
+            "as_asked": None if self.chosen is None else asdict(self.chosen),
+            "each": [asdict(one) for one in self.others],
+        }
+        return out | {"confidence": self.confidence}
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +300,7 @@ def audit_pairs(
     top: int = 5,
     neighbors: int = 10,
     level: float = 0.95,
-    ties: Literal["auto", "davidson", "rao-kupper"] = "auto",
+    ties: Literal["auto", "davidson", "rao-kupper", "half"] = "auto",
     alpha: float | Literal["auto"] = "auto",
     advantage: ArrayLike | None = None,
     context: Any = None,
@@ -322,15 +365,13 @@ def audit_pairs(
     columns, _ = check_row_covariates(advantage, context, n_rows)
     known = _known_columns(results, n_rows, rater, period, by, both_bad)
     progress("fitting the strengths")
-    model = BradleyTerry(ties=ties, alpha=alpha)
-    model.fit(
-        X,
-        y,
-        advantage=advantage,
-        context=context,
-        rater=rater,
-        sample_weight=sample_weight,
-    )
+
+    def fit(ties: Any, alpha: Any) -> BradleyTerry:
+        model = BradleyTerry(ties=ties, alpha=alpha)
+        columns: Any = {"advantage": advantage, "context": context, "rater": rater}
+        return model.fit(X, y, sample_weight=sample_weight, **columns)
+
+    model = fit(ties, alpha)
     if not (results.outcome != 0).any():
         raise ValueError(
             "Every comparison is a tie, so nobody is above anybody and there is no "
@@ -347,7 +388,8 @@ def audit_pairs(
         model.alpha_,
     )
     rows = np.arange(n_rows) if results.kept is None else np.flatnonzero(results.kept)
-    job = _Job(base, known, model, rows, level, advantage is not None)
+    learned = None if alpha == "auto" else fit(ties, "auto").alpha_
+    job = _Job(base, known, model, rows, level, advantage is not None, learned)
     asked = _read_claims(claims, job, top, neighbors)
     with one_blas_thread():  # products are small, and more threads only wait
         return job.run(asked, progress)
@@ -403,10 +445,11 @@ class _Job:
         rows: NDArray[np.int64],
         level: float,
         has_advantage: bool,
+        learned: float | None,
     ) -> None:
         self.base, self.columns, self.model = base, columns, model
         self.rows, self.level, self.has_advantage = rows, level, has_advantage
-        self.names = base.names
+        self.learned, self.names = learned, base.names
         self.component = model._components()
         self.votes = base.count()
         self.strengths: Strengths = base.strengths(self.votes)
@@ -421,10 +464,12 @@ class _Job:
     def _groups(self, values: Any) -> tuple[Changes, list[Any]] | None:
         if values is None:
             return None
+        if values.dtype.kind == "M":
+            values = values.astype("datetime64[D]")
         code, known = factorize(values)
         if not 1 < len(known) <= _MOST_RATERS:
             return None
-        return group_changes(self.votes, code), known
+        return group_changes(self.votes, code), list(map(readable_period, known))
 
     def run(self, claims: list[Claim], progress: Callable[[str], None]) -> Audit:
         """Look at one claim after the other; interrupted, keep what is finished."""
@@ -432,25 +477,65 @@ class _Job:
         complete, others = True, []
         try:
             progress("fitting under other choices")
-            listed = other_choices(self.base, self.columns, self.has_advantage)
-            others = [(choice, choice.analysis.fit()) for choice in listed]
-            draws = self._draw()
+            listed = other_choices(
+                self.base, self.columns, self.has_advantage, self.learned
+            )
+            fits = in_threads(lambda choice: choice.analysis.fit(self.start), listed)
+            others = list(zip(listed, fits, strict=True))
             for number, claim in enumerate(claims):
                 progress(f"claim {number + 1} of {len(claims)}: {claim}")
-                done.append(self._audit(claim, others, draws))
+                done.append(self._audit(claim, others))
         except KeyboardInterrupt:
             complete = False
         names = [choice.name for choice, _ in others]
         n = len(self.rows)
-        return Audit(done, n, len(self.names), self.level, names, complete)
+        notes = [_LARGE] if self._is_large else []
+        return Audit(done, n, len(self.names), self.level, names, complete, notes)
 
-    def _draw(self) -> Floats:
-        known = self.model.distribution()
-        return known.mean + known.draw(_N_DRAWS, np.random.default_rng(0))
+    @cached_property
+    def _known(self) -> StrengthDistribution | None:
+        """Distribution of the strengths; of too many items only parts are computed."""
+        return None if self._is_large else self.model.distribution()
 
-    def _audit(
-        self, claim: Claim, others: list[tuple[Choice, Fit]], draws: Floats
-    ) -> ClaimAudit:
+    @property
+    def _is_large(self) -> bool:
+        return len(self.names) > DENSE_LIMIT
+
+    def _distribution(self, items: list[int]) -> StrengthDistribution:
+        """Distribution of the strengths of some items."""
+        known = self._known
+        if known is None:
+            columns = [self.start.solve(k)[items] for k in items]
+            return StrengthDistribution.normal(
+                self.start.beta[items], np.stack(columns)
+            )
+        return StrengthDistribution(
+            known.center[:, items],
+            known.covariance[:, items][:, :, items],
+            known.weight,
+            None if known.excess is None else known.excess[np.ix_(items, items)],
+            known.df,
+            None if known.sides is None else known.sides[:, :, items],
+        )
+
+    def _confidence(self, pairs: Pairing) -> float:
+        """2 P - 1, with P the probability that all pairs are (better, worse)."""
+        if len(pairs) == 1:
+            two = self._distribution(list(pairs[0]))
+            apart = two.differences(np.array([1]), np.array([0]))
+            return max(0.0, 1.0 - 2.0 * float(apart.below(np.zeros(1))[0]))
+        above = sorted({pair[0] for pair in pairs})
+        below = np.array(sorted({pair[1] for pair in pairs}))
+        # Of many items only those that reach high could be among the first.
+        reach = 1.0 / np.sqrt(self.start.objective.hessian_diagonal()[below])
+        high = np.argsort(-(self.start.beta[below] + 2.0 * reach), kind="stable")
+        joint = self._distribution(above + below[high[:_HIGHEST]].tolist())
+        draws = joint.mean + joint.draw(_N_DRAWS, np.random.default_rng(0))
+        n = len(above)
+        first = draws[:, :n].min(axis=1) > draws[:, n:].max(axis=1)
+        return max(0.0, 2.0 * float(np.mean(first)) - 1.0)
+
+    def _audit(self, claim: Claim, others: list[tuple[Choice, Fit]]) -> ClaimAudit:
         asked = claim.pairs(self.names)
         pairs = [(a, b) for a, b in asked if self.component[a] == self.component[b]]
         if not pairs:
@@ -468,14 +553,24 @@ class _Job:
             for what, known in self.groups.items()
         }
         rest = item_changes(self.votes, subjects)
-        third = find(rest, pairs, "items", self.names.tolist())
-        found["items"] = third if third and third.number <= _MOST_ITEMS else None
-        confidence = None if equal else _confidence(draws, pairs)
-        counted, broken = 0, []
+        found["items"] = find(rest, pairs, "items", self.names.tolist(), _MOST_ITEMS)
+        confidence = None if equal else self._confidence(pairs)
+        under, broken = [], []
         for choice, fit in others:
             holds = self._holds(claim, choice, fit, pairs)
-            counted += holds is not None
-            broken += [choice] if holds is False else []
+            if holds is not None:
+                there = [p for p in pairs if choice.present[p[1]]]
+                under.append(self._under(choice.name, holds, fit, there))
+                broken += [] if holds else [choice]
+        not_found = {}
+        for name, changes, what in (
+            ("removal", self.removals, removal),
+            ("reversal", self.reversals, reversal),
+        ):
+            if not equal:
+                lower = not_found_up_to(self.start, changes, pairs)
+                upper = lower if what is None else max(0, what.number - 1)
+                not_found[name] = upper if what and what.exact else min(lower, upper)
         verdict = self._verdict(
             removal,
             found["raters"],
@@ -484,32 +579,52 @@ class _Job:
             pairs,
             self._votes_on(subjects),
         )
+        is_so = verdict != "does not hold"
         return ClaimAudit(
             claim,
             removal,
             reversal,
             **found,
-            holds=counted - len(broken),
-            of=counted,
-            broken_by=[choice.name for choice in broken],
+            not_found=not_found,
+            chosen=self._under("as asked", is_so, self.start, pairs),
+            others=under,
             confidence=confidence,
             verdict=verdict,
         )
 
+    def _under(self, name: str, holds: bool, fit: Fit, pairs: Pairing) -> UnderChoice:
+        pair = min(pairs, key=lambda one: fit.claim(*one))
+        middle, reach = fit.claim(*pair), _critical(self.level) * fit.error(*pair)
+        if math.isinf(reach):
+            return UnderChoice(name, holds, middle)
+        return UnderChoice(name, holds, middle, middle - reach, middle + reach)
+
     def _find(
-        self, changes: Changes, pairs: Pairing, what: str, names: Any = None
+        self,
+        changes: Changes,
+        pairs: Pairing,
+        what: str,
+        names: Any = None,
+        most: float = math.inf,
     ) -> Found | None:
-        overturn = fewest(self.strengths, self.start, changes, pairs)
+        overturn = fewest(self.strengths, self.start, changes, pairs, most)
         return None if overturn is None else self._name(changes, overturn, what, names)
 
     def _find_apart(
-        self, changes: Changes, pairs: Pairing, what: str, names: Any = None
+        self,
+        changes: Changes,
+        pairs: Pairing,
+        what: str,
+        names: Any = None,
+        most: float = math.inf,
     ) -> Found | None:
         """Find what makes either of two items surely better than the other."""
         critical = _critical(self.level)
         best = None
         for above, below in (pairs[0], pairs[0][::-1]):
-            search = SearchApart(self.strengths, self.start, changes, above, below)
+            search = SearchApart(
+                self.strengths, self.start, changes, above, below, most
+            )
             search.critical = critical
             found = search.run()
             if found is not None and (best is None or found.number < best.number):
@@ -567,13 +682,6 @@ class _Job:
         """Whether votes that are independent of each other would make it sure."""
         nearest = sorted(pairs, key=lambda pair: self.start.claim(*pair))[:_NEAREST]
         return all(self._apart(self.start, pair) for pair in nearest)
-
-
-def _confidence(draws: Floats, pairs: Pairing) -> float:
-    """2 P - 1, with P the probability that all pairs are (better, worse)."""
-    above = draws[:, sorted({pair[0] for pair in pairs})].min(axis=1)
-    below = draws[:, sorted({pair[1] for pair in pairs})].max(axis=1)
-    return max(0.0, 2.0 * float(np.mean(above > below)) - 1.0)
 
 
 def _critical(level: float) -> float:

@@ -22,8 +22,8 @@ from scipy.special import ndtri
 from tiebreak.data import Pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.comparison_graph import ComparisonGraph
-from tiebreak.losses import LINKS
 from tiebreak.ratings.strengths.bradley_terry import (
+    LINK_OF,
     WEAK_EFFECT,
     has_decided_cycle,
 )
@@ -35,7 +35,6 @@ Ints = NDArray[np.int64]
 SMALL_PENALTY = 0.01
 _FEWEST_OF_CATEGORY = 30  # votes
 _MOST_CATEGORIES = 20
-_LINK_OF = {"davidson": "davidson", "rao-kupper": "cumulative", None: "davidson"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +76,15 @@ class Analysis:
         """The model of these choices."""
         used = self.covariates if len(self.covariates) else np.zeros((1, 0))
         weak = WEAK_EFFECT * (used**2).mean(axis=0)
-        return Strengths(votes, LINKS[_LINK_OF[self.ties]], self.alpha, weak)
+        return Strengths(votes, LINK_OF[self.ties], self.alpha, weak)
 
-    def fit(self) -> Fit:
-        """Find the strengths."""
+    def fit(self, near: Fit) -> Fit:
+        """Find the strengths, from those of another analysis of the same items."""
         votes = self.count()
-        return self.strengths(votes).fit(votes.counts)
+        strengths = self.strengths(votes)
+        start = np.zeros(strengths.design.n_coef)
+        start[: len(self.names)] = near.beta[: len(self.names)]
+        return strengths.fit(votes.counts, start=start)
 
     def has_maximum(self) -> bool:
         """Whether the likelihood has a maximum without a penalty."""
@@ -125,14 +127,14 @@ class Choice:
 
 
 def other_choices(
-    base: Analysis, columns: Columns, has_advantage: bool
+    base: Analysis, columns: Columns, has_advantage: bool, learned: float | None
 ) -> list[Choice]:
-    """List the choices that the data allow."""
+    """List the choices that the data allow; `learned`: another penalty."""
     return [
         *_tie_choices(base),
         *_both_bad_choices(base, columns),
         *_covariate_choices(base, has_advantage),
-        *_penalty_choices(base),
+        *_penalty_choices(base, learned),
         *_rater_choices(base, columns),
         *_part_choices(base, columns),
     ]
@@ -155,7 +157,8 @@ def _tie_choices(base: Analysis) -> Iterator[Choice]:
     outcome[: len(tied)][tied] = -1
     outcome[len(tied) :] = 1
     half = replace(halves, outcome=outcome, weight=weight, ties=None)
-    yield Choice("ties as half wins", depends, half)
+    if base.ties != "half":
+        yield Choice("ties as half wins", depends, half)
     yield Choice("ties left out", depends, replace(base.take(~tied), ties=None))
 
 
@@ -183,8 +186,10 @@ def _covariate_choices(base: Analysis, has_advantage: bool) -> Iterator[Choice]:
         yield Choice("without covariates", depends, replace(base, covariates=kept))
 
 
-def _penalty_choices(base: Analysis) -> Iterator[Choice]:
+def _penalty_choices(base: Analysis, learned: float | None) -> Iterator[Choice]:
     depends = "depends on the penalty"
+    if learned is not None:
+        yield Choice("a learned penalty", depends, replace(base, alpha=learned))
     if base.alpha > 0 and base.has_maximum():
         yield Choice("no penalty", depends, replace(base, alpha=0.0))
     for alpha, name in ((SMALL_PENALTY, "a small penalty"), (1.0, "a penalty of 1")):

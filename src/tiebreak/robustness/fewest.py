@@ -22,24 +22,23 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data.comparison_graph import number_cells
-from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
     Design,
+    HalfWins,
     ItemDesign,
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.solvers import conjugate_gradients, minimize_newton
+from tiebreak.losses.comparison_covariance import HessianFactor
+from tiebreak.solvers import chord_steps, conjugate_gradients, minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
 Floats = NDArray[np.float64]
@@ -47,6 +46,9 @@ Ints = NDArray[np.int64]
 
 EQUAL = 1e-7  # a difference of strengths that is not more is none
 _TOL = 1e-9
+# Of steps with the factor of another minimum, in standard errors.
+_ACCURACY = 1e-8
+_SMALL = 150  # variables; up to so many a factor of their own is cheaper
 _MOST_ROUNDS = 60  # of adding votes until the claim falls
 _CHOSEN_AGAIN = 4  # times, for one number of votes
 _DROPPED = 32  # votes; a larger set is not tried without each of its votes
@@ -107,14 +109,20 @@ class Strengths:
         self.design = design
         self.penalty = np.append(np.full(votes.n_items, alpha), weak)
 
-    def fit(self, counts: Floats, near: Fit | None = None) -> Fit:
-        """Minimize for counts (3 m,)."""
+    def fit(
+        self,
+        counts: Floats,
+        near: Fit | None = None,
+        start: Floats | None = None,
+    ) -> Fit:
+        """Minimize for counts (3 m,), from a minimum for others or from a point."""
         table = counts.reshape(-1, 3)
         total, ties = float(table.sum()), float(table[:, 1].sum())
         share = ties / total if total else 0.0
-        certain = 0.0 < share == 1.0  # only ties: equal items
+        half = isinstance(self.link, HalfWins)
+        certain = share == 1.0  # only ties: equal items
         free = slice(0, self.votes.n_items) if self.alpha == 0 else None
-        tie = None if 0.0 < share < 1.0 else self.link.start(0.0)
+        tie = None if 0.0 < share < 1.0 and not half else self.link.start(0.0)
         objective = ComparisonObjective(
             self.design, self.link, table, self.penalty, tie=tie, free=free
         )
@@ -123,14 +131,32 @@ class Strengths:
             x[-1] = self.link.start(share)
         if certain or not total:
             return Fit(counts, x[: self.design.n_coef], None, objective)
+        if start is not None:
+            x[: self.design.n_coef] = start
         if near is not None:
             x[: self.design.n_coef] = near.beta
             if tie is None and near.tie is not None:
                 x[-1] = near.tie
-        found = minimize_newton(objective, x, tol=_TOL)
-        objective.expand(found.x)
-        beta, t = objective.split(found.x)
-        return Fit(counts, beta, t if tie is None else None, objective)
+        # Few votes are changed, so the factor of the first minimum nearly fits.
+        factor = None if near is None else near.factor_for(objective)
+        best = None
+        if factor is not None:
+            best = chord_steps(objective.gradient, x, factor.solve, _ACCURACY)
+        if best is None or not math.isfinite(objective.value(best)):
+            best = self._newton(objective, x, factor)
+        objective.expand(best)
+        beta, t = objective.split(best)
+        return Fit(counts, beta, t if tie is None else None, objective, factor)
+
+    @staticmethod
+    def _newton(
+        objective: ComparisonObjective, x: Floats, factor: HessianFactor | None
+    ) -> Floats:
+        if factor is None or len(x) <= DENSE_LIMIT:
+            return minimize_newton(objective, x, tol=_TOL).x
+        return minimize_newton(
+            objective, x, tol=_TOL, dense=False, precondition=lambda: factor.solve
+        ).x
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +167,7 @@ class Fit:
     beta: Floats  # strengths, then effects of covariates
     tie: float | None
     objective: ComparisonObjective
+    near: HessianFactor | None = None  # of a minimum close to this one
 
     def claim(self, above: int, below: int) -> float:
         """The difference of two strengths."""
@@ -150,48 +177,65 @@ class Fit:
         """The posterior standard deviation of the difference."""
         if not hasattr(self.objective, "local"):
             return math.inf
-        contrast = self._contrast(above, below)
-        return math.sqrt(max(0.0, float(contrast @ self._solve(contrast))))
+        z = self.solve(above) - self.solve(below)
+        return math.sqrt(max(0.0, float(z[above] - z[below])))
 
-    def _contrast(self, above: int, below: int) -> Floats:
-        out = np.zeros(self.objective.n_variables)
-        out[above], out[below] = 1.0, -1.0
-        return out
+    def factor_for(self, objective: ComparisonObjective) -> HessianFactor | None:
+        """A factor that nearly fits another objective, where that saves work."""
+        same = objective.n_variables == self.objective.n_variables
+        return (self.near or self._factor) if same else None
 
     @cached_property
-    def _factor(self) -> Any:
-        with one_blas_thread():
-            return la.cho_factor(self.objective.hessian(), lower=True)
+    def _factor(self) -> HessianFactor | None:
+        if not hasattr(self.objective, "local") or (
+            self.objective.free is not None and self.objective.n_variables > DENSE_LIMIT
+        ):
+            return None
+        return HessianFactor(self.objective)
 
-    def _solve(self, right_side: Floats) -> Floats:
-        """Solve with the Hessian."""
-        objective = self.objective
-        if objective.n_variables <= DENSE_LIMIT:
-            return la.cho_solve(self._factor, right_side)
-        diagonal = objective.hessian_diagonal()
-        goal = 1e-16 * float(right_side @ (right_side / diagonal))
-        return conjugate_gradients(
-            objective.hessian_product,
-            right_side,
-            lambda r: r / diagonal,
-            lambda r, z: float(r @ z) <= goal,
-            10 * len(right_side),
-        )[0]
+    @cached_property
+    def _columns(self) -> dict[int, Floats]:
+        return {}
+
+    def solve(self, item: int) -> Floats:
+        """The column of an item in the inverse of the Hessian."""
+        if item not in self._columns:
+            objective = self.objective
+            unit = np.zeros(objective.n_variables)
+            unit[item] = 1.0
+            near = None if len(unit) <= _SMALL else self.near
+            if near is None and self._factor is not None:
+                self._columns[item] = self._factor.solve(unit)
+                return self._columns[item]
+            diagonal = objective.hessian_diagonal()
+            goal = 1e-16 / diagonal[item]
+            self._columns[item] = conjugate_gradients(
+                objective.hessian_product,
+                unit,
+                (lambda r: r / diagonal) if near is None else near.solve,
+                lambda r, z: float(r @ z) <= goal,
+                10 * len(unit),
+            )[0]
+        return self._columns[item]
 
     def effects(self, above: int, below: int) -> Floats:
         """How much one more vote of each cell and outcome moves the claim, (3 m,)."""
         if not hasattr(self.objective, "local"):
             return np.zeros(len(self.counts))
         objective = self.objective
-        z = self._solve(self._contrast(above, below))
-        t = objective.tie if objective.tie is not None else self.tie
-        assert t is not None
-        d = objective.design.apply(self.beta)
-        in_d, in_t = objective.link.scores(d, t)
+        z = self.solve(above) - self.solve(below)
+        in_d, in_t = self._scores
         out = objective.design.apply(z[: objective.n_coef])[:, None] * in_d
         if self.tie is not None:
             out = out + z[-1] * in_t
         return -out.ravel()
+
+    @cached_property
+    def _scores(self) -> tuple[Floats, Floats]:
+        objective = self.objective
+        t = objective.tie if objective.tie is not None else self.tie
+        assert t is not None
+        return objective.link.scores(objective.design.apply(self.beta), t)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,9 +338,10 @@ class Search:
         changes: Changes,
         above: int,
         below: int,
+        most: float = math.inf,
     ) -> None:
         self.strengths, self.start, self.changes = strengths, start, changes
-        self.items = above, below
+        self.items, self.most = (above, below), most
 
     def run(self) -> Overturn | None:
         """Give the smallest set that was found; None if none was."""
@@ -329,6 +374,8 @@ class Search:
                 return None
             count = helpful if math.isinf(need) else min(helpful, int(need))
             chosen = chosen + _strongest(effect, room, max(1, count))
+            if chosen.sum() > self.most:
+                return None
             fit = self._fit(chosen, fit)
             if self._overturns(fit):
                 return Overturn(int(chosen.sum()), chosen, fit)
@@ -406,6 +453,17 @@ def _strongest(effect: Floats, room: Ints, number: int) -> Ints:
     return out
 
 
+def not_found_up_to(start: Fit, changes: Changes, pairs: list[tuple[int, int]]) -> int:
+    """So many changes do not cover a margin to first order, with a safety factor."""
+    least = math.inf
+    for pair in sorted(pairs, key=lambda pair: start.claim(*pair))[:_RIVALS]:
+        effect = _SAFETY * (changes.change @ start.effects(*pair))
+        need = predicted_number(effect, changes.limit, start.claim(*pair) - EQUAL)
+        least = min(least, need)
+    most = int(changes.limit.sum())
+    return most if math.isinf(least) else max(0, int(least) - 1)
+
+
 def _sets_of(limit: Ints, number: int, most: int) -> list[Ints] | None:
     """All choices of so many changes; None if there are more than `most`."""
     units = np.flatnonzero(limit)
@@ -428,8 +486,12 @@ def fewest(
     start: Fit,
     changes: Changes,
     pairs: list[tuple[int, int]],
+    most: float = math.inf,
 ) -> Overturn | None:
-    """Give the fewest changes that overturn one of several claims; None: none found."""
+    """Give the fewest changes that overturn one of several claims; None: none found.
+
+    Above `most` changes are not looked for.
+    """
     if any(start.claim(*pair) <= EQUAL for pair in pairs):
         zero = np.zeros(len(changes.limit), dtype=np.int64)
         return Overturn(0, zero, start, exact=True)
@@ -441,11 +503,13 @@ def fewest(
         needs.append((predicted_number(effect, changes.limit, margin), above, below))
     best: Overturn | None = None
     for need, above, below in sorted(needs):
-        if best is not None and need > _SAFETY * best.number:
+        if need > _SAFETY * (most if best is None else best.number):
             break
-        found = Search(strengths, start, changes, above, below).run()
+        found = Search(strengths, start, changes, above, below, most).run()
         if found is not None and (best is None or found.number < best.number):
             best = found
+    if strengths.votes.n_items > DENSE_LIMIT:
+        return best
     return _try_all(strengths, start, changes, pairs, best)
 
 

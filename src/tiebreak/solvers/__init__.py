@@ -20,6 +20,7 @@ from tiebreak.solvers.linear_program import (
 from tiebreak.solvers.newton import (
     NewtonSolution,
     StronglyConvex,
+    chord_steps,
     conjugate_gradients,
     minimize_newton,
     minimize_truncated,

@@ -32,6 +32,7 @@ __all__ = [
     "NewtonSolution",
     "SmoothObjective",
     "StronglyConvex",
+    "chord_steps",
     "conjugate_gradients",
     "minimize_newton",
     "minimize_truncated",
@@ -43,6 +44,7 @@ Watch = Callable[[Vector, float, float, int], None]
 
 _ARMIJO = 1e-4
 _MAX_HALVINGS = 60
+_MAX_CHORD_STEPS = 30
 _ROUNDING = 1e-12
 # Above this many variables products with the Hessian are cheaper than its factor.
 DENSE_LIMIT = 1500
@@ -367,6 +369,49 @@ def conjugate_gradients(
         size, before = float(residual @ z), size
         direction = z + (size / before) * direction
     return x, n_products
+
+
+def chord_steps(
+    gradient: Operator, start: Vector, solve: Operator, accuracy: float
+) -> Vector | None:
+    """Minimize from a point that is close, with one Hessian that nearly fits.
+
+    Parameters
+    ----------
+    gradient, solve : callable
+        x to ∇f(x), and r to H⁻¹ r for an H near the Hessian.
+    start : ndarray of shape (q,)
+        Where to start.
+    accuracy : float
+        How long the steps to come may still be, in the norm of H.
+
+    Returns
+    -------
+    ndarray of shape (q,), or None where steps do not shrink
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.solvers import chord_steps
+    >>> chord_steps(lambda x: 2 * x, np.ones(1), lambda r: r / 1.9, 1e-6).round(6) + 0.0
+    array([0.])
+    """
+    x, before = start, math.inf
+    for _ in range(_MAX_CHORD_STEPS):
+        slope = gradient(x)
+        step = solve(slope)
+        square = float(slope @ step)
+        if square == 0.0:
+            return x
+        length = math.sqrt(square) if square > 0.0 else math.inf
+        if not length < before:  # it does not converge, or is no number
+            return None
+        x = x - step
+        # Steps shrink by a steady factor, so those to come sum to a geometric row.
+        if before < math.inf and length * length <= accuracy * (before - length):
+            return x
+        before = length
+    return None
 
 
 def _search(

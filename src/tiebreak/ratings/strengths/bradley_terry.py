@@ -84,7 +84,7 @@ Floats = NDArray[np.float64]
 _WIDE = 0.5
 # Of effects of covariates, next to a learned prior: standard deviation 10.
 WEAK_EFFECT = 0.005
-_LINK_OF: dict[str | None, OutcomeLink] = {
+LINK_OF: dict[str | None, OutcomeLink] = {
     "davidson": LINKS["davidson"],
     "rao-kupper": LINKS["cumulative"],
     "half": HalfWins(),
@@ -278,7 +278,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return self
 
     def _check_parameters(self) -> None:
-        if self.ties != "auto" and self.ties not in _LINK_OF:
+        if self.ties != "auto" and self.ties not in LINK_OF:
             raise ValueError(
                 f"BradleyTerry got ties={self.ties!r}; expected 'auto', 'davidson', "
                 "'rao-kupper', 'half' or None."
@@ -401,7 +401,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     @property
     def _link(self) -> OutcomeLink:
-        return _LINK_OF[getattr(self, "tie_model_", self.ties)]
+        return LINK_OF[getattr(self, "tie_model_", self.ties)]
 
     def predict_interval(
         self,

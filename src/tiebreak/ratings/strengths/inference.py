@@ -46,7 +46,7 @@ from tiebreak.ratings.strengths.distribution import (
     StrengthDistribution,
     centered,
 )
-from tiebreak.solvers import minimize_newton
+from tiebreak.solvers import chord_steps, minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
 KINDS = ("model", "sandwich", "cluster")
@@ -108,7 +108,6 @@ def _reach(objective: Any, x: Array, line: Array, least: float) -> float:
 _CHUNK = 25  # resamples per random generator, whatever the number of threads
 # What may be left to the solution, in standard errors; resamples scatter by about one.
 _ACCURACY = 1e-3
-_MAX_CHORD_STEPS = 30
 
 
 def bootstrap_coefficients(
@@ -154,18 +153,9 @@ def _solve_near(
 ) -> Array:
     """Minimize from a point that is close, with a Hessian that nearly fits."""
     if inverse is not None:
-        current, before = x, np.inf
-        for _ in range(_MAX_CHORD_STEPS):
-            gradient = objective.gradient(current)
-            step = inverse @ gradient
-            length = math.sqrt(gradient @ step)
-            if not length < before:  # it does not converge, or is no number
-                break
-            current = current - step
-            # Steps shrink by a steady factor, so those to come sum to a geometric row.
-            if before < np.inf and length * length <= _ACCURACY * (before - length):
-                return current
-            before = length
+        found = chord_steps(objective.gradient, x, inverse.__matmul__, _ACCURACY)
+        if found is not None:
+            return found
     return minimize_newton(objective, x, tol=1e-6).x
 
 

@@ -29,12 +29,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
+from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
@@ -228,11 +228,11 @@ def _determinant_terms(objective: Any, x: Array, n_items: int, s: float) -> floa
     objective.expand(x)
     if len(x) > _LARGEST_DENSE:
         return -0.5 * float(np.log(objective.hessian_diagonal()).sum()) - s
-    with one_blas_thread():
-        factor = la.cholesky(objective.hessian(), lower=True, check_finite=False)
-        terms = -float(np.log(np.diag(factor)).sum()) - s
-        if n_items <= _AVERAGED and isinstance(objective, ComparisonObjective):
-            inverse = la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
+    factor = HessianFactor(objective)
+    terms = -0.5 * factor.log_determinant - s
+    if n_items <= _AVERAGED and isinstance(objective, ComparisonObjective):
+        with one_blas_thread():
+            inverse = factor.solve(np.eye(len(x)))
             share = laplace_correction(objective, x, inverse) / max(n_items - 1, 1)
             damped = share / (1.0 + _DAMPING * share) if share > 0.0 else share
             terms += damped * (n_items - 1)
