@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.measure import interleaved, slope
+from benchmarks.measure import PeakMemory, interleaved, slope
 from benchmarks.rows import Row
 from tiebreak import BradleyTerry, Elo, Leaderboard, Pairs
 from tiebreak.datasets import load_lm_arena
@@ -192,6 +192,43 @@ def growth_of_ratings() -> Iterator[Row]:
         )
 
 
+def intervals_of_many_items() -> Iterator[Row]:
+    """Standard errors of many strengths, against the dense inverse of the Hessian."""
+    n_items = 6000
+    model = BradleyTerry("davidson", alpha=0.5).fit(*make_votes(10 * n_items, n_items))
+
+    def ours():
+        return model.distribution("model").errors()
+
+    def dense():
+        objective = model._objective_of(0.5)
+        objective.expand(model._solution())
+        return np.sqrt(np.diag(np.linalg.inv(objective.hessian()))[:n_items])
+
+    apart = np.abs(ours() / dense() - 1.0).max()
+    if apart > 0.15:
+        raise AssertionError(f"standard errors differ by {apart:.0%}")
+    a, b, ratio = interleaved(ours, dense, repeat=3)
+    yield Row(
+        f"standard errors of {n_items:,} items / numpy.linalg.inv",
+        f"{ratio:.1f}×",
+        "",
+        None,
+        f"{a:.1f} s and {b:.1f} s; they differ by {apart:.1%} at most",
+    )
+    players = 100_000
+    pairs, y = make_votes(10 * players, players)
+    with PeakMemory() as memory:
+        seconds = _timed(lambda: Leaderboard.from_results(pairs, y))
+    yield Row(
+        f"leaderboard with intervals, {players:,} players, {len(y):,} games",
+        f"{seconds:.0f} s",
+        "≤ 60 s and 2,000 MB",
+        seconds <= 60 and memory.used <= 2000,
+        f"{memory.used:.0f} MB above the games",
+    )
+
+
 def _timed(call) -> float:
     start = time.perf_counter()
     call()
@@ -203,4 +240,5 @@ CASES = (
     davidson_against_newman,
     leaderboard_of_votes,
     growth_of_ratings,
+    intervals_of_many_items,
 )
