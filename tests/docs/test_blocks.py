@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every block of Python in the documentation is a doctest, so that it is run."""
+"""Every block of Python in the documentation is a doctest, so that it is run.
+
+Blocks of the page of the command are run, too, and what they show is compared.
+"""
 
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 
+import pytest
+
+from tests.extended import few
 from tests.meta.sources import ROOT
+from tiebreak.cli.app import app
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -18,3 +29,41 @@ def test_blocks_of_python_are_doctests():
     ]
     assert len(blocks) > 50
     assert [page for page, block in blocks if not block.startswith(">>> ")] == []
+
+
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMAND_LINE = ROOT / "docs" / "command-line.md"
+SESSIONS = CONSOLE.findall(COMMAND_LINE.read_text(encoding="utf-8"))
+
+
+def matches(expected, shown):
+    """Say whether lines that are not blank are as expected; ``...`` is anything."""
+    parts = [re.escape(line.rstrip()) for line in expected.strip("\n").splitlines()]
+    pattern = "\n".join(part.replace(r"\.\.\.", "(?s:.*)") for part in parts)
+    lines = [line.rstrip() for line in shown.splitlines() if line.strip()]
+    # Lines that consist of dots may stand for none at all.
+    pattern = pattern.replace("\n(?s:.*)\n", "\n(?s:(?:.*\n)?)")
+    return re.fullmatch(pattern, "\n".join(lines)) is not None
+
+
+@pytest.mark.parametrize("session", few(SESSIONS), ids=lambda text: text.split("\n")[0])
+def test_the_command_prints_what_its_page_shows(session, tmp_path, monkeypatch, capsys):
+    shutil.copy(ROOT / "docs" / "data" / "votes.csv", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    *commands, last = re.findall(r"^\$ (.*)\n", session, re.MULTILINE)
+    for command in commands:  # of the shell, which make files
+        subprocess.run(command, shell=True, check=True)
+    monkeypatch.setattr(sys, "argv", shlex.split(last))
+    with pytest.raises(SystemExit) as end:
+        app()
+    assert end.value.code == 0
+    shown = capsys.readouterr().out
+    expected = session.split(f"$ {last}\n")[1]
+    assert matches(expected, shown), shown
+    assert not matches(re.sub(r"\d", "x", expected), shown)
+
+
+def test_the_page_asks_ten_questions():
+    text = COMMAND_LINE.read_text(encoding="utf-8")
+    assert len(SESSIONS) == len(re.findall(r"^## .*\?$", text, re.MULTILINE)) == 10

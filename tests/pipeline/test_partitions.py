@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import tiebreak
 from tests.pipeline.answers import rank_data
 from tiebreak import load
 from tiebreak.io import FileError, ReadOptions
@@ -354,3 +355,27 @@ def test_rows_out_of_order_are_not_spoken_of_by_number(rng, tmp_path, monkeypatc
     assert report.n_rows == 400
     assert not report.periods.is_sorted
     assert "unsorted" not in {finding.code for finding in report.findings}
+
+
+def test_rows_that_cannot_be_read_are_kept_with_their_files(tmp_path):
+    votes = {"left": ["A", "B", "A", "C"], "right": ["B", "C", "C", "A"]}
+    first = pl.DataFrame(votes | {"outcome": ["left", "tie", "right", "oops"]})
+    second = pl.DataFrame(votes | {"outcome": ["right", "left", None, "left"]})
+    first.write_parquet(tmp_path / "a.parquet")
+    second.write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(FileError, match=r"a\.parquet: 1 row .* skip_bad_rows=True"):
+        tiebreak.rank(tmp_path)
+    answer = tiebreak.rank(tmp_path, skip_bad_rows=True)
+    kept = answer.data.skipped.select("file", "place", "left", "outcome").rows()
+    assert kept == [
+        ("a.parquet", "row 4", "C", "oops"),
+        ("b.parquet", "row 3", "A", None),
+    ]
+    assert answer.checks.n_rows == 6
+    for name in ("a", "b"):
+        grades = pl.DataFrame({
+            "query": [name] * 4, "grade": [2, 0, None, 1], "x": [3.0, 1.0, 0.5, 2.0]
+        })  # fmt: skip
+        grades.write_parquet(tmp_path / f"{name}.parquet")
+    answer = tiebreak.rank(tmp_path, skip_bad_rows=True)
+    assert answer.data.skipped["file"].to_list() == ["a.parquet", "b.parquet"]

@@ -309,6 +309,18 @@ def join_sentences(files: Sequence[str], said: Sequence[Sequence[str]]) -> list[
     return joined
 
 
+def _join_skipped(
+    files: Sequence[str], tables: Sequence[pl.DataFrame | None]
+) -> pl.DataFrame | None:
+    """Return the rows that could not be read, with the names of their files."""
+    found = [
+        table.select(pl.lit(Path(file).name).alias("file"), pl.all().exclude("file"))
+        for file, table in zip(files, tables, strict=True)
+        if table is not None
+    ]
+    return pl.concat(found, how="diagonal_relaxed") if found else None
+
+
 def gather_comparisons(
     many: ManyFiles, report: Callable[[str], None] | None = None
 ) -> tuple[ComparisonData, list[str]]:
@@ -334,7 +346,8 @@ def gather_comparisons(
         rows = join_items(rows, many.reading)
     n_rows = sum(fact.n_rows for fact in facts)
     partitioned = PartitionedRows(as_comparisons(rows), n_rows, complete)
-    data = replace(as_comparisons(read), partitioned=partitioned)
+    skipped = _join_skipped(many.files, [fact.skipped for fact in facts])
+    data = replace(as_comparisons(read), partitioned=partitioned, skipped=skipped)
     return data, [*read.sentences, *read.questions, *data.notes]
 
 
@@ -347,6 +360,7 @@ class _Facts:
     n_equal: dict[tuple[str, ...], int]  # kinds of comparisons, by these columns
     sentences: list[str]
     questions: list[str]
+    skipped: pl.DataFrame | None
 
     @property
     def n_rows(self) -> int:
@@ -407,7 +421,7 @@ def _facts_of(part: _ComparedRows) -> _Facts:
     # The first says how the file is written, the last counts its comparisons.
     said = read.sentences[1:-1]
     outcomes = np.bincount(read.y + 1, minlength=3)
-    return _Facts(outcomes, kinds, n_equal, said, read.questions)
+    return _Facts(outcomes, kinds, n_equal, said, read.questions, read.skipped)
 
 
 def _count_equal(part: _ComparedRows, metadata: tuple[str, ...]) -> pl.DataFrame:
@@ -523,6 +537,7 @@ class GradedFiles:
     grouped: bool  # whether there are queries at all
     scaler: OnItems  # to mean 0 and variance 1; fitted
     detected: list[str]  # in words
+    skipped: pl.DataFrame | None = None  # rows that could not be read
 
     def fit(self, model: Any) -> Any:
         """Return the scaler and a linear model, fitted where the files are."""
@@ -545,7 +560,7 @@ class GradedFiles:
         if all(read.names is not None for read in kept):
             names = np.concatenate([np.asarray(read.names) for read in kept])
         joined = replace(kept[0], items=items, grades=grades, query=query, names=names)
-        return as_comparisons(joined)
+        return replace(as_comparisons(joined), skipped=self.skipped)
 
     def ranks(self, model: Any) -> Iterator[pl.DataFrame]:
         """Return the ranks of all rows within their queries, some files at a time."""
@@ -569,6 +584,7 @@ class _Look:
     spread: Floats
     sentences: list[str]
     questions: list[str]
+    skipped: pl.DataFrame | None
 
 
 class _GradedRows:
@@ -625,7 +641,9 @@ def look_at_grades(
     ]
     counts, scaler = tuple(look.n_rows for look in looks), _make_scaler(looks, features)
     grouped = looks[0].grouped
-    return GradedFiles(many.files, reader, counts, n_groups, grouped, scaler, detected)
+    skipped = _join_skipped(many.files, [look.skipped for look in looks])
+    known = (many.files, reader, counts, n_groups, grouped, scaler, detected)
+    return GradedFiles(*known, skipped)
 
 
 def _look_at(part: _GradedRows) -> _Look:
@@ -642,8 +660,8 @@ def _look_at(part: _GradedRows) -> _Look:
     counted = f"{plural(len(X), 'graded row')} in "
     said = [one for one in read.sentences[1:] if not one.startswith(counted)]
     grouped, names = read.query is not None, read.items.feature_names
-    asked = read.questions
-    return _Look(len(X), n_groups, grouped, names, mean, spread, said, asked)
+    known = (len(X), n_groups, grouped, names, mean, spread, said)
+    return _Look(*known, read.questions, read.skipped)
 
 
 def _shared_features(files: Sequence[str], looks: Sequence[_Look]) -> tuple[str, ...]:

@@ -862,7 +862,7 @@ def as_text(board: pl.DataFrame, level: float) -> str:
     file = io.StringIO()
     # As wide as it needs: text goes to files and documents too.
     console = Console(file=file, width=500, color_system=None)
-    console.print(as_table(board, level))
+    console.print(as_table(board, level, console.width))
     return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
 
 

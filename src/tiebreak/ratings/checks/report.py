@@ -270,7 +270,7 @@ class PairsReport:
             parts += ["", found]
         color = "green" if self.ok else "red"
         title = Text(self._verdict(), style=f"bold {color}")
-        return Panel(Group(title, "", *parts), title="check_pairs", title_align="left")
+        return Panel(Group(title, "", *parts), title="data checks", title_align="left")
 
     def _repr_html_(self) -> str:
         return results_html(self.__rich__())
