@@ -22,6 +22,7 @@ from tiebreak.cli.errors import guarded
 
 if TYPE_CHECKING:
     from tiebreak.io import ReadOptions
+    from tiebreak.pipeline.options import RankOptions
 
 _COLUMNS = "How to read the file"
 _ROWS = "Which results count"
@@ -364,30 +365,26 @@ def rank(
     are read one after the other, or by the workers of --dask, never all at once.
     """
     from tiebreak.cli.rank import run
-    from tiebreak.pipeline.options import RankOptions
 
-    try:
-        options = RankOptions(
-            model=model,
-            ties=ties,
-            alpha=_read_alpha(alpha),
-            half_life=half_life,
-            level=level,
-            bootstrap=bootstrap,
-            tune=tune,
-            scale=scale,
-            anchor=anchor,
-            reference=reference,
-            by=by,
-            covariates=covariates,
-            position=position,
-            since=since,
-            until=until,
-            min_games=min_games,
-            title=title,
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    options = _rank_options(
+        model=model,
+        ties=ties,
+        alpha=_read_alpha(alpha),
+        half_life=half_life,
+        level=level,
+        bootstrap=bootstrap,
+        tune=tune,
+        scale=scale,
+        anchor=anchor,
+        reference=reference,
+        by=by,
+        covariates=covariates,
+        position=position,
+        since=since,
+        until=until,
+        min_games=min_games,
+        title=title,
+    )
     run(
         file,
         out,
@@ -556,9 +553,8 @@ def audit(
 ) -> None:
     """Say which claims of a FILE's leaderboard survive, and what overturns them."""
     from tiebreak.cli.audit import run
-    from tiebreak.pipeline.options import RankOptions
 
-    options = RankOptions(
+    options = _rank_options(
         by=by,
         covariates=covariates,
         position=position,
@@ -741,6 +737,15 @@ def _read_plot(path: Path | None) -> Path | None:
             f"--plot draws .png, .svg or .pdf files; got {path.name!r}."
         )
     return path
+
+
+def _rank_options(**given: Any) -> RankOptions:
+    from tiebreak.pipeline.options import RankOptions
+
+    try:
+        return RankOptions(**given)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _read_alpha(text: str | None) -> float | str | None:

@@ -10,7 +10,7 @@ from typer import Exit
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.cli.errors import INTERRUPTED
 from tiebreak.cli.signals import interruptible, say
-from tiebreak.data.atomic import atomic_path
+from tiebreak.data.atomic import atomic_path, refuse_to_replace
 from tiebreak.io import ReadOptions
 from tiebreak.pipeline.audit import audit_data, changed_votes, read_asked
 from tiebreak.pipeline.options import RankOptions
@@ -30,6 +30,7 @@ def run(
 ) -> None:
     """Read, audit, print, and write the votes that claims hang on."""
     output = Output(quiet=quiet)
+    refuse_to_replace([file], [votes])
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, sentences = read_asked(file, reading, options)

@@ -26,7 +26,7 @@ from scipy.special import ndtri
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.threads import in_threads, one_blas_thread
-from tiebreak.models.covariates import check_row_covariates
+from tiebreak.models.covariates import check_level, check_row_covariates
 from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.inputs import (
     check_results,
@@ -357,6 +357,10 @@ def audit_pairs(
     - A is above B: cannot be told
     - B is above C: cannot be told
     """
+    check_level(level)
+    for name, number in (("top", top), ("neighbors", neighbors)):
+        if number < 0:
+            raise ValueError(f"{name} must not be negative; got {number}.")
     results = check_results(X, y, sample_weight, "audit")
     n_rows = results.n_rows
     names = results.names
