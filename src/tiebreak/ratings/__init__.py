@@ -2,6 +2,7 @@
 """Items known by name: ratings over time, strengths, checks and leaderboards."""
 
 from tiebreak.ratings.checks.check_pairs import check_pairs
+from tiebreak.ratings.checks.judges import JudgesReport, check_judges
 from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.ratings.over_time.game_features import GameFeatures, game_features
@@ -11,9 +12,9 @@ from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
 from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed
 
 __all__ = [
-    "BradleyTerry", "Elo", "GameFeatures", "Glicko", "Glicko2", "Leaderboard",
-    "PlackettLuce", "check_pairs", "game_features", "likelihood_ratio_test",
-    "votes_needed",
+    "BradleyTerry", "Elo", "GameFeatures", "Glicko", "Glicko2", "JudgesReport",
+    "Leaderboard", "PlackettLuce", "check_judges", "check_pairs", "game_features",
+    "likelihood_ratio_test", "votes_needed",
 ]  # fmt: skip
 
 
