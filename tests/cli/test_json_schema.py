@@ -64,3 +64,24 @@ def test_rank(printed, tmp_path, text, words):
 def test_audit(printed):
     found = printed(VOTES, "audit")
     jsonschema.validate(found, json.loads((SCHEMAS / "audit.json").read_text()))
+
+
+def test_judges(printed):
+    rows = VOTES.splitlines()
+    text = "\n".join(
+        [f"{rows[0]},rater"]
+        + [f"{row},{'ab'[k % 2]}" for k, row in enumerate(rows[1:])]
+    )
+    found = printed(text, "judges", "--question", "language", "--people", "a")
+    schema = json.loads((SCHEMAS / "judges.json").read_text())
+    jsonschema.validate(found, schema)
+    assert set(found) == set(schema["properties"])
+    assert {one["judge"] for one in found["judges"]} == {"a", "b"}
+    assert [one["judge"] for one in found["confusion"]] == ["b"]
+
+
+def test_judges_need_to_know_who_judged(run, tmp_path):
+    (tmp_path / "data.csv").write_text(VOTES)
+    done = run("judges", tmp_path / "data.csv", cwd=tmp_path)
+    assert done.code == 4
+    assert "name the column that does with --rater" in done.stderr

@@ -138,6 +138,7 @@ SINGLE_IMPORTERS = {
             "data",
             "diff",
             "evaluate",
+            "judges",
             "next",
             "predict",
             "rank",

@@ -41,22 +41,23 @@ def test_krippendorffs_own_example(level, alpha):
 
 
 @LEVELS
-@given(rows=RATINGS)
-def test_equals_the_coincidence_matrix(level, rows):
+@given(rows=RATINGS, symmetric=st.booleans())
+def test_equals_the_coincidence_matrix(level, rows, symmetric):
+    options = {"level": level, "symmetric": symmetric, "n_resamples": 1}
     raters = {}
     for unit, rater, _ in rows:
         raters.setdefault(unit, set()).add(rater)
     columns = list(zip(*rows, strict=True)) or [[], [], []]
     if not any(len(found) > 1 for found in raters.values()):
         with pytest.raises(ValueError, match=r"two raters|is empty"):
-            krippendorff_alpha(*columns, level=level, n_resamples=1)
+            krippendorff_alpha(*columns, **options)
         return
-    expected = oracle.krippendorff_alpha(rows, level == "ordinal")
+    expected = oracle.krippendorff_alpha(rows, level == "ordinal", symmetric)
     if np.isnan(expected):
         with pytest.raises(ValueError, match="so alpha is 0/0"):
-            krippendorff_alpha(*columns, level=level, n_resamples=1)
+            krippendorff_alpha(*columns, **options)
         return
-    result = krippendorff_alpha(*columns, level=level, n_resamples=1)
+    result = krippendorff_alpha(*columns, **options)
     assert result.alpha == pytest.approx(expected, abs=1e-9)
 
 
@@ -86,9 +87,25 @@ def test_votes_with_exchanged_sides_agree():
     assert unit.tolist() == [0, 0, 1, 1]
     assert value.tolist() == [-1, -1, 0, 0]
     rater = ["ann", "bo", "ann", "bo"]
-    assert krippendorff_alpha(unit, rater, value).alpha == 1
+    assert krippendorff_alpha(unit, rater, value, symmetric=True).alpha == 1
     against = krippendorff_alpha(*_columns(left, right, [-1, -1, 0, 0], rater))
     assert against.alpha < 0.5
+
+
+@LEVELS
+def test_which_item_is_named_first_changes_nothing_if_symmetric(level):
+    rng = np.random.default_rng(2)
+    unit, rater = np.repeat(np.arange(30), 3), np.tile(["a", "b", "c"], 30)
+    vote = np.sign(rng.integers(-1, 5, size=90)) * rng.integers(2, size=90)
+    turned = vote * np.repeat(rng.choice([-1, 1], size=30), 3)
+    found = [
+        krippendorff_alpha(unit, rater, values, level=level, symmetric=symmetric)
+        for symmetric in (True, False)
+        for values in (vote, turned)
+    ]
+    assert found[0].alpha == pytest.approx(found[1].alpha, abs=1e-12)
+    assert found[0].low == pytest.approx(found[1].low, abs=1e-12)
+    assert abs(found[2].alpha - found[3].alpha) > 0.01
 
 
 def _columns(left, right, y, rater):

@@ -4,9 +4,9 @@
 import numpy as np
 
 
-def krippendorff_alpha(ratings, ordinal):
+def krippendorff_alpha(ratings, ordinal, symmetric=False):
     """Alpha of rows (unit, rater, value); several answers of a rater share one vote."""
-    values = sorted({value for _, _, value in ratings})
+    values = sorted({sign * value for _, _, value in ratings for sign in (1, -1)})
     coincidence = np.zeros((len(values), len(values)))
     for unit in sorted({unit for unit, _, _ in ratings}):
         here = [(rater, value) for u, rater, value in ratings if u == unit]
@@ -19,6 +19,10 @@ def krippendorff_alpha(ratings, ordinal):
                     share = 1 / (times[rater] * times[other] * (len(times) - 1))
                     coincidence[values.index(value), values.index(answer)] += share
     margins = coincidence.sum(axis=1)
+    if symmetric:
+        margins = np.array(
+            [(margins[c] + margins[-1 - c]) / 2 for c in range(len(values))]
+        )
     n = margins.sum()
     observed = expected = 0.0
     for c in range(len(values)):

@@ -579,6 +579,48 @@ def audit(
 
 
 @app.command(
+    epilog="Examples: `tiebreak judges votes.csv` · `tiebreak judges votes.csv --rater "
+    "annotator --people ann --people bo`"
+)
+@guarded
+@with_reading
+def judges(
+    file: File,
+    reading: ReadOptions,
+    people: Annotated[
+        list[str] | None,
+        Option(
+            metavar="NAME",
+            help="Compare all other judges with these; more than once for more people.",
+        ),
+    ] = None,
+    question: Annotated[
+        str | None,
+        Option(
+            metavar="COLUMN",
+            help="What was asked, such as the prompt; without it, votes on the same "
+            "two items answer the same question.",
+        ),
+    ] = None,
+    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say how well the judges of a FILE agree, and whom to drop or weigh less."""
+    from tiebreak.cli.judges import run
+
+    run(
+        file,
+        reading,
+        people=people or [],
+        question=question,
+        level=level,
+        quiet=quiet,
+        as_json=json,
+    )
+
+
+@app.command(
     name="next",
     epilog="Examples: `tiebreak next votes.csv` · `tiebreak next votes.csv -n 50`",
 )

@@ -62,6 +62,7 @@ def krippendorff_alpha(
     value: ArrayLike,
     *,
     level: str = "nominal",
+    symmetric: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 1000,
     random_state: int | None = 0,
@@ -79,7 +80,8 @@ def krippendorff_alpha(
     the difference of their mid-ranks, R_c = Σ_{g<c} n_g + n_c/2. A rater may skip
     units. Units with one rater do not count. A rater who rated a unit k times counts
     there once, each rating with share 1/k. The interval has the quantiles of alpha on
-    units drawn with replacement. O(n) per drawn sample.
+    units drawn with replacement. A drawn sample costs
+    O(number of different values in all units).
 
     Parameters
     ----------
@@ -88,6 +90,10 @@ def krippendorff_alpha(
         :func:`comparison_units`.
     level : {"nominal", "ordinal"}, default="nominal"
         Whether values are names or ordered numbers.
+    symmetric : bool, default=False
+        For numbers whose sign depends on which of two items is named first, such as
+        votes: chance then gives v and -v equally often, n_c = n_{-c} is their mean, and
+        alpha is the same whichever item is first.
     confidence : float, default=0.95
         How often intervals should contain the alpha of all units.
     n_resamples : int, default=1000
@@ -127,7 +133,7 @@ def krippendorff_alpha(
     positive_integer(n_resamples, "n_resamples")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1; got {confidence!r}.")
-    ratings = _Ratings.read(unit, rater, value, level)
+    ratings = _Ratings.read(unit, rater, value, level, symmetric)
     alpha_of = (_nominal if level == "nominal" else _ordinal)(ratings)
     n_units = int(ratings.owner.max()) + 1
     alpha = alpha_of(np.ones(n_units, dtype=np.int64))
@@ -162,7 +168,7 @@ def comparison_units(
     Returns
     -------
     unit, value : ndarray of shape (n,)
-        For :func:`krippendorff_alpha`.
+        For :func:`krippendorff_alpha` with ``symmetric=True``.
 
     Examples
     --------
@@ -196,16 +202,23 @@ class _Ratings:
     share: Floats  # (n,) 1 / how often the rater rated the unit
     owner: Ints  # (n_answers,) unit of each unit and rater
     n_raters: int
+    n_values: int  # how many codes there are
+    symmetric: bool  # whether reversed codes are those of -v, which count as much
 
     @classmethod
     def read(
-        cls, unit: ArrayLike, rater: ArrayLike, value: ArrayLike, level: str
+        cls,
+        unit: ArrayLike,
+        rater: ArrayLike,
+        value: ArrayLike,
+        level: str,
+        symmetric: bool,
     ) -> _Ratings:
         """Check the columns and keep units with two raters or more."""
-        column = (
-            numeric_vector(value, "value") if level == "ordinal"
-            else as_column(value, "value")
-        )  # fmt: skip
+        if symmetric or level == "ordinal":
+            column = numeric_vector(value, "value")
+        else:
+            column = as_column(value, "value")
         n_rows = len(column)
         refuse_missing(column, "value")
         codes = []
@@ -228,11 +241,15 @@ class _Ratings:
         distinct, answers = np.unique(
             units + n_units * raters[kept], return_inverse=True
         )
-        values = (
-            np.unique(column[kept], return_inverse=True)[1] if level == "ordinal"
-            else factorize(column[kept])[0]
-        )  # fmt: skip
-        if not values.any():
+        counted = column[kept]
+        if symmetric:  # so that reversed codes are those of -v
+            counted = np.outer([1.0, -1.0], counted).ravel() + 0.0
+        if symmetric or level == "ordinal":
+            values = np.unique(counted, return_inverse=True)[1]
+        else:
+            values = factorize(counted)[0]
+        n_values, values = int(values.max()) + 1, values[: len(units)]
+        if n_values == 1:
             raise ValueError(
                 f"All {len(values)} ratings of units with two raters are "
                 f"{column[kept][0]!r}, so alpha is 0/0: it compares disagreement with "
@@ -240,17 +257,54 @@ class _Ratings:
             )
         share = 1 / np.bincount(answers)[answers]
         n_raters = len(np.unique(raters[kept]))
-        return cls(units, answers, values, share, distinct % n_units, n_raters)
+        owner = distinct % n_units
+        return cls(units, answers, values, share, owner, n_raters, n_values, symmetric)
+
+    def cells(self) -> _Cells:
+        """Sum the shares of each value in each unit."""
+        return _Cells.sum(self.unit, self.value, self.share)
+
+    def margins(self, cells: _Cells, taken: Counts) -> NDArray[Any]:
+        """Count each value, unit u taken ``taken[u]`` times."""
+        amount = cells.amount * taken[cells.group]
+        found = np.bincount(cells.value, amount, self.n_values)
+        return (found + found[::-1]) / 2 if self.symmetric else found
+
+    def repeated(self) -> tuple[_Cells, Ints]:
+        """Sum shares of raters who differ from themselves, and give the units."""
+        own = _Cells.sum(self.answer, self.value, self.share)
+        several = np.bincount(own.group)[own.group] > 1
+        answers, group = np.unique(own.group[several], return_inverse=True)
+        cells = _Cells(group, own.value[several], own.amount[several])
+        return cells, self.owner[answers]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Summed shares of values in groups."""
+
+    group: Ints
+    value: Ints
+    amount: Floats
+
+    @classmethod
+    def sum(cls, group: Ints, value: Ints, amount: Floats) -> _Cells:
+        width = int(value.max()) + 1
+        keys, cell = np.unique(group * width + value, return_inverse=True)
+        return cls(keys // width, keys % width, np.bincount(cell, amount).astype(float))
 
 
 def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
     """Return alpha of nominal values as a function of how often each unit is taken."""
+    cells, (again, owner) = ratings.cells(), ratings.repeated()
     raters = np.bincount(ratings.owner)
-    by_rater = np.bincount(ratings.owner, _same(ratings, ratings.answer))
-    observed = raters - (_same(ratings, ratings.unit) - by_rater) / (raters - 1)
+    same = np.bincount(cells.group, cells.amount**2) - raters
+    spread = again.amount * (1 - again.amount)
+    same += np.bincount(owner[again.group], spread, len(raters))
+    observed = raters - same / (raters - 1)
 
     def alpha(taken: Counts) -> float:
-        margins = np.bincount(ratings.value, ratings.share * taken[ratings.unit])
+        margins = ratings.margins(cells, taken)
         n = margins.sum()
         return _ratio(float(taken @ observed), n * n - margins @ margins, margins)
 
@@ -259,30 +313,25 @@ def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
 
 def _ordinal(ratings: _Ratings) -> Callable[[Counts], float]:
     """Return alpha of ordinal values as a function of how often each unit is taken."""
+    cells, (again, owner) = ratings.cells(), ratings.repeated()
     raters = np.bincount(ratings.owner)
 
     def alpha(taken: Counts) -> float:
-        margins = np.bincount(ratings.value, ratings.share * taken[ratings.unit])
+        margins = ratings.margins(cells, taken)
         n = margins.sum()
         rank = np.cumsum(margins) - margins / 2
         rank -= margins @ rank / n  # Then sums of squares do not cancel.
-        scored = ratings.share * rank[ratings.value]
-        squares = np.bincount(ratings.unit, scored * rank[ratings.value])
-        means = np.bincount(ratings.answer, scored)
-        products = np.bincount(ratings.owner, means) ** 2
-        products -= np.bincount(ratings.owner, means**2)
+        total = np.bincount(cells.group, cells.amount * rank[cells.value])
+        squares = np.bincount(cells.group, cells.amount * rank[cells.value] ** 2)
+        products = total**2 - squares
+        scored = again.amount * rank[again.value]
+        spread = np.bincount(again.group, scored * rank[again.value])
+        spread -= np.bincount(again.group, scored) ** 2
+        products += np.bincount(owner, spread, len(raters))
         observed = taken @ (2 * squares - 2 * products / (raters - 1))
         return _ratio(float(observed), 2 * n * (margins @ rank**2), margins)
 
     return alpha
-
-
-def _same(ratings: _Ratings, group: Ints) -> NDArray[Any]:
-    """Return Σ_c (share of value c)² of each group of ratings."""
-    cells = factorize(group * (ratings.value.max() + 1) + ratings.value)[0]
-    owner = np.zeros(int(cells.max()) + 1, dtype=np.int64)
-    owner[cells] = group
-    return np.bincount(owner, np.bincount(cells, ratings.share) ** 2)
 
 
 def _ratio(observed: float, expected: float, margins: NDArray[Any]) -> float:

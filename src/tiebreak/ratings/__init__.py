@@ -2,18 +2,20 @@
 """Items known by name: ratings over time, strengths, checks and leaderboards."""
 
 from tiebreak.ratings.checks.check_pairs import check_pairs
+from tiebreak.ratings.checks.judges import JudgesReport, check_judges
 from tiebreak.ratings.leaderboard import Leaderboard
 from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.ratings.over_time.game_features import GameFeatures, game_features
 from tiebreak.ratings.over_time.glicko import Glicko, Glicko2
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.corrected import CorrectedStrengths, corrected_strengths
 from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
 from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed
 
 __all__ = [
-    "BradleyTerry", "Elo", "GameFeatures", "Glicko", "Glicko2", "Leaderboard",
-    "PlackettLuce", "check_pairs", "game_features", "likelihood_ratio_test",
-    "votes_needed",
+    "BradleyTerry", "CorrectedStrengths", "Elo", "GameFeatures", "Glicko", "Glicko2",
+    "JudgesReport", "Leaderboard", "PlackettLuce", "check_judges", "check_pairs",
+    "corrected_strengths", "game_features", "likelihood_ratio_test", "votes_needed",
 ]  # fmt: skip
 
 

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""People's strengths from few of their votes and many votes of a judge.
+
+With ℓ(y; x) the loss of a vote y on a comparison, x = (θ, t), and Davidson's ties, the
+estimate minimizes, a mean here and not a sum,
+
+.. math::
+
+    \frac λN \sum_{\text{all}} ℓ(\tilde y_i; x)
+    + \frac1n \sum_{\text{both}} \bigl(ℓ(y_i; x) - λ\, ℓ(\tilde y_i; x)\bigr).
+
+ln p is a coordinate of x times the vote minus the same ln Z for all votes, so the sum
+over `both` is (1 - λ) times the mean loss of people plus a linear term: for 0 ≤ λ ≤ 1
+the whole is convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.linalg as la
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from tiebreak.data import Pairs
+from tiebreak.data.columns import plain_values
+from tiebreak.losses import LINKS, ComparisonObjective, HalfWins, ItemDesign
+from tiebreak.metrics.inputs import outcome_vector
+from tiebreak.models.covariates import check_level
+from tiebreak.ratings.inputs import check_results
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.solvers import minimize_newton
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_FAR = 50.0  # strengths that no number of votes shows
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedStrengths:
+    """What `corrected_strengths` found.
+
+    Attributes
+    ----------
+    items, strength : ndarray of shape (N,)
+        Names, and people's strengths θ, natural logarithms, mean 0.
+    covariance : ndarray of shape (N, N)
+        Of the strengths.
+    trust : float
+        λ, from 0 (people alone) to 1.
+    factor : float
+        Root mean square standard error divided by that of people alone; theory's
+        √(1 - ρ²(1 - n/N)) if all strengths had the same correlation ρ of scores.
+    people : ndarray of shape (N,)
+        Strengths from people's votes alone.
+    n_both, n_all : int
+        n comparisons with a vote of people, and N with one of the judge.
+    level : float
+    """
+
+    items: NDArray[Any]
+    strength: Floats
+    covariance: Floats
+    trust: float
+    factor: float
+    people: Floats
+    n_both: int
+    n_all: int
+    level: float
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """Items, best first: strength, standard error, and interval."""
+        error = np.sqrt(np.diag(self.covariance))
+        half = ndtri((1 + self.level) / 2) * error
+        return pl.DataFrame(
+            {
+                "item": plain_values(self.items),
+                "strength": self.strength,
+                "standard_error": error,
+                "lower": self.strength - half,
+                "upper": self.strength + half,
+                "people": self.people,
+            }
+        ).sort("strength", descending=True)
+
+
+def corrected_strengths(
+    X: Any, people: ArrayLike, judge: ArrayLike, *, level: float = 0.95
+) -> CorrectedStrengths:
+    r"""People's strengths, from few of their votes and a judge's vote on everything.
+
+    A model that judges votes on all N comparisons, people on n of them. The estimate
+    adds to the judge's mean loss what it errs by on the n comparisons with both::
+
+        λ (1/N) Σ_all ℓ(judge) + (1/n) Σ_both [ℓ(people) - λ ℓ(judge)].
+
+    **Theorem.** Let the N comparisons be independent with the same distribution, the n
+    be drawn from them at random, and people's expected loss have one minimum θ*, with
+    invertible Hessian H. Then for every fixed λ the estimate tends to θ* as n grows,
+    however wrong the judge is, and √n (θ̂ - θ*) is asymptotically normal with covariance
+    H⁻¹ [V_s - 2λ(1 - n/N) C + λ²(1 - n/N) V_g] H⁻¹, where s and g are the gradients of
+    the losses of people's and of the judge's vote, V their covariances and C the
+    symmetric part of cov(s, g). (Proof: with f = n/N the gradient is
+    s̄_both - λ(1 - f)(ḡ_both - ḡ_rest); both parts are independent means.) The trace is
+    smallest at λ = tr(H⁻¹CH⁻¹) / tr(H⁻¹V_gH⁻¹); estimating λ changes nothing in the
+    limit. In one dimension intervals are then shorter by the factor
+    √(1 - ρ²(1 - n/N)), ρ the correlation of s and g, never longer than from people
+    alone. λ is kept between 0 and 1, where the problem is convex: a judge who
+    contradicts people is not used.
+
+    Parameters
+    ----------
+    X : Pairs
+        All N comparisons, of items known by name.
+    people, judge : array-like of shape (N,)
+        Outcomes -1 (left), 0 (tie), +1 (right); NaN or None in `people` where no
+        person voted. If people tie, ties follow Davidson's model, and else a tie of the
+        judge is half a win for each.
+    level : float, default=0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    CorrectedStrengths
+
+    Raises
+    ------
+    ValueError
+        If people's votes alone determine no finite strengths.
+
+    References
+    ----------
+    A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++: Efficient prediction-powered
+    inference, 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import Pairs
+    >>> from tiebreak.ratings import corrected_strengths
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.permuted(np.tile(list("ABC"), (900, 1)), axis=1)[:, :2].T
+    >>> truth = np.where(rng.random(900) < 0.7, np.where(left < right, -1, 1), 0)
+    >>> judge = np.where(rng.random(900) < 0.8, truth, 1)  # sees right too often
+    >>> people = np.where(np.arange(900) % 9 == 0, truth, np.nan)
+    >>> found = corrected_strengths(Pairs(None, left, right), people, judge)
+    >>> found.table["item"].to_list(), found.n_both, 0.5 < found.factor < 1
+    (['A', 'B', 'C'], 100, True)
+    """
+    check_level(level)
+    results = check_results(X, judge, None, "corrected_strengths")
+    given = np.asarray(people, dtype=np.float64)
+    if given.shape != (results.n_rows,):
+        raise ValueError(
+            f"people has shape {given.shape}; expected one value for each of "
+            f"{results.n_rows} comparisons, NaN where no person voted."
+        )
+    both = ~np.isnan(given)
+    n, n_all = int(both.sum()), len(both)
+    if n < 2:
+        raise ValueError(
+            f"people has {n} vote(s); the correction needs votes of people on some of "
+            "the judge's comparisons."
+        )
+    vote = outcome_vector(given[both], "people")
+    own = Pairs._of(None, results.left, results.right, results.names)[both]
+    alone = BradleyTerry("davidson", alpha=0, tol=1e-10).fit(own, vote)
+    if len(alone.items_) < len(results.names):
+        missing = [x for x in results.names.tolist() if x not in set(alone.items_)]
+        raise ValueError(
+            f"People never voted on {missing[0]!r} ({len(missing)} item(s) in all); "
+            "add their votes on it, or leave it out."
+        )
+    place = {name: k for k, name in enumerate(alone.items_.tolist())}
+    order = np.array([place[name] for name in results.names.tolist()])
+    start = np.append(alone.strength_[order], [alone._tie] if 0 in vote else [])
+    votes = _Votes(results.left, results.right, results.outcome, vote, both, len(order))
+    trust = votes.best_trust(start)
+    # The theorem is about a fixed λ: its estimate does not matter in the limit.
+    found = minimize_newton(votes.objective(trust), start, tol=1e-10)
+    if not found.converged or np.abs(found.x[: len(order)]).max() > _FAR:
+        raise ValueError(
+            "People's votes and the judge's together determine no finite strengths; "
+            "add votes of people."
+        )
+    x, covariance = found.x, votes.covariance(found.x, trust)
+    before = votes.covariance(start, 0.0)
+    return CorrectedStrengths(
+        results.names,
+        x[: len(order)] - x[: len(order)].mean(),
+        covariance,
+        trust,
+        float(np.sqrt(np.trace(covariance) / np.trace(before))),
+        start[: len(order)],
+        n,
+        n_all,
+        level,
+    )
+
+
+class _Votes:
+    """N votes of a judge and n of people, and the mean losses made of them."""
+
+    def __init__(
+        self,
+        left: Ints,
+        right: Ints,
+        judge: NDArray[np.int8],  # (N,)
+        people: Ints,  # (n,)
+        both: NDArray[np.bool_],  # (N,), where people voted
+        n_items: int,
+    ) -> None:
+        self.design = ItemDesign(left, right, n_items)
+        self.judge, self.both = judge.astype(np.int64), both
+        self.people = np.where(both, 0, 2)  # 2: no vote
+        self.people[both] = people
+        self.left, self.right, self.n_items = left, right, n_items
+        self.has_tie = bool((people == 0).any())
+        self.link = LINKS["davidson"] if self.has_tie else HalfWins()
+
+    def objective(self, trust: float) -> _Tilted:
+        """Return the mean loss for a λ."""
+        n, n_all = int(self.both.sum()), len(self.both)
+        outcomes = np.array([-1, 0, 1])
+        people = (self.people[:, None] == outcomes) / n
+        judge = (self.judge[:, None] == outcomes).astype(np.float64)
+        tilt = trust * (people - judge * self.both[:, None] / n)
+        linear = self.design.back(0.5 * (tilt[:, 0] - tilt[:, 2]))
+        base = ComparisonObjective(
+            self.design,
+            self.link,
+            (1 - trust) * people + trust * judge / n_all,
+            np.zeros(self.n_items),
+            tie=None if self.has_tie else self.link.start(0.0),
+            free=slice(0, self.n_items),
+        )
+        if self.has_tie:
+            linear = np.append(linear, -tilt[:, 1].sum())
+        return _Tilted(base, linear)
+
+    def scores(self, x: Floats, vote: Ints, rows: NDArray[Any]) -> sp.csr_array:
+        """Return the gradients of the losses of votes, one row each."""
+        t = float(x[-1]) if self.has_tie else -np.inf
+        left, right = self.left[rows], self.right[rows]
+        in_d, in_t = self.link.scores(x[right] - x[left], t)
+        if not self.has_tie:  # a tie is half a win for each
+            in_d[:, 1] = 0.5 * (in_d[:, 0] + in_d[:, 2])
+        every = np.arange(len(vote))
+        slope = in_d[every, vote + 1]
+        values, columns = [-slope, slope], [left, right]
+        if self.has_tie:
+            values.append(in_t[every, vote + 1])
+            columns.append(np.full(len(vote), self.n_items))
+        entries = (
+            np.concatenate(values),
+            (np.tile(every, len(values)), np.concatenate(columns)),
+        )
+        return sp.csr_array(entries, shape=(len(vote), len(x)))
+
+    def _inverse(self, x: Floats, trust: float) -> Floats:
+        """Return the rows of H⁻¹ that give strengths of mean 0."""
+        objective = self.objective(trust)
+        objective.expand(x)
+        inverse = la.inv(objective.hessian())[: self.n_items]
+        return np.asarray(inverse - inverse.mean(axis=0))
+
+    def best_trust(self, x: Floats) -> float:
+        """Return the λ between 0 and 1 of the smallest trace of the covariance."""
+        s = self.scores(x, self.people[self.both], self.both)
+        g = self.scores(x, self.judge[self.both], self.both)
+        inverse = self._inverse(x, 0.0)
+        s, g = s @ inverse.T, g @ inverse.T
+        s, g = s - s.mean(axis=0), g - g.mean(axis=0)
+        size = float((g * g).sum())
+        return float(np.clip((s * g).sum() / size, 0.0, 1.0)) if size else 0.0
+
+    def covariance(self, x: Floats, trust: float) -> Floats:
+        """Return the sandwich covariance of the strengths."""
+        n, n_all = int(self.both.sum()), len(self.both)
+        inverse, used = self._inverse(x, trust), trust * (1 - n / n_all)
+        s = self.scores(x, self.people[self.both], self.both) @ inverse.T
+        g = self.scores(x, self.judge, np.arange(n_all)) @ inverse.T
+        errors = s - used * g[self.both]
+        errors -= errors.mean(axis=0)
+        found = errors.T @ errors / (n * (n - 1))
+        if used:
+            g = g - g.mean(axis=0)
+            found = found + used**2 * (g.T @ g) / (n_all * (n_all - n))
+        return np.asarray(found)
+
+
+class _Tilted:
+    """An objective plus a linear function."""
+
+    def __init__(self, base: ComparisonObjective, linear: Floats) -> None:
+        self.base, self.linear = base, linear
+        self.n_variables = base.n_variables
+
+    def value(self, x: Floats) -> float:
+        return self.base.value(x) + float(self.linear @ x)
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        value, gradient = self.base.expand(x)
+        return value + float(self.linear @ x), gradient + self.linear
+
+    def hessian(self) -> Floats:
+        return self.base.hessian()
+
+    def hessian_product(self, v: Floats) -> Floats:
+        return self.base.hessian_product(v)
+
+    def hessian_diagonal(self) -> Floats:
+        return self.base.hessian_diagonal()
