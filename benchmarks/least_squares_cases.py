@@ -132,8 +132,8 @@ def squares_products() -> Iterator[Row]:
     """Conjugate gradients where the kernel matrix would not fit."""
     X, y, qid = make_groups(12_000, 10)
     small = slice(4000)
-    direct = RankRLS(gamma=0.1).fit(X[small], y[small], qid=qid[small])
-    model = RankRLS(gamma=0.1, solver="cg").fit(X[small], y[small], qid=qid[small])
+    direct = RankRLS(1.0, gamma=0.1).fit(X[small], y[small], qid=qid[small])
+    model = RankRLS(1.0, gamma=0.1, solver="cg").fit(X[small], y[small], qid=qid[small])
     if model.objective_ > direct.objective_ * (1 + 1e-9):
         raise AssertionError(f"{model.objective_} is worse than {direct.objective_}")
     with PeakMemory() as memory:

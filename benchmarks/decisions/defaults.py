@@ -33,6 +33,7 @@ from tiebreak import (
     RankSVM,
     SVMCompare,
     SwapSVM,
+    ThresholdCompare,
 )
 from tiebreak.datasets import load_uci
 from tiebreak.metrics import comparison_log_loss, ndcg, swapped_pairs
@@ -42,22 +43,19 @@ N_SPLITS, TIE = 3, 0.25
 
 GRADED: dict[str, Callable[[], Any]] = {
     "RankSVM()": RankSVM,
-    'RankSVM(per_group="mean")': lambda: RankSVM(per_group="mean"),
+    "RankSVM(1)": lambda: RankSVM(1.0),
+    "RankSVM(0.01)": lambda: RankSVM(0.01),
     'RankSVM(loss="squared_hinge")': lambda: RankSVM(loss="squared_hinge"),
-    "RankSVM(C=0.1)": lambda: RankSVM(0.1),
-    "RankSVM(C=0.01)": lambda: RankSVM(0.01),
     'RankSVM(kernel="linear")': lambda: RankSVM(kernel="linear"),
-    'RankSVM(C=0.01, kernel="linear")': lambda: RankSVM(0.01, kernel="linear"),
-    'RankSVM(C=0.001, kernel="linear")': lambda: RankSVM(0.001, kernel="linear"),
-    'RankSVM(kernel="linear", per_group="mean")': lambda: RankSVM(
-        kernel="linear", per_group="mean"
-    ),
+    'RankSVM(1, kernel="linear")': lambda: RankSVM(1.0, kernel="linear"),
+    'RankSVM(0.001, kernel="linear")': lambda: RankSVM(0.001, kernel="linear"),
     "SwapSVM()": SwapSVM,
     'SwapSVM(kernel="linear")': lambda: SwapSVM(kernel="linear"),
     "RankRLS()": RankRLS,
     "RankRLS(1)": lambda: RankRLS(1.0),
     "RankRLS(100)": lambda: RankRLS(100.0),
     'RankRLS(kernel="linear")': lambda: RankRLS(kernel="linear"),
+    'RankRLS(1, kernel="linear")': lambda: RankRLS(1.0, kernel="linear"),
     'RankRLS(100, kernel="linear")': lambda: RankRLS(100.0, kernel="linear"),
     "RankBoost()": RankBoost,
     'RankBoost(weak="stump")': lambda: RankBoost(weak="stump"),
@@ -66,6 +64,10 @@ GRADED: dict[str, Callable[[], Any]] = {
     'BoostedUtility(per_group="sum")': lambda: BoostedUtility(per_group="sum"),
 }
 COMPARED: dict[str, Callable[[], Any]] = {
+    "ThresholdCompare(RankSVM())": lambda: ThresholdCompare(RankSVM()),
+    "ThresholdCompare(RankSVM(1))": lambda: ThresholdCompare(RankSVM(1.0)),
+    "ThresholdCompare(RankRLS())": lambda: ThresholdCompare(RankRLS()),
+    "ThresholdCompare(RankRLS(1))": lambda: ThresholdCompare(RankRLS(1.0)),
     "SVMCompare()": SVMCompare,
     'SVMCompare(kernel="linear")': lambda: SVMCompare(kernel="linear"),
     "SVMCompare(C=10)": lambda: SVMCompare(10.0),

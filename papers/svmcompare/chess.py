@@ -110,7 +110,7 @@ def _choose(kind: str, pairs: Pairs, y: np.ndarray) -> tuple[Any, dict[str, Any]
     """Choose by the area on what follows the first half, three quarters and more."""
     comparer = {
         "early": EarlyCompare(kernel="linear"),
-        "rank": ThresholdCompare(RankSVM(kernel="linear")),
+        "rank": ThresholdCompare(RankSVM(C=1.0, kernel="linear")),
     }.get(kind, SVMCompare(tie_weight=1))
     model = make_pipeline(OnItems(StandardScaler()), comparer)
     last = model.steps[-1][0] + ("__ranker" if kind == "rank" else "")

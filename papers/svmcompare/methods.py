@@ -32,8 +32,8 @@ __all__ = [
 
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
 METHODS = {
-    "rank": lambda: ThresholdCompare(RankSVM()),
-    "rank2": lambda: ThresholdCompare(RankSVM(ties="both")),
+    "rank": lambda: ThresholdCompare(RankSVM(C=1.0)),
+    "rank2": lambda: ThresholdCompare(RankSVM(C=1.0, ties="both")),
     "compare": lambda: SVMCompare(tie_weight=1),
 }
 GAMMAS = np.geomspace(2.0**-7, 2.0**4, 10)

@@ -76,7 +76,7 @@ def make_method(method: str) -> BaseEstimator:
     if method == "svor5":
         return BinnedOrdinal()
     if method == "herbrich5":
-        return RankSVM(pairs_per_item=5, random_state=0)
+        return RankSVM(C=1.0, pairs_per_item=5, random_state=0)
     return SwapSVM(kernel="rbf")
 
 

@@ -92,7 +92,7 @@ def test_a_choice_is_refused_in_words(tmp_path):
     path.write_text("home,away,winner\nAda,Bo,Ada\n")
     named = as_comparisons(read_file(path))
     for asked in ("logistic", "logistic-names"):
-        with pytest.raises(ValueError, match=r"only names\. 'logistic.*' is for oth"):
+        with pytest.raises(ValueError, match=r"only names\. 'logistic.*' needs feat"):
             choose_model(asked, named, None)
     elo = choose_model("elo", named, None)
     assert elo.model.advantage == "auto"
@@ -101,7 +101,7 @@ def test_a_choice_is_refused_in_words(tmp_path):
     path.write_text("query,grade,x\nq,1,5\nq,2,6\n")
     graded = as_comparisons(read_file(path))
     assert choose_model("auto", graded, None).name == "logistic"
-    with pytest.raises(ValueError, match="'logistic-names' is for others"):
+    with pytest.raises(ValueError, match="'logistic-names' needs names"):
         choose_model("logistic-names", graded, None)
 
 

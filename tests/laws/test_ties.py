@@ -120,7 +120,7 @@ def test_without_ties_the_comparer_is_the_ranker(kernel):
         model.fit(pairs, y)
     assert "RankSVM" in str(caught[0].message)
     assert "threshold_ = 0" in str(caught[0].message)
-    ranker = RankSVM(kernel=kernel).fit(pairs, y)
+    ranker = RankSVM(1.0, kernel=kernel).fit(pairs, y)
     assert model.threshold_ == model.intercept_ == 0
     assert_array_equal(model.difference(pairs), ranker.difference(pairs))
     assert_array_equal(model.predict(pairs), ranker.predict(pairs))

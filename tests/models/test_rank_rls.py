@@ -175,7 +175,7 @@ def test_orders_are_graded_by_position(rng):
     X, y, qid = orders.grades()
     for kernel in KERNELS:
         for per_group in ("sum", "mean"):
-            model = RankRLS(kernel=kernel, per_group=per_group, **SETTINGS)
+            model = RankRLS(1.0, kernel=kernel, per_group=per_group, **SETTINGS)
             weight = np.array([1.0, 2.0, 0.5, 3.0])
             utility = model.fit(orders, sample_weight=weight).utility(items)
             L = sum(

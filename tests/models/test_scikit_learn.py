@@ -98,7 +98,7 @@ ITEM_MODELS = [
     ExpectedRankRegression(),
     VoteItems(),
     VoteItems(preference="naive_bayes"),
-    RankSVM(),
+    RankSVM(tol=1e-10),
     RankSVM(loss="squared_hinge"),
     RankSVM(loss="squared_hinge", kernel="linear", per_group="mean"),
     RankSVM(kernel="linear", tol=1e-9),

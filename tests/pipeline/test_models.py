@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``--tune``: chosen as by a plain loop, honest, and resumed after an interruption."""
+"""``--model`` and ``--tune``: what fits, and an honest choice of settings."""
 
 import json
+import warnings
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.model_selection import KFold
+from sklearn.preprocessing import StandardScaler
 
 from tests.cli.processes import signal_at
-from tiebreak import BradleyTerry, Pairs
+from tests.extended import few
+from tiebreak import BradleyTerry, OrdinalSVM, Pairs, PlackettLuce, SwapSVM, rank
+from tiebreak.io import ReadOptions, read_file
 from tiebreak.metrics import comparison_log_loss
-from tiebreak.pipeline.comparisons import ComparisonData
+from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
 from tiebreak.pipeline.held_out import predict_held_out
 from tiebreak.pipeline.models import (
     BY_BOTH,
     BY_FEATURE,
+    BY_GRADE,
     BY_NAME,
     GRIDS,
+    AsGiven,
     grid_for,
     tune_model,
 )
@@ -46,18 +53,137 @@ def graded(n_groups=6, size=8):
     start = np.repeat(np.arange(n_groups) * size, len(first))
     left, right = start + np.tile(first, n_groups), start + np.tile(second, n_groups)
     y = np.sign(grade[right] - grade[left]).astype(np.int8)
-    return ComparisonData(Pairs(X, left, right), y, group=start // size)
+    query = np.repeat(np.arange(n_groups), size)
+    return ComparisonData(
+        Pairs(X, left, right), y, group=start // size, grades=grade, query=query
+    )
 
 
 def test_every_model_has_a_grid_of_its_own_parameters():
-    models = BY_NAME | BY_FEATURE | BY_BOTH
-    assert set(GRIDS) == set(models)
-    for name, make in models.items():
-        known = {key.rpartition("__")[2] for key in make().get_params()}
+    models = BY_NAME | BY_FEATURE | BY_BOTH | BY_GRADE
+    assert set(models) - set(GRIDS) == {"boosted", "max-margin", "expected-rank"}
+    for name in GRIDS:
+        known = {key.rpartition("__")[2] for key in models[name]().get_params()}
         assert set(GRIDS[name]) <= known
         for values in GRIDS[name].values():
             assert len(values) >= 3
             assert list(values) == sorted(set(values))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Make one file of each kind, of the same 20 items."""
+    folder = tmp_path_factory.mktemp("kinds")
+    rng = np.random.default_rng(5)
+    names, X = [f"item {i}" for i in range(20)], rng.normal(size=(20, 2))
+    items = pl.DataFrame({"item": names, "a": X[:, 0], "b": X[:, 1]})
+    items.write_csv(folder / "items.csv")
+    worth = X @ [1.0, 2.0]
+    left, right = (names[i] for i in rng.permutation(20)[:2])
+    rows = [(left, right, "tie")]
+    for i, j in rng.permutation(np.transpose(np.tril_indices(20, -1)))[:80]:
+        d = worth[i] - worth[j] + 0.3 * rng.normal()
+        rows.append((names[i], names[j], "left" if d > 0 else "right"))
+    columns = ["left", "right", "outcome"]
+    pl.DataFrame(rows, columns, orient="row").write_csv(folder / "compared.csv")
+    scored = [
+        (f"person {k}", names[i], round(worth[i] + 0.3 * rng.normal()))
+        for k in range(8)
+        for i in rng.permutation(20)[:5]
+    ]
+    columns = ["person", "item", "score"]
+    pl.DataFrame(scored, columns, orient="row").write_csv(folder / "lists.csv")
+    graded = {"grade": np.digitize(worth, [-1, 1]), "a": X[:, 0], "b": X[:, 1]}
+    pl.DataFrame(graded).write_csv(folder / "graded.csv")
+    pl.DataFrame({"qid": np.arange(20) // 4} | graded).write_csv(folder / "queries.csv")
+    return folder
+
+
+KINDS = {
+    "compared": (("compared.csv",), [*BY_NAME]),
+    "compared, features": (("compared.csv", "items"), [*BY_BOTH, *BY_FEATURE]),
+    "lists": (("lists.csv", "orders"), [*BY_NAME]),
+    "lists, features": (
+        ("lists.csv", "items", "orders"),
+        [*BY_BOTH, *BY_FEATURE, *BY_GRADE],
+    ),
+    "graded": (("graded.csv",), [*BY_FEATURE, *BY_GRADE]),
+    "queries": (("queries.csv",), [*BY_FEATURE, *BY_GRADE]),
+}
+
+
+def rank_kind(files, kind, **given):
+    file, *more = KINDS[kind][0]
+    given |= {"items": files / "items.csv"} if "items" in more else {}
+    given |= {"kind": "orders"} if "orders" in more else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rank(files / file, **given)
+
+
+@pytest.mark.parametrize("kind", few(KINDS))
+def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
+    fits = KINDS[kind][1]
+    one_scale = kind == "graded"
+    for name in BY_NAME | BY_FEATURE | BY_BOTH | BY_GRADE:
+        if name == "boosted":  # as slow as all others together
+            continue
+        if name not in fits:
+            with pytest.raises(ValueError, match=rf"Choose model= .*got '{name}'"):
+                rank_kind(files, kind, model=name)
+        elif name == "ordinal-svm" and not one_scale:
+            with pytest.raises(ValueError, match="one scale of grades for all items"):
+                rank_kind(files, kind, model=name)
+        else:
+            answer = rank_kind(files, kind, model=name)
+            assert answer.quality is not None
+            assert not isinstance(answer.model, AsGiven)
+            last = getattr(answer.model, "steps", [[None]])[-1][-1]
+            assert not isinstance(last, AsGiven)
+
+
+def test_a_model_of_lists_learns_from_the_lists_behind_comparisons(files):
+    answer = rank_kind(files, "lists", model="plackett-luce")
+    read = read_file(files / "lists.csv", ReadOptions(kind="orders"))
+    alone = PlackettLuce().fit(read.orders)
+    place = {name: k for k, name in enumerate(alone.items_.tolist())}
+    order = [place[name] for name in answer.model.items_.tolist()]
+    assert_allclose(answer.model.strength_, alone.strength_[order], atol=1e-8)
+    assert np.ptp(alone.strength_) > 1
+    # There are tied places.
+    assert any(np.diff(read.orders[k].position).min() == 0 for k in range(8))
+
+
+def test_a_model_of_grades_learns_from_the_grades(files):
+    for kind, name, make in (
+        ("graded", "ordinal-svm", OrdinalSVM),
+        ("queries", "swap-svm", SwapSVM),
+    ):
+        table = pl.read_csv(files / f"{kind}.csv")
+        X = StandardScaler().fit_transform(table["a", "b"].to_numpy())
+        groups = {"qid": table["qid"].to_numpy()} if "qid" in table.columns else {}
+        alone = make().fit(X, table["grade"].to_numpy(), **groups).utility(X)
+        found = rank_kind(files, kind, model=name).utility
+        assert_allclose(found, alone - alone.mean(), atol=1e-6)
+        assert np.ptp(alone) > 0.1
+
+
+def test_no_list_is_both_learned_from_and_predicted(files):
+    # Some comparisons of a list follow from the others.
+    data = as_comparisons(read_file(files / "lists.csv", ReadOptions(kind="orders")))
+    quality = predict_held_out({"bt": BradleyTerry()}, data)
+    folds = {}
+    for row, split in zip(quality.row, quality.split, strict=True):
+        folds.setdefault(int(data.group[row]), set()).add(int(split))
+    assert len(folds) > 1 and all(len(found) == 1 for found in folds.values())
+
+
+def test_lists_with_missing_comparisons_are_refused(files):
+    data = as_comparisons(read_file(files / "lists.csv", ReadOptions(kind="orders")))
+    some = np.arange(1, len(data.y))
+    model = AsGiven(PlackettLuce())
+    with pytest.raises(ValueError, match="only some of their comparisons"):
+        model.fit(data.pairs[some], data.y[some], rater=data.columns["rater"][some])
 
 
 def test_the_choice_is_that_of_a_plain_loop():

@@ -241,7 +241,7 @@ def test_words_that_not_every_file_has_are_features_of_all(rng, tmp_path):
     graded = read(tmp_path / "queries")
     features = ["sweet", "salty", "color=blue", "color=green", "color=red"]
     assert list(graded.scaler.feature_names_in_) == features
-    answer = rank_data(graded, model="rank-rls", alpha=2.0)
+    answer = rank_data(graded, model="linear-rank-rls", alpha=2.0)
     sample = answer.data
     assert answer.choice.model[-1].alpha == 2.0
     assert len(sample.grades) == 300
@@ -275,7 +275,11 @@ def test_what_cannot_be_done_in_parts(run, rng, tmp_path):
     split(people, tmp_path / "panel", [2])
     for words, code, text in (
         (["straddling"], 4, "tiebreak.outofcore.repartition(source, folder, qid=...)"),
-        (["graded", "--model", "logistic"], 4, "from auto, linear-svm, rank-rls"),
+        (
+            ["graded", "--model", "logistic"],
+            4,
+            "auto, linear-svm, linear-rank-rls",
+        ),
         (["graded", "--tune"], 4, "--tune is not for graded items in partitions"),
         (["graded", "--alpha", "1"], 4, "has no penalty"),
         (["one group"], 3, "Name the column with --query"),

@@ -83,7 +83,7 @@ def _choose(models: str, data: ComparisonData, half_life: str | None) -> dict[st
     """Return the models; those without a half-life are compared as they are."""
     names = [name.strip() for name in models.split(",") if name.strip()]
     chosen = {}
-    for name in names or models_for(data):
+    for name in names or models_for(data, unasked=True):
         try:
             model = choose_model(name, data, by_name_too=True).model
         except ValueError as error:

@@ -29,7 +29,7 @@ class ComparisonData:
     # advantage, rater, period and sample_weight of the n comparisons, where known
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # how comparisons were made
-    group: NDArray[np.int64] | None = None  # query of each comparison, of graded items
+    group: NDArray[np.int64] | None = None  # query or list of each comparison
     item_names: NDArray[Any] | None = None  # of the N items
     grades: NDArray[np.float64] | None = None  # of the N items, if graded
     query: NDArray[Any] | None = None  # of the N items, if graded
@@ -50,6 +50,11 @@ class ComparisonData:
         found = np.zeros(self.pairs.n_items, dtype=bool)
         found[self.pairs.touched()] = True
         return found
+
+    @property
+    def listed(self) -> bool:
+        """Whether the comparisons are those of ranked lists."""
+        return self.group is not None and self.grades is None
 
     @property
     def by_row(self) -> ComparisonData:
@@ -152,9 +157,8 @@ def _of_orders(read: ReadResult) -> ComparisonData:
     if "weight" in read.columns:
         columns["sample_weight"] = read.columns["weight"][found.group]
     notes = [_count_made(found, f"the {len(orders):,} lists")]
-    return ComparisonData(
-        pairs, found.y, columns, notes, item_names=pairs.names, sided=False
-    )
+    about: Any = {"item_names": pairs.names, "sided": False}
+    return ComparisonData(pairs, found.y, columns, notes, found.group, **about)
 
 
 def _of_grades(read: ReadResult) -> ComparisonData:

@@ -106,8 +106,12 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
             table = result.by_split
             ends = (pl.Series(end, dates[table[end]]) for end in ("first", "last"))
             return replace(result, by_split=table.with_columns(*ends))
-        # Items with names are compared again and again, so rows can be held out; a
-        # graded row is an item of its own.
+        # Comparisons of a list or a query follow from each other. Items with names are
+        # compared again and again, so rows can be held out; a graded row is an item of
+        # its own.
+        group = np.zeros(1) if data.group is None else data.group
+        if len(np.unique(group)) >= _FOLDS:
+            return evaluate_folds(models, pairs, y, groups=group, **given)
         if pairs.names is not None:
             if len(y) < _FOLDS:
                 raise ValueError(
@@ -115,9 +119,6 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
                     f"{_FOLDS} are needed."
                 )
             return evaluate_folds(models, pairs, y, **given)
-        group = np.zeros(1) if data.group is None else data.group
-        if len(np.unique(group)) >= _FOLDS:
-            return evaluate_folds(models, pairs, y, groups=group, **given)
         folds = ItemKFold(_FOLDS, random_state=0)
         return evaluate_folds(models, pairs, y, cv=folds, **given)
 

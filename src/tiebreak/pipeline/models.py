@@ -15,19 +15,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import clone
+from scipy.sparse import coo_array
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metaestimators import available_if
 
-from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, tune
-from tiebreak.data import OnItems, Pairs
-from tiebreak.models import LogisticCompare, RankSVM, ThresholdCompare
+from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, PlackettLuce, tune
+from tiebreak.data import OnItems, Orders, Pairs
+from tiebreak.models import (
+    BoostedUtility,
+    CoRankingPursuit,
+    ExpectedRankRegression,
+    L1Ranker,
+    LogisticCompare,
+    MatchingPursuit,
+    MaxMarginCompare,
+    OrderSVM,
+    OrdinalSVM,
+    RankBoost,
+    RankingPursuit,
+    RankRLS,
+    RankSVM,
+    SVMCompare,
+    SwapSVM,
+    ThresholdCompare,
+)
 from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows
 from tiebreak.ratings.strengths.recency import read_half_life
@@ -47,35 +68,141 @@ def _scaled(model: Any) -> Any:
     return make_pipeline(OnItems(StandardScaler()), model)
 
 
-BY_NAME: dict[str, Callable[[], Any]] = {
+def _ranker(model: Any) -> Any:
+    return _scaled(ThresholdCompare(model))
+
+
+Makers = dict[str, Callable[[], Any]]
+
+BY_NAME: Makers = {
     "bradley-terry": BradleyTerry,
     "davidson": lambda: BradleyTerry("davidson"),
     "rao-kupper": lambda: BradleyTerry("rao-kupper"),
     "elo": lambda: Elo(unseen="prior"),
     "glicko": lambda: Glicko(unseen="prior"),
     "glicko2": lambda: Glicko2(unseen="prior"),
+    "plackett-luce": PlackettLuce,
 }
 """Models of items that have only names."""
 
 _IN_ORDER = ("elo", "glicko", "glicko2")
 """Those that take results one after the other, and not as counts."""
 
-BY_FEATURE: dict[str, Callable[[], Any]] = {
+BY_FEATURE: Makers = {
     "logistic": lambda: _scaled(LogisticCompare()),
-    "svm": lambda: _scaled(ThresholdCompare(RankSVM())),
-    "linear-svm": lambda: _scaled(ThresholdCompare(RankSVM(kernel="linear"))),
+    "svm": lambda: _ranker(RankSVM()),
+    "linear-svm": lambda: _ranker(RankSVM(kernel="linear")),
+    "kernel-logistic": lambda: _scaled(LogisticCompare(0.1, kernel="rbf")),
+    "boosted": lambda: _scaled(BoostedUtility()),
+    "svm-compare": lambda: _scaled(SVMCompare()),
+    "linear-svm-compare": lambda: _scaled(SVMCompare(kernel="linear")),
+    "max-margin": lambda: _scaled(MaxMarginCompare()),
+    "rank-rls": lambda: _ranker(RankRLS()),
+    "linear-rank-rls": lambda: _ranker(RankRLS(kernel="linear")),
+    "l1": lambda: _ranker(L1Ranker()),
+    "pursuit": lambda: _ranker(RankingPursuit()),
+    "rank-boost": lambda: _ranker(RankBoost()),
 }
 """Models of items that have features.
 
-Not SVMCompare, which has no more to offer here: with balanced ties it is as accurate as
-a ranker with a learned threshold on real data (`benchmarks.decisions.tie_weight`), and
-with the weights of its paper it can learn nothing, where ties are rare or many.
+SVMCompare is not chosen by itself: with balanced ties it is as accurate as a ranker
+with a learned threshold on real data (`benchmarks.decisions.tie_weight`), and with the
+weights of its paper it can learn nothing, where ties are rare or many.
 """
 
-BY_BOTH: dict[str, Callable[[], Any]] = {
+BY_BOTH: Makers = {
     "logistic-names": lambda: _scaled(LogisticCompare(identity=_IDENTITY))
 }
 """Models of items that have features and names, and learn from both."""
+
+BY_GRADE: Makers = {
+    "swap-svm": SwapSVM,
+    "order-svm": OrderSVM,
+    "ordinal-svm": OrdinalSVM,
+    "expected-rank": ExpectedRankRegression,
+    "matching-pursuit": MatchingPursuit,
+    "co-pursuit": CoRankingPursuit,
+}
+"""Models of items that have features, and learn from grades or lists only."""
+
+_COMPARED_UNASKED = {*BY_NAME, *BY_BOTH, *list(BY_FEATURE)[:3]} - {"plackett-luce"}
+
+
+class AsGiven(BaseEstimator):
+    """A model that learns from the grades or lists behind comparisons of their items.
+
+    Grades and queries are those of the items of the comparisons; without them every
+    ``rater`` has given a list, of which all comparisons are there.
+    """
+
+    def __init__(self, model: Any, grades: Any = None, query: Any = None) -> None:
+        self.model, self.grades, self.query = model, grades, query
+
+    def fit(
+        self, X: Pairs, y: Any, *, rater: Any = None, sample_weight: Any = None
+    ) -> AsGiven:
+        """Fit the model to the items that occur, or to the lists."""
+        self.model_, self.classes_ = clone(self.model), np.array([-1, 0, 1])
+        if self.grades is None:
+            lists, first = _lists_behind(X, np.asarray(y), np.asarray(rater))
+            weight = None if sample_weight is None else np.asarray(sample_weight)[first]
+            self.model_.fit(lists, sample_weight=weight)
+            return self
+        rows = X.touched()
+        query = self.query[rows]
+        given = {"qid": query} if len(np.unique(query)) > 1 else {}
+        items = X.table.values[rows]
+        if X.feature_names is not None and not X.table.is_sparse:
+            items = pl.DataFrame(items, schema=list(X.feature_names))
+        self.model_.fit(items, self.grades[rows], **given)
+        return self
+
+    def predict(self, X: Pairs) -> NDArray[Any]:
+        """Predict outcomes."""
+        return np.asarray(self.model_.predict(X))
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))
+    def predict_proba(self, X: Pairs) -> NDArray[np.float64]:
+        """Predict probabilities of left, tie and right."""
+        return np.asarray(self.model_.predict_proba(X))
+
+    def __sklearn_clone__(self) -> AsGiven:
+        return AsGiven(clone(self.model), self.grades, self.query)
+
+
+def _lists_behind(
+    pairs: Pairs, y: NDArray[Any], rater: NDArray[Any]
+) -> tuple[Orders, NDArray[np.int64]]:
+    """Return the lists of which comparisons were made, and a row of each."""
+    _, first, code = np.unique(rater, return_index=True, return_inverse=True)
+    # Of all comparisons of a list, an item has won as many as stand behind it, less
+    # those before it.
+    rows, item = np.append(code, code), np.append(pairs.left, pairs.right)
+    won = coo_array((np.append(-y, y), (rows, item)), (len(first), pairs.n_items))
+    met = coo_array((np.ones(len(item)), won.coords), won.shape).tocsr()
+    won, size = won.tocsr(), np.diff(met.indptr)
+    if (met.data != np.repeat(size - 1, size)).any():
+        raise ValueError(
+            "This model learns from whole lists, and only some of their comparisons "
+            "are there. Use fewer lists, or another --model."
+        )
+    wins = won[np.repeat(np.arange(len(size)), size), met.indices]
+    sequences = [
+        [met.indices[one][wins[one] == level].tolist() for level in levels]
+        for one, levels in (
+            (slice(*ends), np.unique(wins[slice(*ends)])[::-1])
+            for ends in pairwise(met.indptr)
+        )
+    ]
+    return Orders(pairs._items, sequences, names=pairs.names), first
+
+
+def unwrap(fitted: Any) -> Any:
+    """Return what `AsGiven` has fitted, alone or at the end of a pipeline."""
+    if isinstance(fitted, Pipeline):
+        *steps, (name, last) = fitted.steps
+        return Pipeline([*steps, (name, unwrap(last))])
+    return fitted.model_ if isinstance(fitted, AsGiven) else fitted
 
 
 @dataclass(frozen=True)
@@ -88,18 +215,39 @@ class Choice:
 
 
 def models_for(
-    data: ComparisonData, *, by_name_too: bool = False
-) -> dict[str, Callable[[], Any]]:
+    data: ComparisonData, *, by_name_too: bool = False, unasked: bool = False
+) -> Makers:
     """Return the models that can learn from comparisons, the default one first."""
     # ``by_name_too``: also those that use names only, where items have features as
-    # well.
+    # well. ``unasked``: only those that are compared if nobody names any.
     if not data.pairs.has_features:
-        if data.partitioned is None:
-            return BY_NAME
-        return {name: make for name, make in BY_NAME.items() if name not in _IN_ORDER}
-    if data.pairs.names is None:
-        return BY_FEATURE
-    return BY_BOTH | BY_FEATURE | (BY_NAME if by_name_too else {})
+        one_by_one = () if data.partitioned is None else (*_IN_ORDER, "plackett-luce")
+        found = {name: make for name, make in BY_NAME.items() if name not in one_by_one}
+        if data.listed:
+            found["plackett-luce"] = lambda: AsGiven(PlackettLuce())
+    else:
+        named = data.pairs.names is not None
+        found = (BY_BOTH if named else {}) | BY_FEATURE
+        if data.listed or data.grades is not None:
+            found |= {name: partial(_as_given, name, data) for name in BY_GRADE}
+        found |= BY_NAME if named and by_name_too else {}
+    if unasked:
+        return {name: make for name, make in found.items() if name in _COMPARED_UNASKED}
+    return found
+
+
+def _as_given(name: str, data: ComparisonData) -> Any:
+    query = None
+    if data.query is not None:
+        query = np.unique(data.query, return_inverse=True)[1]
+    if name == "ordinal-svm" and (query is None or query.max() > 0):
+        raise ValueError(
+            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
+            "grades of different queries, have none in common. Choose another --model, "
+            "such as swap-svm or linear-svm."
+        )
+    ranker = ThresholdCompare(BY_GRADE[name]())
+    return _scaled(AsGiven(ranker, data.grades, query))
 
 
 def choose_model(
@@ -170,9 +318,21 @@ def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
     featured = data.pairs.has_features
     if featured and data.pairs.names is not None and asked in BY_NAME:
         return f"{asked!r} looks at names only; leave --items out for it. {choices}"
-    others = (BY_NAME if featured else BY_FEATURE) | BY_BOTH
-    also = f" {asked!r} is for others." if asked in others else ""
-    return f"The items have {'features' if featured else 'only names'}.{also} {choices}"
+    have = "features" if featured else "only names"
+    needs = ""
+    if asked in BY_GRADE:
+        graded = data.listed or data.grades is not None
+        have += "" if graded else ", and are compared two at a time"
+        needs = f" {asked!r} learns from grades or lists of items with features."
+        if featured and not data.sided and "rater" in data.columns:
+            needs += " --kind orders reads the scores of each person as a list."
+    elif asked in BY_NAME:
+        needs = f" {asked!r} is for items that have names."
+    elif asked in BY_FEATURE | BY_BOTH:
+        needs = (
+            f" {asked!r} needs {'names' if featured else 'features'}, too (--items)."
+        )
+    return f"The items have {have}.{needs} {choices}"
 
 
 def set_alpha(model: Any, alpha: float | str) -> None:
@@ -222,25 +382,45 @@ def say_half_life(model: Any, data: ComparisonData) -> str:
     return f" A result counts half after {time}{chosen}."
 
 
-_STRENGTHS: dict[str, tuple[float, ...]] = {
-    "alpha": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-}
+Grid = dict[str, tuple[float, ...]]
+_STRENGTHS: Grid = {"alpha": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)}
 _WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
 _MARGINS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 
-GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
+_WIDTHS = (0.25, 1.0, 4.0)
+_MACHINES: Grid = {"C": (0.001, 0.01, 0.1, 1.0), "gamma": _WIDTHS}
+_TERMS: Grid = {"n_basis": (3, 10, 30), "gamma": _WIDTHS}
+
+GRIDS: dict[str, Grid] = {
     "bradley-terry": _STRENGTHS,
     "davidson": _STRENGTHS,
     "rao-kupper": _STRENGTHS,
+    "plackett-luce": _STRENGTHS,
     "elo": {"k": (2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 120.0)},
     "glicko": {"c": (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0)},
     "glicko2": {"volatility": (0.01, 0.02, 0.03, 0.06, 0.12, 0.24)},
     "logistic": {"alpha": _WEIGHTS},
     "logistic-names": {"alpha": _WEIGHTS[:4], "identity": (0.1, 1.0, 10.0)},
-    "svm": {"C": (0.001, 0.01, 0.1, 1.0), "gamma": (0.25, 1.0, 4.0)},
+    "svm": _MACHINES,
     "linear-svm": {"C": _MARGINS},
+    "kernel-logistic": {"alpha": (0.01, 0.1, 1.0, 10.0), "gamma": _WIDTHS},
+    "svm-compare": _MACHINES,
+    "linear-svm-compare": {"C": _MARGINS},
+    "rank-rls": {"alpha": _WEIGHTS[:4], "gamma": _WIDTHS},
+    "linear-rank-rls": {"alpha": _WEIGHTS},
+    "l1": {"alpha": _WEIGHTS[:4]},
+    "rank-boost": {"n_rounds": (10, 30, 100, 300)},
+    "pursuit": _TERMS,
+    "matching-pursuit": _TERMS,
+    "co-pursuit": {"n_basis": _TERMS["n_basis"]},
+    "swap-svm": {"C": _WEIGHTS[1:5], "gamma": _WIDTHS},
+    "order-svm": _MACHINES,
+    "ordinal-svm": {"C": _WEIGHTS[:3], "gamma": _WIDTHS},
 }
-"""For each model the parameters that are tuned, and their values."""
+"""For each model the parameters that are tuned, and their values.
+
+The others choose by themselves (boosted) or have nothing to choose.
+"""
 
 
 def grid_for(
@@ -301,7 +481,8 @@ def tune_model(
         # Features are scaled once; outcomes play no part in that.
         rows = clone(model[:-1]).fit_transform(rows)
         last, step = model[-1], f"{model.steps[-1][0]}__"
-    path = "ranker__" if hasattr(last, "ranker") else ""
+    path = "model__" if isinstance(last, AsGiven) else ""
+    path += "ranker__" if hasattr(getattr(last, "model", last), "ranker") else ""
     y = plan.data.y
     columns = columns_for(last, plan.data.columns)
     weight = columns.pop("sample_weight", None)
@@ -358,13 +539,13 @@ def _plan(data: ComparisonData) -> _Plan:
             return _Plan(data, forward, "earlier results predicted later ones", seen)
     pairs, y = data.pairs, data.y
     folds: Any
-    if pairs.names is not None:
-        how = "every result was predicted from others"
-        folds = KFold(_FOLDS, shuffle=True, random_state=0).split(y)
-    elif data.group is not None and len(np.unique(data.group)) >= _FOLDS:
-        how = "every query was predicted from others"
+    if data.group is not None and len(np.unique(data.group)) >= _FOLDS:
+        how = f"every {'list' if data.listed else 'query'} was predicted from others"
         splitter = GroupKFold(_FOLDS, shuffle=True, random_state=0)
         folds = splitter.split(y, groups=data.group)
+    elif pairs.names is not None:
+        how = "every result was predicted from others"
+        folds = KFold(_FOLDS, shuffle=True, random_state=0).split(y)
     else:
         how = "held-out items were compared by what was learned from others"
         folds = ItemKFold(_FOLDS, random_state=0).split(pairs)

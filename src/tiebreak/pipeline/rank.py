@@ -49,6 +49,7 @@ from tiebreak.pipeline.leaderboard import (
 from tiebreak.pipeline.models import (
     BY_BOTH,
     BY_FEATURE,
+    BY_GRADE,
     BY_NAME,
     Choice,
     Tuned,
@@ -56,6 +57,7 @@ from tiebreak.pipeline.models import (
     say_half_life,
     set_alpha,
     tune_model,
+    unwrap,
 )
 from tiebreak.pipeline.options import (
     SCALES,
@@ -307,7 +309,7 @@ def rank(
 _OPTIONS = {one.name for one in fields(RankOptions)}
 _READING = {one.name for one in fields(ReadOptions)} - {"words", "numbers"}
 _READING -= {"fingerprint"}
-_VALUES = (*TIES, *SCALES, *BY_NAME, *BY_FEATURE, *BY_BOTH, "none")
+_VALUES = (*TIES, *SCALES, *BY_NAME, *BY_FEATURE, *BY_BOTH, *BY_GRADE, "none")
 
 
 def _in_python(answer: RankResult) -> RankResult:
@@ -389,7 +391,7 @@ def rank_source(
     progress("predicting held-out results")
     quality = _quality(choice.name, choice.model, data.by_row, said)
     answer = RankResult(
-        choice,
+        replace(choice, model=fitted),
         checks,
         board,
         list_weights(fitted, data.pairs),
@@ -430,7 +432,7 @@ def _fit(
     if "context" in columns and labels:
         columns["context"] = pl.DataFrame(columns["context"], list(labels))
     try:
-        return model.fit(data.pairs, data.y, **columns)
+        return unwrap(model.fit(data.pairs, data.y, **columns))
     except ValueError as error:
         if not isinstance(model, BradleyTerry):
             raise
@@ -615,7 +617,7 @@ def _quality(
 # Models of graded items that are fitted where the files are.
 PARTITIONED_MODELS: dict[str, Callable[[], Any]] = {
     "linear-svm": lambda: RankSVM(kernel="linear", loss="squared_hinge"),
-    "rank-rls": lambda: RankRLS(kernel="linear"),
+    "linear-rank-rls": lambda: RankRLS(kernel="linear"),
 }
 _REASONS = {
     "linear-svm": "items are graded, and it is fitted where the files are read."

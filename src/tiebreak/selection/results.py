@@ -615,7 +615,7 @@ class ForwardColumns:
                 _check_by_model(given, models, n_rows)
             elif given is not None:
                 _check_length(given, name, n_rows)
-                if not any(_takes(model.fit, name) for model in models.values()):
+                if not any(fit_names(model, name) for model in models.values()):
                     raise ValueError(
                         f"{name} is given, but no model takes it in fit. Leave it out, "
                         f"or add a model that learns from {name}."
@@ -665,7 +665,8 @@ def _keys(method: Any, name: str) -> list[str]:
     if _takes(method, name):
         return [name]
     pipeline = getattr(method, "__self__", None)
-    if name != "sample_weight" or not isinstance(pipeline, Pipeline):
+    into_steps = name in ("sample_weight", "rater")
+    if not into_steps or not isinstance(pipeline, Pipeline):
         return []
     steps = pipeline.steps
     return [f"{step}__{name}" for step, part in steps if _takes(part.fit, name)]

@@ -58,7 +58,7 @@ class RankRLS(KernelUtility, BaseEstimator):
 
     Parameters
     ----------
-    alpha : float, default=1.0
+    alpha : float, default=10.0
         α > 0, the weight of the penalty, against a sum over pairs.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`RankSVM`.
@@ -121,7 +121,7 @@ class RankRLS(KernelUtility, BaseEstimator):
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: float = 10.0,
         *,
         kernel: Kernel = "rbf",
         gamma: Gamma = "scale",

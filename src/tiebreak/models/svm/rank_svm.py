@@ -61,7 +61,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C : float, default=0.1
         Cost of a violated margin.
     kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
         Kernel between items, as in :class:`SVMCompare`. Beyond some thousand graded
@@ -137,7 +137,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 0.1,
         *,
         kernel: Kernel = "rbf",
         gamma: Gamma = "scale",
