@@ -2,6 +2,7 @@
 """What the command says of few results, of one rater, and of items that never meet."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -27,26 +28,32 @@ def rank(run, tmp_path):
     return start
 
 
+def answer_of(out):
+    """Read the sentence that a report begins with."""
+    page = (out / "report.html").read_text(encoding="utf-8")
+    found = re.search(r'<p class="standfirst"><span dir="auto">(.*?)</span>', page)
+    return found[1].replace("\u00a0", " ")
+
+
 def test_one_vote_makes_nobody_the_best(rank):
     said, board, out = rank(["a,b,left"])
     assert "No item has enough results to be placed" in said
     assert board["provisional"].all()
     assert board.select("rank_best", "rank_worst").rows() == [(1, 2), (1, 2)]
-    page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Clearly first" not in page
+    assert "No item has enough results" in answer_of(out)
 
 
 def test_three_to_nothing_is_not_clear(rank):
     said, board, out = rank(["a,b,left"] * 3)
     assert "a is ahead, but each of the 2 items could be best, with 95 %" in said
     assert board["rank_worst"].to_list() == [2, 2]
-    assert "Clearly first" not in (out / "report.html").read_text(encoding="utf-8")
+    assert "a is ahead, but each of the 2 items could be best" in answer_of(out)
 
 
 def test_a_hundred_to_nothing_is(rank):
     said, _, out = rank(["a,b,left"] * 100)
     assert "a is best, with 95 % confidence." in said
-    assert "Clearly first" in (out / "report.html").read_text(encoding="utf-8")
+    assert "a is best, with 95 % confidence." in answer_of(out)
 
 
 def test_a_newcomer_with_three_wins_is_provisional(rank):
@@ -62,8 +69,7 @@ def test_a_newcomer_with_three_wins_is_provisional(rank):
     assert new["rank"] > 1
     assert "m5 is" in said
     assert "provisional: few results, placed by the lower end" in said
-    page = (out / "report.html").read_text(encoding="utf-8")
-    assert "The highest of 6 items with enough results." in page
+    assert "m5 is" in answer_of(out)
     assert board.filter(~pl.col("provisional")).height == 6
 
 

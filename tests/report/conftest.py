@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports to test: one of real results, and one of names that mean harm."""
 
+import dataclasses
+
 import numpy as np
 import polars as pl
 import pytest
@@ -82,6 +84,96 @@ def plain_report(rng_seed):
 def plain_page(plain_report):
     """Give the page of the report of six items."""
     return render_report(plain_report[0])
+
+
+AUDIT = {
+    "version": 1,
+    "votes": 600,
+    "items": 6,
+    "level": 0.95,
+    "complete": True,
+    "choices": ["ties half", "no prior", "<b>drop both bad</b>", "last half"],
+    "claims": [
+        {
+            "claim": claim,
+            "kind": "first",
+            "items": ["item 0"],
+            "verdict": verdict,
+            "removal": {"votes": votes, "rows": [], "verified": True, "exact": True},
+            "reversal": {"votes": 3, "rows": [], "verified": True, "exact": True},
+            "raters": {"raters": None, "names": [], "verified": False, "exact": False},
+            "other_items": {"items": None, "names": [], "verified": False, "exact": 0},
+            "days": {"days": None, "names": [], "verified": False, "exact": False},
+            "choices": {"holds": 4 - len(broken), "of": 4, "broken_by": broken},
+            "confidence": sure,
+        }
+        for claim, verdict, votes, broken, sure in [
+            ("item 0 is first", "holds", 61, [], 1.0),
+            ("<i>item 1</i> is above item 2", "fragile: 1 vote", 1, ["no prior"], 0.31),
+            ("item 2 and item 3 cannot be told apart", "holds", None, [], None),
+        ]
+    ],
+    "notes": ["A <note>."],
+}
+JUDGES = {
+    "judges": [
+        {"name": "<b>Ann</b>", "votes": 400, "agreement": 0.81, "lower": 0.77}
+        | {"upper": 0.85, "ties": 0.1, "left": 0.52},
+        {"name": "Bob", "votes": 12},
+    ],
+    "notes": ["Two judges."],
+}
+
+
+def full_report(rng_seed):
+    """Make a report that has every section, and its model."""
+    rng = np.random.default_rng(rng_seed)
+    names = [f"item {i}" for i in range(12)]
+    data, model = report_of(names, rng)
+    parts = [report_of(names[:k], rng, n=300)[0].leaderboard for k in (12, 9)]
+    table = data.leaderboard.select("item", "rank", "rating")
+    moves = table.with_columns(
+        rank_without=pl.Series([2, 1, *range(3, 13)]),
+        rating_without=pl.col("rating") + 1.0,
+        moved=pl.Series([1, -1, *[0] * 10]),
+    )
+    effects = pl.DataFrame(
+        {
+            "effect": ["advantage", "log:<words>"],
+            "points": [12.5, -30.0],
+            "lower": [5.0, -45.0],
+            "upper": [20.0, 2.0],
+            "p_value": [1e-6, 0.04],
+            "standard_deviation": [None, 0.5],
+        }
+    )
+    more = {
+        "categories": {"math": parts[0], "<i>code</i>": parts[1]},
+        "category_notes": {"math": [], "<i>code</i>": ["A <note>."], "none": ["Why."]},
+        "effects": effects,
+        "moves": moves,
+        "importance": pl.DataFrame(
+            {"feature": ["<a>", "b"], "drop": [0.1, 0.01]}
+            | {"lower": [0.08, -0.01], "upper": [0.12, 0.03]}
+        ),
+        "dependence": {
+            "<a>": pl.DataFrame({"value": [0.0, 1.0, 2.0], "utility": [0.0, 1.5, 1.0]}),
+            "b": pl.DataFrame({"value": [-5.0, 5.0], "utility": [0.2, 0.1]}),
+        },
+        "disagreements": pl.DataFrame(
+            {"left": ["<a>"], "right": ["b"], "said": ["left"], "predicted": ["right"]}
+            | {"probability": [0.02]}
+        ),
+        "audit": AUDIT,
+        "judges": JUDGES,
+        "fingerprint": "ab12" * 16,
+        "methods": "We ranked 12 items.",
+        "citation": "The tiebreak developers.\n@software{tiebreak}",
+        "summary": ["item 0 is best."],
+        "warnings": [],
+        "title": "Everything",
+    }
+    return dataclasses.replace(data, **more), model
 
 
 @pytest.fixture

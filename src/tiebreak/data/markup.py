@@ -83,6 +83,11 @@ class Name(Text):
         return lines
 
 
+def visible(text: Any) -> str:
+    """Give clean text in which no mark turns the direction of what follows."""
+    return _DIRECTIONS.sub(_MARK, clean(text))
+
+
 def escape(text: Any) -> str:
     """Give clean text for HTML and SVG, between tags or inside quotes."""
     return html.escape(clean(text), quote=True)
@@ -166,7 +171,7 @@ def _part_html(part: Any) -> str:
 
 def _text_html(text: Any) -> str:
     """Write a text in its own direction, whose marks it cannot change from inside."""
-    plain = _DIRECTIONS.sub(_MARK, str(text))
+    plain = visible(text)
     written = escape(plain) if plain.isascii() else element("bdi", escape(plain))
     bold = isinstance(text, Text) and "bold" in str(text.style)
     return element("strong", written) if bold else written

@@ -18,14 +18,14 @@ from rich.table import Table
 
 from tiebreak import BradleyTerry, __version__
 from tiebreak.data import ItemTable
-from tiebreak.data.markup import Name, isolate
+from tiebreak.data.markup import Name
 from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.leaderboard import item_utilities
 from tiebreak.ratings.checks.report import plural
 from tiebreak.ratings.leaderboard import RatingScale, as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
-from tiebreak.report.data import last_step
+from tiebreak.report.data import NO_BEST, last_step, who_is_best
 from tiebreak.selection import TuneResult
 
 if TYPE_CHECKING:
@@ -180,12 +180,9 @@ def about_items(answer: RankResult) -> list[str]:
     table, data, said = answer.table, answer.data, []
     if table is not None:
         if answer.checks is None or answer.checks.ok:
-            said.append(_who_is_best(table, answer.options.level))
+            said.append(who_is_best(table, answer.options.level))
         else:
-            said.append(
-                "No item is called the best, because of a problem in the data; see the "
-                "data checks."
-            )
+            said.append(NO_BEST)
         unseen = int((~data.compared).sum()) if data.pairs.has_features else 0
         if unseen:
             said.append(
@@ -238,25 +235,6 @@ def _about_probabilities(gain: float, tuned: bool) -> str:
     )
 
 
-def _who_is_best(table: pl.DataFrame, level: float) -> str:
-    placed = table
-    if "provisional" in table.columns:
-        placed = table.filter(~pl.col("provisional"))
-    if not len(placed):
-        return "No item has enough results to be placed, so none is called the best."
-    best = placed.row(0, named=True)
-    name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
-    if best["rank_worst"] is None:
-        return f"{name} has the highest rating."
-    if best["rank_worst"] == 1:
-        return f"{name} is best, {confident}."
-    rivals = len(table.filter(pl.col("rank_best") == 1))
-    some = f"{rivals} of {len(table)} items"
-    if rivals == len(table):
-        some = f"each of the {len(table)} items"
-    return f"{name} is ahead, but {some} could be best, {confident}."
-
-
 def report_data(
     answer: RankResult, command: str = "", date: str | None = None
 ) -> ReportData:
@@ -274,10 +252,7 @@ def report_data(
         history, note = ratings_over_time(model, board.table, data.whole)
         if isinstance(model, BradleyTerry):
             matrix = board.matrix()
-    # What is said of quality and settings has a place of its own on the page.
     said = [*about_items(answer), *about_quality(answer)]
-    if table is None:
-        said = about_items(answer)[:1]
     quality = None
     if answer.quality is not None:
         quality = QualityData.from_forward(answer.quality, answer.choice.name)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tiebreak.data import Pairs
+from tiebreak.data.markup import isolate
 from tiebreak.ratings import BradleyTerry, Elo, Glicko, Glicko2
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import ResultsMatrix
@@ -259,6 +260,22 @@ class ReportData:
         For "compare any two".
     command, versions, date : str, mapping of str to str, str
         What to type to get this report again, programs and their versions, and when.
+    fingerprint, methods, citation : str
+        Of the data; every choice in one paragraph for a paper; and how to cite.
+    importance : polars.DataFrame or None
+        ``feature``, ``drop`` (how many held-out outcomes are no longer predicted when
+        its values are exchanged among items, as a share) with ``lower``, ``upper``.
+    dependence : mapping of str to polars.DataFrame
+        By feature ``value`` and ``utility``: the mean utility if all items had it.
+    disagreements : polars.DataFrame or None
+        ``left``, ``right``, ``said`` (what people said), ``predicted``, ``probability``
+        (that the model gave to what they said), the most surprising first.
+    audit : mapping or None
+        What ``tiebreak audit --json`` writes: ``claims`` and what each survives.
+    judges : mapping or None
+        ``judges``, a list of mappings with ``name``, ``votes``, ``agreement`` with the
+        rest and its interval ``lower`` to ``upper``, ``ties`` and ``left`` (shares), of
+        which all but the name may be missing; and ``notes``, a list of str.
     """
 
     title: str
@@ -284,6 +301,14 @@ class ReportData:
     command: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str = ""
+    fingerprint: str = ""
+    methods: str = ""
+    citation: str = ""
+    importance: pl.DataFrame | None = None
+    dependence: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    disagreements: pl.DataFrame | None = None
+    audit: Mapping[str, Any] | None = None
+    judges: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         missing = {"item", "rating"} - set(self.leaderboard.columns)
@@ -313,6 +338,22 @@ class ReportData:
         """
         return list((self.facts() or {}).get("findings", ()))
 
+    def answer(self) -> str:
+        """Give the answer in one sentence.
+
+        Returns
+        -------
+        str
+            The first of `summary`, or who is best according to the leaderboard.
+        """
+        if self.summary:
+            return str(self.summary[0])
+        if not len(self.leaderboard):
+            return ""
+        if any(finding["level"] == "problem" for finding in self.findings()):
+            return NO_BEST
+        return who_is_best(self.leaderboard, self.level)
+
     def facts(self) -> dict[str, Any] | None:
         """Give the checks as a dict.
 
@@ -323,6 +364,31 @@ class ReportData:
         if isinstance(self.checks, PairsReport):
             return self.checks.to_dict()
         return None if self.checks is None else dict(self.checks)
+
+
+NO_BEST = (
+    "No item is called the best, because of a problem in the data; see the data checks."
+)
+
+
+def who_is_best(table: pl.DataFrame, level: float) -> str:
+    """Say who is best, and how sure that is."""
+    placed = table
+    if "provisional" in table.columns:
+        placed = table.filter(~pl.col("provisional"))
+    if not len(placed):
+        return "No item has enough results to be placed, so none is called the best."
+    best = placed.row(0, named=True)
+    name, confident = isolate(str(best["item"])), f"with {100 * level:g} % confidence"
+    if best.get("rank_worst") is None:
+        return f"{name} has the highest rating."
+    if best["rank_worst"] == 1:
+        return f"{name} is best, {confident}."
+    rivals = len(table.filter(pl.col("rank_best") == 1))
+    some = f"{rivals} of {len(table)} items"
+    if rivals == len(table):
+        some = f"each of the {len(table)} items"
+    return f"{name} is ahead, but {some} could be best, {confident}."
 
 
 def plain(value: Any) -> Any:

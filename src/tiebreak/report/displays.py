@@ -4,9 +4,8 @@
 A display takes plain numbers. ``plot`` draws on given axes, or on a new figure made
 without pyplot; ``ax_`` and ``figure_`` are what was drawn on. Class methods compute the
 numbers of a model (``from_estimator``) or of what it predicted (``from_predictions``)
-and draw them, as in scikit-learn. To show a new display in
-the report, add a function to :mod:`tiebreak.report.charts` and call it in a section of
-:mod:`tiebreak.report.page`.
+and draw them, as in scikit-learn. The report has plots of its own, which need no
+matplotlib; see :mod:`tiebreak.report.plots`.
 """
 
 from __future__ import annotations
