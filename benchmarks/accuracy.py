@@ -4,13 +4,15 @@
 Two published sets. The queries are divided in five outer folds. In the training queries
 of each, every method chooses among twelve settings by NDCG@10 on three inner folds of
 queries and is fitted again; then it meets the held-out queries. So every query has, for
-every method, the NDCG@10 of a model that has not seen it, or with ``--repeats`` the
-mean of several. A difference is the mean over queries of the paired differences, with
-the standard error of that mean. Queries without a relevant document are left out.
+every method, the NDCG@10 of a model that has not seen it; with ``--repeats`` other
+divisions follow, and a query has the mean. A difference is the mean over queries of the
+paired differences, with the standard error of that mean. Queries without a relevant
+document are left out.
 
 The trees of every library have the learning rate 0.05, three sizes and four numbers of
-rounds. Rows go to ``benchmarks/accuracy.jsonl``, and ``--table`` prints them for the
-docs. Everything runs in one thread: sets of this size gain nothing from a second one.
+rounds. Rows, one for each division, are appended to ``benchmarks/accuracy.jsonl``, and
+what is there is not measured again; ``--table`` prints them for the docs. Everything
+runs in one thread: sets of this size gain nothing from a second one.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ ROUNDS = (20, 50, 100, 200)
 BOOST_ROUNDS = (10, 20, 50, 100, 200, 400)
 RATE = 0.05
 N_OUTER, N_INNER = 5, 3
+
+Key = tuple[str, str, int]  # set, method, division
+MEANS = ("ndcg", "seconds")
 
 # What a fit gives: one function of features per number of rounds, or a single one.
 Utility = Callable[[np.ndarray], np.ndarray]
@@ -185,6 +190,11 @@ METHODS = {
     "`BoostedUtility`, LightGBM": Method(
         True, fit_boosted, [{"max_leaves": leaves} for leaves in SIZES]
     ),
+    "`BoostedUtility`, CatBoost": Method(
+        True,
+        fit_boosted,
+        [{"max_leaves": leaves, "booster": "catboost"} for leaves in SIZES],
+    ),
 }
 
 
@@ -251,24 +261,33 @@ def of_queries(data, utility: np.ndarray) -> np.ndarray:
     return np.array([ndcg(y[r], utility[r], k=10) for r in rows if y[r].max() > 0])
 
 
-def measure(n_repeats: int, chosen: str) -> Iterator[dict[str, Any]]:
-    """Measure every method on the chosen sets."""
-    for set_name, data in load_sets().items():
-        if chosen not in set_name:
+def measure(n_repeats: int, chosen: str, done: set[Key]) -> Iterator[dict[str, Any]]:
+    """Measure what is missing of the chosen sets, one division after the other."""
+    sets = load_sets()
+    for repeat, set_name, name in product(range(n_repeats), sets, METHODS):
+        if (set_name, name, repeat) in done or chosen not in f"{set_name}: {name}":
             continue
-        for name, method in METHODS.items():
-            start = time.process_time()
-            per_query = [
-                of_queries(data, predict_held_out(method, data, 100 * seed))
-                for seed in range(n_repeats)
-            ]
-            yield {
-                "set": set_name,
-                "method": name,
-                "ours": method.ours,
-                "seconds": round((time.process_time() - start) / n_repeats, 1),
-                "ndcg": np.mean(per_query, axis=0).round(5).tolist(),
-            }
+        start = time.process_time()
+        found = predict_held_out(METHODS[name], sets[set_name], 100 * repeat)
+        yield {
+            "set": set_name,
+            "method": name,
+            "repeat": repeat,
+            "ours": METHODS[name].ours,
+            "seconds": round(time.process_time() - start, 1),
+            "ndcg": of_queries(sets[set_name], found).round(5).tolist(),
+        }
+
+
+def merge(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give one row for each set and method, in this order, with means of divisions."""
+    merged = []
+    for set_name, method in product(dict.fromkeys(r["set"] for r in rows), METHODS):
+        same = [r for r in rows if (r["set"], r["method"]) == (set_name, method)]
+        if same:
+            means = {key: np.mean([r[key] for r in same], axis=0) for key in MEANS}
+            merged.append(same[0] | means)
+    return merged
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -309,18 +328,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", action="store_true", help="only print the table")
     parser.add_argument("--repeats", type=int, default=1, help="divisions of queries")
-    parser.add_argument("-k", default="", help="only sets whose name has this")
+    parser.add_argument("-k", default="", help="only 'set: method' with this")
     parser.add_argument("--out", type=Path, default=RESULTS, help="file of results")
     options = parser.parse_args()
     if not options.table:
+        done = {(r["set"], r["method"], r["repeat"]) for r in read(options.out)}
         os.environ["OMP_NUM_THREADS"] = "1"
-        with options.out.open("w", encoding="utf-8") as out, warnings.catch_warnings():
+        with options.out.open("a", encoding="utf-8") as out, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # queries without a pair, loose settings
-            for row in measure(options.repeats, options.k):
+            for row in measure(options.repeats, options.k, done):
                 out.write(json.dumps(row) + "\n")
                 out.flush()
-    text = options.out.read_text("utf-8").splitlines()
-    print(table([json.loads(line) for line in text]))
+    print(table(merge(read(options.out))))
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Read what has been measured."""
+    text = path.read_text("utf-8") if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines()]
 
 
 if __name__ == "__main__":

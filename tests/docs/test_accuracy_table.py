@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The table of NDCG@10 in the docs is the one that was measured."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -17,6 +15,8 @@ from benchmarks.accuracy import (
     fit_lightgbm,
     fit_rank_boost,
     fit_xgboost,
+    merge,
+    read,
     table,
 )
 from tests.meta.sources import ROOT
@@ -24,12 +24,31 @@ from tests.meta.sources import ROOT
 
 @pytest.fixture(scope="module")
 def rows():
-    return [json.loads(line) for line in RESULTS.read_text("utf-8").splitlines()]
+    return merge(read(RESULTS))
 
 
 def test_the_docs_have_the_table_that_was_measured(rows):
     text = (ROOT / "docs" / "choosing.md").read_text("utf-8")
     assert table(rows) in text
+
+
+def test_divisions_are_averaged_query_by_query():
+    name = next(iter(METHODS))
+    row = {"set": "s", "method": name, "ours": False}
+    two = [
+        row | {"repeat": 0, "ndcg": [0.2, 0.4], "seconds": 1.0},
+        row | {"repeat": 1, "ndcg": [0.4, 1.0], "seconds": 3.0},
+    ]
+    [merged] = merge(two)
+    assert merged["ndcg"].tolist() == pytest.approx([0.3, 0.7])
+    assert merged["seconds"] == 2.0
+
+
+def test_every_method_has_the_same_divisions():
+    found: dict[int, set] = {}
+    for row in read(RESULTS):
+        found.setdefault(row["repeat"], set()).add((row["set"], row["method"]))
+    assert {len(cells) for cells in found.values()} == {2 * len(METHODS)}
 
 
 def test_every_method_was_measured_on_the_same_queries(rows):
