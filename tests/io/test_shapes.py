@@ -640,8 +640,8 @@ REFUSED: dict[str, str] = {
     "unknown_words.csv": "2 rows cannot be read, so nothing was read. unknown "
     "outcomes: line 5 ('victory'), line 6 ('defeat'). An outcome is the name of one of "
     "the two, or a word such as left, tie, right or draw; what others mean can be "
-    "said, such as --outcome-words 'left=victory,right=defeat'. --skip-bad-rows goes on "
-    "without them.",
+    "said, such as --outcome-words 'left=victory,right=defeat'. --skip-bad-rows goes "
+    "on without them.",
     "workbook.xlsx": "this is a zip archive or an Excel workbook; export the table as "
     "CSV and try that.",
     "zeros_and_ones.csv": "outcome holds numbers in 2 rows, and files differ in what "

@@ -120,7 +120,7 @@ def read_outcomes(
         declared = text.format(declared=judge.declared)
         columns.note(declared, rows, outcome.in_rows(rows))
         if fault == _UNKNOWN and len(rows):
-            unknown = list(dict.fromkeys(outcome.in_rows(rows)))
+            unknown = list(dict.fromkeys(map(str, outcome.in_rows(rows))))
             columns.advice = _advise({*map(normalize, outcome.values)}, unknown)
     is_bad = outcome.per_row(judge.is_both_bad, False) & (codes == 0)
     strength = outcome.per_row(judge.strength, 0.0)
