@@ -15,25 +15,67 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
+from threading import Lock
 from typing import Any
-
-import numba
 
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 
 def njit(**options: Any) -> Any:
-    """Compile a function when it is first called, as ``numba.njit`` does."""
+    """Compile a function when it is first called, as ``numba.njit`` does.
 
-    def compiled(function: Callable[..., Any]) -> Any:
+    Numba takes half a second to import, and so is imported no earlier than that.
+    """
+    return lambda function: Compiled(function, options)
+
+
+_FIRST = Lock()
+
+
+class Compiled:
+    """A function that is compiled when it is first called."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._function, self._options = function, options
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.dispatcher(*args)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What numba calls."""
+        with _FIRST:
+            numba = _import_numba()
         try:
-            return numba.njit(**options)(function)
+            return numba.njit(**self._options)(self._function)
         except RuntimeError:  # there is no place for the cache
-            return numba.njit(**options | {"cache": _has_cache()})(function)
+            options = self._options | {"cache": _has_cache()}
+            return numba.njit(**options)(self._function)
 
-    return compiled
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __reduce__(self) -> str:
+        return self._function.__qualname__  # found again by its name
+
+
+@cache
+def _import_numba() -> Any:
+    """Import numba, and let functions that it compiles call those of this module."""
+    import numba
+    from numba.core import types
+    from numba.extending import typeof_impl
+
+    @typeof_impl.register(Compiled)
+    def _type_of(value: Compiled, context: Any) -> Any:
+        return types.Dispatcher(value.dispatcher)
+
+    return numba
 
 
 @cache
@@ -50,7 +92,7 @@ def _has_cache() -> bool:
             TiebreakWarning,
         )
         return False
-    config: Any = numba.config  # which numba has read from the environment before
+    config: Any = _import_numba().config  # which numba has read from the environment before
     config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
     os.environ.setdefault("MPLCONFIGDIR", str(folder / "matplotlib"))
     return True

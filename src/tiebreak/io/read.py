@@ -147,7 +147,7 @@ def _read_other(
             f"{plural(len(named), 'column')} named ({', '.join(named.values())}), but "
             f"a file in the format {detected.format} has no named columns.",
         )
-    of_columns: dict[str, object] = {"--where": options.where, "--by": options.words}
+    of_columns: dict[str, Any] = {"--where": options.where, "--by": options.words}
     of_columns |= {"--drop-duplicates": options.drop_duplicates}
     of_columns |= {"--covariates": options.numbers}
     if asked := [option for option, value in of_columns.items() if value]:
