@@ -3,6 +3,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,12 +11,19 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.pipeline.answers import rank_data
-from tiebreak import Pairs, load
+from tiebreak import LogisticCompare, Pairs, load
 from tiebreak.cli.app import app
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.leaderboard import board_items, rank_rows
-from tiebreak.pipeline.report import ratings_over_time, report_data
+from tiebreak.pipeline.leaderboard import (
+    board_items,
+    feature_dependence,
+    feature_importance,
+    find_disagreements,
+    rank_rows,
+)
+from tiebreak.pipeline.options import readable_title
+from tiebreak.pipeline.report import fingerprint, ratings_over_time, report_data
 from tiebreak.ratings.leaderboard import RatingScale
 
 
@@ -90,7 +98,7 @@ def test_dated_matches_have_a_history_also_without_a_model_of_time(ranked, match
     told = words(page, "history")
     assert "cut by time into 9 spans of about 100 results" in told
     assert "1 more item in grey" in told
-    assert "Apr 2021" in told  # the axis shows dates
+    assert "May 2021" in told  # the axis shows dates
     read = words(page, "checks")
     assert "date is when, from 2021-01-01 to" in read
     assert "Model: bradley-terry" in read
@@ -292,3 +300,82 @@ def test_programs_get_sums_and_not_every_row(matches, tmp_path):
     assert found["quality"]["proba"] is None
     assert len(done.output) < 60_000
     assert found["history_note"].startswith("The results were cut by time")
+
+
+@pytest.fixture
+def tasted(rng):
+    """Give wines of three features; the second decides, the last does not."""
+    items = rng.normal(size=(60, 3))
+    left = rng.integers(0, 60, 900)
+    right = (left + rng.integers(1, 60, 900)) % 60
+    d = (items[right] - items[left]) @ [0.5, 3.0, 0.0] + 0.3 * rng.logistic(size=900)
+    y = np.where(np.abs(d) < 0.3, 0, np.sign(d)).astype(np.int8)
+    table = pl.DataFrame(items, schema=["sweet", "sour", "label"])
+    names = np.array([f"wine {i}" for i in range(60)])
+    data = ComparisonData(Pairs(table, left, right, names=names), y, item_names=names)
+    return LogisticCompare(kernel="linear").fit(data.pairs, y), data
+
+
+def test_what_predictions_rest_on(tasted):
+    model, data = tasted
+    found = feature_importance(model, data)
+    assert found["feature"].to_list() == ["sour", "sweet", "label"]
+    assert found["drop"][0] > 0.3 > found["drop"][1] > abs(found["drop"][2])
+    assert (found["lower"] <= found["drop"]).all()
+    assert (found["upper"] >= found["drop"]).all()
+    # A feature that the model does not use costs nothing, whatever becomes of it.
+    model.coef_ = np.array([0.0, 3.0, 0.0])
+    blind = feature_importance(model, data)
+    assert blind.filter(pl.col("feature") != "sour")["drop"].to_list() == [0.0, 0.0]
+
+
+def test_the_dependence_on_a_feature_of_a_linear_model_is_its_weight(tasted):
+    model, data = tasted
+    found = feature_dependence(model, data, ["sour", "sweet"])
+    for j, name in ((1, "sour"), (0, "sweet")):
+        value, utility = (found[name][key].to_numpy() for key in ("value", "utility"))
+        np.testing.assert_allclose(np.diff(utility) / np.diff(value), model.coef_[j])
+        at_zero = np.interp(0.0, value, utility)
+        rest = [k for k in range(3) if k != j]
+        mean = (data.items.values[:, rest] @ model.coef_[rest]).mean()
+        np.testing.assert_allclose(at_zero, mean, atol=1e-9)
+
+
+def test_the_largest_disagreements_are_the_least_probable_outcomes(tasted):
+    model, data = tasted
+    found = find_disagreements(model, data)
+    proba = model.predict_proba(data.pairs)[np.arange(900), data.y + 1]
+    assert found["probability"].is_sorted()
+    assert found["probability"][0] == proba.min()
+    place = int(np.argmin(proba))
+    assert found["left"][0] == f"wine {data.pairs.left[place]}"
+    assert found["said"][0] == ["left", "tie", "right"][data.y[place] + 1]
+    assert (found["said"] != found["predicted"]).all()
+
+
+def test_a_report_says_how_it_was_made(tasted, rng):
+    answer = rank_data(tasted[1], "wines")
+    page = report_data(answer, "tiebreak rank wines.csv", "2026-01-02")
+    assert page.methods.startswith("We ranked 60 items from 900 comparisons (")
+    assert "a logistic model of the features" in page.methods
+    assert page.methods.endswith(f"Computed with tiebreak {page.versions['tiebreak']}.")
+    assert "(2026)" in page.citation and "@software{tiebreak," in page.citation
+    assert len(page.fingerprint) == 64
+    changed = tasted[1].y.copy()
+    changed[0] = 1 if changed[0] < 1 else -1
+    assert fingerprint(tasted[1]) == page.fingerprint
+    other = ComparisonData(tasted[1].pairs, changed, item_names=tasted[1].item_names)
+    assert fingerprint(other) != page.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("/x/lm_arena_140k/battles.csv.gz", "Lm arena 140k battles"),
+        ("/x/world-cup_2022.csv", "World cup 2022"),
+        ("/x/chess/train.parquet", "Chess train"),
+        ("/x/IPL", "IPL"),
+    ],
+)
+def test_a_title_is_the_name_of_the_file_made_readable(path, title):
+    assert readable_title(Path(path)) == title

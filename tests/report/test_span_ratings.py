@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.report import rate_spans
-from tiebreak.report.data import _cut
+from tiebreak.report.data import _covariance, _cut
 
 NAMES = np.array(["rise", "fall", "even", "calm"])
 
@@ -115,3 +115,25 @@ def test_spans_are_whole_periods_of_nearly_equal_size(rng, days):
     assert (np.diff(block[order]) >= 0).all()
     sizes = np.bincount(block)
     assert sizes.max() <= 5000 / count + 2 * np.bincount(period).max()
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_bands_agree_with_the_covariance_of_the_model(rng, ties):
+    pairs, y, _ = make_games(rng, 2000, 100, drift=0.5)
+    model = BradleyTerry(ties, alpha=0.1).fit(pairs, y)
+    center = np.eye(4) - 0.25
+    found = center @ _covariance(model) @ center
+    np.testing.assert_allclose(found, model.covariance("model"), rtol=0.05, atol=1e-4)
+
+
+def test_nineteen_of_twenty_bands_hold_the_truth(rng):
+    held = []
+    for _ in range(12):
+        pairs, y, period = make_games(rng, 1600, 400, drift=0.0)
+        model = BradleyTerry("davidson", alpha=0.1).fit(pairs, y)
+        table = rate_spans(model, pairs, y, period, NAMES.tolist()).table
+        # All four are equally good, at all times.
+        truth = model.strength_.mean()
+        held.append(table.select((pl.col("lower") < truth) & (pl.col("upper") > truth)))
+    share = pl.concat(held).to_series().mean()
+    assert 0.9 < share < 0.99

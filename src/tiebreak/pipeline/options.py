@@ -9,7 +9,6 @@ for models to be imported, so that the command can say at once what it read.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -429,6 +428,18 @@ class Source:
     title: str
 
 
+_UNTOLD = {"data", "train", "test", "results", "votes", "battles", "games", "matches"}
+
+
+def readable_title(path: Path) -> str:
+    """Make a title of the name of a file, or of its folder if the name says little."""
+    name = path.name.split(".")[0] or path.name
+    if name.lower() in _UNTOLD and path.resolve().parent.name:
+        name = f"{path.resolve().parent.name} {name}"
+    words = " ".join(name.replace("_", " ").replace("-", " ").split()) or str(path)
+    return words[:1].upper() + words[1:]
+
+
 def read_source(
     data: Any,
     reading: ReadOptions,
@@ -442,7 +453,7 @@ def read_source(
     title = options.title or ("table" if not is_path(data) else str(data))
     if is_path(data):
         path = Path(data)
-        title = options.title or (path.name if os.path.exists(path) else str(path))
+        title = options.title or readable_title(path)
         if partitioned or is_partitioned(path):
             options.refuse_partitions(reading)
             from tiebreak.pipeline.partitions import read_partitions

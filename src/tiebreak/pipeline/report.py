@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import platform
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -21,8 +22,13 @@ from tiebreak.data import ItemTable
 from tiebreak.data.markup import Name
 from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.leaderboard import item_utilities
-from tiebreak.ratings.checks.report import plural
+from tiebreak.pipeline.leaderboard import (
+    feature_dependence,
+    feature_importance,
+    find_disagreements,
+    item_utilities,
+)
+from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale, as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
 from tiebreak.report.data import NO_BEST, last_step, who_is_best
@@ -31,8 +37,8 @@ from tiebreak.selection import TuneResult
 if TYPE_CHECKING:
     from tiebreak.pipeline.rank import RankResult
 
-_DRAWN = 8  # items in the chart of ratings over time
-_CONSIDERED = 3 * _DRAWN  # the best, of which those with enough results are drawn
+_DRAWN = 20  # items in the chart of ratings over time
+_CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are drawn
 _PAIRS_IN_PLANE = 60  # more would hide each other
 _CLEAR_GAIN = 0.05
 _NO_ITEMS = pl.DataFrame({"item": [], "rating": []})
@@ -256,6 +262,9 @@ def report_data(
     quality = None
     if answer.quality is not None:
         quality = QualityData.from_forward(answer.quality, answer.choice.name)
+    importance, strongest = feature_importance(model, data), []
+    if importance is not None:
+        strongest = importance["feature"].head(2).to_list()
     versions = {"tiebreak": __version__, "Python": platform.python_version()}
     for name in ("numpy", "scipy", "scikit-learn", "numba", "polars"):
         versions[name] = version(name)
@@ -287,7 +296,91 @@ def report_data(
         command=command,
         versions=versions,
         date=date,
+        fingerprint=fingerprint(data),
+        methods=say_methods(answer),
+        citation=_CITATION.format(version=__version__, year=date[:4]),
+        importance=importance,
+        dependence=feature_dependence(model, data, strongest),
+        disagreements=find_disagreements(model, data),
     )
+
+
+def fingerprint(data: ComparisonData) -> str:
+    """Return the SHA-256 of items, sides, outcomes and features, as they were read."""
+    pairs, found = data.pairs, hashlib.sha256()
+    names = [] if pairs.names is None else pairs.names.tolist()
+    found.update("\n".join(map(str, names)).encode("utf-8", "replace"))
+    for column in (pairs.left, pairs.right, data.y, *data.columns.values()):
+        plain = np.asarray(column)
+        if plain.dtype == object:
+            plain = plain.astype(str)
+        found.update(np.ascontiguousarray(plain).tobytes())
+    if data.items is not None:
+        values = data.items.values
+        parts = (values.data, values.indices) if data.items.is_sparse else (values,)
+        for part in parts:
+            found.update(np.ascontiguousarray(part).tobytes())
+    return found.hexdigest()
+
+
+_CITATION = """The tiebreak developers ({year}). tiebreak: learning to rank and to
+compare, ties included. Version {version}.
+
+@software{{tiebreak,
+  author = {{{{The tiebreak developers}}}},
+  title = {{tiebreak: learning to rank and to compare, ties included}},
+  version = {{{version}}},
+  year = {{{year}}}
+}}"""
+_MODELS = {
+    "bradley-terry": "the model of Bradley and Terry",
+    "davidson": "the model of Bradley and Terry",
+    "rao-kupper": "the model of Bradley and Terry",
+    "plackett-luce": "the model of Plackett and Luce",
+    "elo": "Elo's ratings",
+    "glicko": "Glickman's ratings (Glicko)",
+    "glicko2": "Glickman's ratings (Glicko-2)",
+    "logistic": "a logistic model of the features",
+    "logistic-names": "a logistic model of the features and of each item",
+    "svm": "a support vector machine for comparisons with ties",
+    "linear-svm": "a linear ranking support vector machine with a tie threshold",
+}
+_TIES = {
+    "davidson": ", with ties after Davidson",
+    "rao-kupper": ", with ties after Rao and Kupper",
+    "half": ", a tie counting as half a win for each side",
+}
+
+
+def say_methods(answer: RankResult) -> str:
+    """Say in one paragraph, for a paper, what was done."""
+    data, options, model = answer.data, answer.options, answer.model
+    whole, table = data.whole, answer.table
+    rows = answer.checks.n_comparisons if answer.checks else len(whole.y)
+    n_items = len(table) if table is not None else data.pairs.n_items
+    ties = 100 * (answer.checks.tie_rate if answer.checks else np.mean(whole.y == 0))
+    name = answer.choice.name
+    said = [
+        f"We ranked {plural(n_items, 'item')} from {count_text(rows)} comparisons "
+        f"({ties:.1f} % ties) with {_MODELS.get(name, name)}"
+        f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}."
+    ]
+    said += answer.notes
+    if answer.leaderboard is not None and hasattr(model, "strength_"):
+        said.append("A difference of 400 rating points means odds of ten to one.")
+        said.append(
+            f"Intervals of ratings have {100 * options.level:g} % confidence each; "
+            "what is said of ranks and groups has it for all items at once."
+        )
+    if answer.effects is not None:
+        effects = ", ".join(answer.effects["effect"].to_list())
+        said.append(f"The model takes into account: {effects}.")
+    if answer.quality is not None:
+        note = " ".join(answer.quality.heading())
+        share = answer.quality.table["accuracy"][0]
+        said.append(f"{note} It predicted {100 * share:.1f} % of outcomes.")
+    said.append(f"Computed with tiebreak {__version__}.")
+    return " ".join(said)
 
 
 def _tables(boards: dict[str, Any]) -> dict[str, pl.DataFrame]:
@@ -323,6 +416,10 @@ def ratings_over_time(
     if not hasattr(model, "history_"):
         return None, ""
     history = model.history_.filter(pl.col("item").is_in(best.head(_DRAWN).implode()))
+    if "deviation" in history.columns:
+        reach = 1.96 * pl.col("deviation")
+        ends = {"lower": pl.col("rating") - reach, "upper": pl.col("rating") + reach}
+        history = history.with_columns(**ends)
     if "period" not in history.columns:
         note = "The ratings after every result, in the order of the file."
         return history, note

@@ -263,8 +263,8 @@ class ReportData:
     fingerprint, methods, citation : str
         Of the data; every choice in one paragraph for a paper; and how to cite.
     importance : polars.DataFrame or None
-        ``feature``, ``drop`` (how many held-out outcomes are no longer predicted when
-        its values are exchanged among items, as a share) with ``lower``, ``upper``.
+        ``feature``, ``drop`` (the share of outcomes that are no longer predicted when
+        its values are exchanged among items) with ``lower``, ``upper``.
     dependence : mapping of str to polars.DataFrame
         By feature ``value`` and ``utility``: the mean utility if all items had it.
     disagreements : polars.DataFrame or None
@@ -424,6 +424,8 @@ _ROWS_OF_SPAN = 100
 _FEW_RESULTS = 5.0  # of an item in a span; a rating of fewer is mostly chance
 _FEW_POINTS = 3  # of a line
 _PENALTY = 0.1
+_MOST_WITH_ERRORS = 500  # of a span; more take seconds
+_Z = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,7 +435,8 @@ class SpanRatings:
     Attributes
     ----------
     table : polars.DataFrame
-        Columns ``time`` (the middle of a span), ``item`` and ``rating``, null where an
+        Columns ``time`` (the middle of a span), ``item``, ``rating``, and the ends of
+        its 95 % interval ``lower`` and ``upper`` (of up to 500 items), null where an
         item has too few results in a span; items in the order asked for.
     note : str
         What a point is, in words.
@@ -492,7 +495,7 @@ def rate_spans(
         return None
     # Not one that was learned from all rows: items may differ more within a span.
     penalty = 0.0 if model.alpha == "auto" else float(model.alpha)
-    middles, ratings = [], np.full((count, len(items)), np.nan)
+    middles, ratings = [], np.full((2, count, len(items)), np.nan)
     for span in range(count):
         rows = np.flatnonzero(block == span)
         times = period[rows]
@@ -504,16 +507,19 @@ def rate_spans(
             # What can be said of the data is said of all of them.
             warnings.simplefilter("ignore")
             fresh.fit(pairs[rows], y[rows], **given)
-        ratings[span] = _ratings(model, fresh, items)
-    dense = np.flatnonzero(np.isfinite(ratings).sum(axis=0) >= _FEW_POINTS)[:top]
+        ratings[:, span] = _ratings(model, fresh, items)
+    dense = np.flatnonzero(np.isfinite(ratings[0]).sum(axis=0) >= _FEW_POINTS)[:top]
     if not len(dense):
         return None
+    rating, error = (unit * part[:, dense].T.ravel() for part in ratings)
     cells = {
         "time": np.tile(np.array(middles), len(dense)),
         "item": [items[place] for place in dense for _ in range(count)],
-        "rating": zero + unit * ratings[:, dense].T.ravel(),
+        "rating": zero + rating,
+        "lower": zero + rating - _Z * error,
+        "upper": zero + rating + _Z * error,
     }
-    table = pl.DataFrame(cells).with_columns(pl.col("rating").fill_nan(None))
+    table = pl.DataFrame(cells).with_columns(pl.col(pl.Float64).fill_nan(None))
     note = (
         f"The results were cut by time into {count} spans of about "
         f"{round(len(y) / count):,} results. Each point is the rating that the results "
@@ -540,11 +546,34 @@ def _cut(period: NDArray[Any]) -> tuple[NDArray[np.int8], int]:
 def _ratings(
     model: BradleyTerry, fresh: BradleyTerry, items: list[Any]
 ) -> NDArray[np.float64]:
-    """Give strengths of a span on the scale of all spans; NaN where little is known."""
+    """Strengths of a span on the scale of all spans, and their standard errors.
+
+    NaN where little is known. What is moved to the level of its items has the variance
+    of θᵢ - Σⱼ wⱼ θⱼ, with the shares w of the results.
+    """
     overall = model.utility(fresh.items_)
     results = fresh.wins_ + fresh.ties_ + fresh.losses_
-    shift = np.average(overall - fresh.strength_, weights=results)
+    share = results / results.sum()
+    strengths = fresh.strength_ + share @ (overall - fresh.strength_)
+    errors = np.full(len(strengths), np.nan)
+    if len(strengths) <= _MOST_WITH_ERRORS:
+        covariance = _covariance(fresh)
+        mean = covariance @ share
+        variance = np.diag(covariance) - 2.0 * mean + share @ mean
+        errors = np.sqrt(np.maximum(variance, 0.0))
     known = results >= _FEW_RESULTS
-    strengths = fresh.strength_[known] + shift
-    found = dict(zip(fresh.items_[known].tolist(), strengths, strict=True))
-    return np.array([found.get(item, np.nan) for item in items])
+    both = zip(strengths[known], errors[known], strict=True)
+    found = dict(zip(fresh.items_[known].tolist(), both, strict=True))
+    return np.array([found.get(item, (np.nan, np.nan)) for item in items]).T
+
+
+def _covariance(model: BradleyTerry) -> NDArray[np.float64]:
+    """The inverse of the expected Hessian, which is quicker than `covariance`."""
+    left, right = model.pair_left_, model.pair_right_
+    gap = model.strength_[right] - model.strength_[left]
+    known = model.pair_counts_.sum(axis=1) * model.information(gap)
+    hessian = np.diag(np.full(len(model.items_), 2.0 * float(model.alpha)))
+    for i, j, sign in ((left, left, 1), (right, right, 1), (left, right, -1)):
+        np.add.at(hessian, (i, j), sign * known)
+    np.add.at(hessian, (right, left), -known)
+    return np.asarray(np.linalg.inv(hessian))

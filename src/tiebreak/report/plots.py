@@ -449,15 +449,15 @@ def signed_short(value: float) -> str:
 
 
 def importance_plot(table: pl.DataFrame) -> dict[str, Any]:
-    """How much worse predictions are without a feature."""
+    """How many percentage points worse predictions are without a feature."""
     top = table.sort("drop", descending=True, maintain_order=True).head(_MOST_WEIGHTS)
-    low = min(0.0, *top["lower"])
-    axis = Axis(low, 1.05 * max(*top["upper"], 1e-3), 5)
+    top = top.with_columns(pl.col("drop", "lower", "upper") * 100)
+    axis = Axis(min(0.0, *top["lower"]), 1.05 * max(0.1, *top["upper"]), 5)
     rows = [
         {
             "feature": row["feature"],
             **axis.dot(row["drop"], row["lower"], row["upper"]),
-            "text": f"{number_text(100 * row['drop'], 1)} points",
+            "text": number_text(row["drop"], 1),
         }
         for row in top.iter_rows(named=True)
     ]
