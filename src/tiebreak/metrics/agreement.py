@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well raters agree: Krippendorff's alpha, for grades and for comparisons.
+
+Conventions: a unit counts if two raters rated it. A rater who rates a unit several
+times counts once there, with an equal share for each rating, so that repeated answers
+of one person are not agreement between people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tiebreak.data.columns import as_column, as_column_of, factorize, refuse_missing
+from tiebreak.metrics.inputs import (
+    numeric_vector,
+    one_of,
+    outcome_vector,
+    positive_integer,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Counts = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha with its interval, as `krippendorff_alpha` returns it.
+
+    Parameters
+    ----------
+    alpha : float
+        1 for perfect agreement, 0 for what chance gives, negative below it.
+    low, high : float
+        Limits of the interval; −1 and 1 if there is only one unit.
+    n_units, n_raters, n_ratings : int
+        The units with two raters or more, and the raters and ratings of these units.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import krippendorff_alpha
+    >>> krippendorff_alpha([1, 1, 2, 2], ["ann", "bo", "ann", "bo"], [3, 3, 4, 4]).alpha
+    1.0
+    """
+
+    alpha: float
+    low: float
+    high: float
+    n_units: int
+    n_raters: int
+    n_ratings: int
+
+
+def krippendorff_alpha(
+    unit: ArrayLike,
+    rater: ArrayLike,
+    value: ArrayLike,
+    *,
+    level: str = "nominal",
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    random_state: int | None = 0,
+) -> Alpha:
+    """Krippendorff's alpha: the agreement of raters beyond chance, with an interval.
+
+    Let unit u have m_u ≥ 2 raters, let n = Σᵤ m_u, and let n_c be how many ratings have
+    value c. With the disagreement δ² of two values::
+
+        α = 1 − D_o / D_e,
+        D_o = (1/n) Σᵤ 1/(m_u − 1) Σ_{raters i ≠ j of u} δ²(vᵢ, vⱼ),
+        D_e = 1/(n(n − 1)) Σ_{c ≠ d} n_c n_d δ²(c, d).
+
+    Nominal values disagree by δ² = [c ≠ d]. Ordinal values disagree by the square of
+    the difference of their mid-ranks, R_c = Σ_{g<c} n_g + n_c/2. A rater may skip
+    units. Units with one rater do not count. A rater who rated a unit k times counts
+    there once, each rating with share 1/k. The interval has the quantiles of alpha on
+    units drawn with replacement. O(n) per drawn sample.
+
+    Parameters
+    ----------
+    unit, rater, value : array-like of shape (n,)
+        One row per rating: what was rated, by whom, and how. For comparisons see
+        :func:`comparison_units`.
+    level : {"nominal", "ordinal"}, default="nominal"
+        Whether values are names or ordered numbers.
+    confidence : float, default=0.95
+        How often intervals should contain the alpha of all units.
+    n_resamples : int, default=1000
+        How often the units are drawn for the interval.
+    random_state : int or None, default=0
+        Seed of these draws.
+
+    Returns
+    -------
+    agreement : Alpha
+        ``alpha``, ``low``, ``high``, ``n_units``, ``n_raters`` and ``n_ratings``.
+
+    Raises
+    ------
+    ValueError
+        If no unit was rated by two raters, or if all their ratings are equal: then
+        chance cannot disagree either, and alpha is 0/0.
+
+    References
+    ----------
+    K. Krippendorff, Computing Krippendorff's alpha-reliability, University of
+    Pennsylvania, 2011.
+
+    Examples
+    --------
+    Two people rate five answers and differ on one:
+
+    >>> from tiebreak.metrics import krippendorff_alpha
+    >>> answer = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    >>> person = ["ann", "bo"] * 5
+    >>> grade = [1, 1, 3, 3, 2, 3, 2, 2, 1, 1]
+    >>> result = krippendorff_alpha(answer, person, grade, level="ordinal")
+    >>> round(result.alpha, 3), result.n_units
+    (0.89, 5)
+    """
+    one_of(level, "level", ("nominal", "ordinal"))
+    positive_integer(n_resamples, "n_resamples")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1; got {confidence!r}.")
+    ratings = _Ratings.read(unit, rater, value, level)
+    alpha_of = (_nominal if level == "nominal" else _ordinal)(ratings)
+    n_units = int(ratings.owner.max()) + 1
+    alpha = alpha_of(np.ones(n_units, dtype=np.int64))
+    low, high = -1.0, 1.0
+    if n_units > 1:
+        rng = np.random.default_rng(random_state)
+        drawn = np.empty(n_resamples)
+        for i in range(n_resamples):
+            units = rng.integers(n_units, size=n_units)
+            drawn[i] = alpha_of(np.bincount(units, minlength=n_units))
+        low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
+    n_ratings = len(ratings.unit)
+    return Alpha(alpha, float(low), float(high), n_units, ratings.n_raters, n_ratings)
+
+
+def comparison_units(
+    left: ArrayLike, right: ArrayLike, y: ArrayLike
+) -> tuple[Ints, Ints]:
+    """Units and values of votes, so that it does not matter which item was left.
+
+    Votes on the same two items belong to one unit. Its value is the outcome as if the
+    item that occurs first in the columns was left, so two votes with exchanged sides
+    and opposite outcomes agree.
+
+    Parameters
+    ----------
+    left, right : array-like of shape (n,)
+        The two items of each vote: names, or ``pairs.left`` and ``pairs.right``.
+    y : array-like of shape (n,)
+        Outcomes: −1 left, 0 tie, +1 right.
+
+    Returns
+    -------
+    unit, value : ndarray of shape (n,)
+        For :func:`krippendorff_alpha`.
+
+    Examples
+    --------
+    >>> from tiebreak.metrics import comparison_units, krippendorff_alpha
+    >>> unit, value = comparison_units(["x", "y", "x"], ["y", "x", "z"], [-1, 1, 0])
+    >>> unit.tolist(), value.tolist()
+    ([0, 0, 1], [-1, -1, 0])
+    """
+    outcome = outcome_vector(y, "y")
+    sides = [
+        as_column_of(values, name, len(outcome))
+        for values, name in ((left, "left"), (right, "right"))
+    ]
+    for column, name in zip(sides, ("left", "right"), strict=True):
+        refuse_missing(column, name)
+    items, names = factorize(np.concatenate(sides))
+    first, second = items[: len(outcome)], items[len(outcome) :]
+    swapped = first > second
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    unit = factorize(low * len(names) + high)[0]
+    return unit, np.where(swapped, -outcome, outcome)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ratings:
+    """The ratings of units with two raters; a value is a code, ascending if ordinal."""
+
+    unit: Ints  # (n,) unit of each rating, 0 to n_units − 1
+    answer: Ints  # (n,) number of its unit and rater
+    value: Ints  # (n,) code of its value
+    share: Floats  # (n,) 1 / how often the rater rated the unit
+    owner: Ints  # (n_answers,) unit of each unit and rater
+    n_raters: int
+
+    @classmethod
+    def read(
+        cls, unit: ArrayLike, rater: ArrayLike, value: ArrayLike, level: str
+    ) -> _Ratings:
+        """Check the columns and keep units with two raters or more."""
+        column = (
+            numeric_vector(value, "value") if level == "ordinal"
+            else as_column(value, "value")
+        )  # fmt: skip
+        n_rows = len(column)
+        refuse_missing(column, "value")
+        codes = []
+        for labels, name in ((unit, "unit"), (rater, "rater")):
+            found = as_column_of(labels, name, n_rows)
+            refuse_missing(found, name)
+            codes.append(factorize(found)[0])
+        units, raters = codes
+        n_units = int(units.max(initial=-1)) + 1
+        distinct = np.unique(units + n_units * raters)
+        kept = np.bincount(distinct % n_units)[units] > 1 if n_rows else units > 0
+        if not kept.any():
+            raise ValueError(
+                f"No unit was rated by two raters: {n_rows} rating(s) of {n_units} "
+                "unit(s). Agreement needs units with two raters; ask several raters "
+                "about the same units."
+            )
+        units = factorize(units[kept])[0]
+        n_units = int(units.max()) + 1
+        distinct, answers = np.unique(
+            units + n_units * raters[kept], return_inverse=True
+        )
+        values = (
+            np.unique(column[kept], return_inverse=True)[1] if level == "ordinal"
+            else factorize(column[kept])[0]
+        )  # fmt: skip
+        if not values.any():
+            raise ValueError(
+                f"All {len(values)} ratings of units with two raters are "
+                f"{column[kept][0]!r}, so alpha is 0/0: it compares disagreement with "
+                "that of chance. Add units with other ratings."
+            )
+        share = 1 / np.bincount(answers)[answers]
+        n_raters = len(np.unique(raters[kept]))
+        return cls(units, answers, values, share, distinct % n_units, n_raters)
+
+
+def _nominal(ratings: _Ratings) -> Callable[[Counts], float]:
+    """Return alpha of nominal values as a function of how often each unit is taken."""
+    raters = np.bincount(ratings.owner)
+    by_rater = np.bincount(ratings.owner, _same(ratings, ratings.answer))
+    observed = raters - (_same(ratings, ratings.unit) - by_rater) / (raters - 1)
+
+    def alpha(taken: Counts) -> float:
+        margins = np.bincount(ratings.value, ratings.share * taken[ratings.unit])
+        n = margins.sum()
+        return _ratio(float(taken @ observed), n * n - margins @ margins, margins)
+
+    return alpha
+
+
+def _ordinal(ratings: _Ratings) -> Callable[[Counts], float]:
+    """Return alpha of ordinal values as a function of how often each unit is taken."""
+    raters = np.bincount(ratings.owner)
+
+    def alpha(taken: Counts) -> float:
+        margins = np.bincount(ratings.value, ratings.share * taken[ratings.unit])
+        n = margins.sum()
+        rank = np.cumsum(margins) - margins / 2
+        rank -= margins @ rank / n  # Then sums of squares do not cancel.
+        scored = ratings.share * rank[ratings.value]
+        squares = np.bincount(ratings.unit, scored * rank[ratings.value])
+        means = np.bincount(ratings.answer, scored)
+        products = np.bincount(ratings.owner, means) ** 2
+        products -= np.bincount(ratings.owner, means**2)
+        observed = taken @ (2 * squares - 2 * products / (raters - 1))
+        return _ratio(float(observed), 2 * n * (margins @ rank**2), margins)
+
+    return alpha
+
+
+def _same(ratings: _Ratings, group: Ints) -> NDArray[Any]:
+    """Return Σ_c (share of value c)² of each group of ratings."""
+    cells = factorize(group * (ratings.value.max() + 1) + ratings.value)[0]
+    owner = np.zeros(int(cells.max()) + 1, dtype=np.int64)
+    owner[cells] = group
+    return np.bincount(owner, np.bincount(cells, ratings.share) ** 2)
+
+
+def _ratio(observed: float, expected: float, margins: NDArray[Any]) -> float:
+    """Return 1 − D_o/D_e from sums of disagreement."""
+    # Units drawn for an interval can all have the same value: then nothing disagrees.
+    varied = np.count_nonzero(margins) > 1
+    return float(1 - (margins.sum() - 1) * observed / expected) if varied else 1.0
