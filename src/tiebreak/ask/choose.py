@@ -26,6 +26,7 @@ import math
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from tiebreak.ask.beliefs import Answers, Beliefs, Floats, Ints, expected_inform
 from tiebreak.data.jit import njit
 
 STRATEGIES = ("information", "swiss", "random")
-_PARTS = (40, 96)  # of the axes of the table of information
+_PARTS = (60, 40)  # of the axes of the table of information: mean, deviation
 _MOST_MEAN, _MOST_DEVIATION = 12.0, 8.0
 _WHOLE = 2000  # so many items: every pair is a candidate
 _SAMPLE = 1000  # of more items, so many are candidates
@@ -182,7 +183,7 @@ class Chooser:
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
         self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
-        self._table: tuple[float, Floats] | None = None
+        self._latest: dict[Hashable, tuple[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self._y)
@@ -209,6 +210,7 @@ class Chooser:
         met = self._met.setdefault(rater, {})
         # A repeated pair is not asked for a third time.
         met[key] = -1 if key in met else len(met)
+        self._latest[rater] = key
         self._open[key] = self._open.get(key, 0) + 1
         self.games[[left, right]] += 1
 
@@ -295,19 +297,19 @@ class Chooser:
         if self.allowed is not None:
             value[~self.allowed[np.ix_(items, items)]] = -1.0
         place = dict(zip(items.tolist(), range(n), strict=True))
-        for excluded in ({**self._met.get(rater, {}), **self._open}, self._open):
-            # Rather the same pair again than none; never one that is open now.
-            tried = value.copy() if excluded is not self._open else value
-            rows = [
-                (place[i], place[j]) for i, j in excluded if i in place and j in place
-            ]
+        latest = self._latest.get(rater)
+        kept = {*self._open, *([] if latest is None else [latest])}
+        # Rather a pair again than none, but neither the last one nor one that is open.
+        for excluded in ({*kept, *self._met.get(rater, {})}, kept):
+            tried = value.copy()
+            rows = [(place[i], place[j]) for i, j in excluded if {i, j} <= place.keys()]
             if rows:
-                i, j = np.array(rows).T
-                tried[i, j] = tried[j, i] = -1.0
+                first, second = np.array(rows).T
+                tried[first, second] = tried[second, first] = -1.0
             best = int(np.argmax(tried))
             if tried.flat[best] >= 0.0:
-                first, second = int(items[best // n]), int(items[best % n])
-                return Pair(first, second, self.settings.strategy)
+                i, j = int(items[best // n]), int(items[best % n])
+                return Pair(i, j, self.settings.strategy)
         return None
 
     def _candidates(self) -> Ints:
@@ -360,21 +362,21 @@ class Chooser:
         if self.goal.top:
             inside = _inside(beliefs.mean, beliefs.variance, self.goal.top)[items]
         ordered = self.goal.name == "ranking"
+        table = _information(round(beliefs.tie, 1))  # as fine as choices need
         _fill_values(
-            mean, variance, cov, self._information(), inside, ordered, weight, bonus,
+            mean, variance, cov, table, inside, ordered, weight, bonus,
             value,
         )  # fmt: skip
 
-    def _information(self) -> Floats:
-        """Table of information / s², by the mean and the deviation of d."""
-        t = self.beliefs.tie
-        if self._table is None or abs(self._table[0] - t) > 0.02:
-            s = np.linspace(0.0, _MOST_DEVIATION, _PARTS[0] + 1)
-            s[0] = 1e-3
-            mu = np.linspace(0.0, _MOST_MEAN, _PARTS[1] + 1)
-            found = expected_information(*np.meshgrid(mu, s, indexing="ij"), t)
-            self._table = t, found / s**2
-        return self._table[1]
+
+@cache
+def _information(t: float) -> Floats:
+    """Table of information / s², by the mean and the deviation s of d."""
+    s = np.linspace(0.0, _MOST_DEVIATION, _PARTS[1] + 1)
+    s[0] = 1e-3
+    mu = np.linspace(0.0, _MOST_MEAN, _PARTS[0] + 1)
+    found = expected_information(*np.meshgrid(mu, s, indexing="ij"), t)
+    return found / s**2
 
 
 def _key(left: int, right: int) -> tuple[int, int]:
@@ -399,8 +401,8 @@ def _fill_values(mean, variance, cov, table, inside, ordered, weight, bonus, val
                 s2 -= 2.0 * cov[i, j]
             s2 = max(s2, 1e-12)
             mu, s = abs(mean[j] - mean[i]), math.sqrt(s2)
-            x = min(mu * n_mean / 12.0, n_mean - 1e-9)
-            y = min(s * n_deviation / 8.0, n_deviation - 1e-9)
+            x = min(mu * n_mean / _MOST_MEAN, n_mean - 1e-9)
+            y = min(s * n_deviation / _MOST_DEVIATION, n_deviation - 1e-9)
             a, b = int(x), int(y)
             x, y = x - a, y - b
             low = (1.0 - y) * table[a, b] + y * table[a, b + 1]

@@ -138,8 +138,8 @@ def read_features(path: Path, names: Sequence[str]) -> NDArray[np.float64]:
     joined = join_items(result, ReadOptions(items=path)).pairs
     assert joined is not None and joined.names is not None
     place = {name: row for row, name in enumerate(joined.names.tolist())}
-    table = np.asarray(joined.items, dtype=np.float64)
-    return table[[place[name] for name in names]]
+    assert joined.items is not None
+    return joined.items.dense()[[place[name] for name in names]]
 
 
 def _digest(parts: Sequence[str | bytes]) -> str:

@@ -181,7 +181,7 @@ class Store:
             )
         new = [item for item in items if item.name not in known]
         here = {item.name for item in items}
-        gone = [name for name, row in known.items() if name not in here]
+        gone = [name for name, row in known.items() if row[2] and name not in here]
         with self._writing() as db:
             db.execute("UPDATE items SET present = 0")
             db.executemany(

@@ -103,8 +103,8 @@ def run(
             [
                 f"warning: --host {host} opens this page to every machine that can "
                 "reach this one, without encryption. Who has a link below, or reads "
-                "along in the network, sees the items and can answer; nothing else of this "
-                "machine is served."
+                "along in the network, sees the items and can answer. Nothing else of "
+                "this machine is served."
             ]
         )
     links = [f"{base}/?key={site.join}"] if may_join else [
