@@ -32,7 +32,7 @@ from tiebreak.ask.simulate import OwnAsker, People, run
 from tiebreak.metrics import kendall_tau_b
 
 RESULTS = Path(__file__).parent / "asking.jsonl"
-SIZES = {20: (16, 800), 100: (4, 3000), 500: (1, 8000)}  # items: seeds, answers
+SIZES = {20: (8, 800), 100: (2, 2500), 500: (1, 5000)}  # items: seeds, answers
 SPREAD = 2.0
 POINTS = 50  # at which the order is looked at
 
@@ -106,7 +106,7 @@ class ASAP(Others):
 
 
 def propagate(n: int, games: list[tuple[int, int]], sweeps: int = 4):
-    """Posteriors of scores with prior N(0, 1), and noise of variance 1 on each answer."""
+    """Posteriors of scores with prior N(0, 1); an answer has noise of variance 1."""
     precision, shift = np.ones(n), np.zeros(n)
     sites = np.zeros((len(games), 4))  # precision and shift of winner and loser
     for _ in range(sweeps):
@@ -164,7 +164,9 @@ def study() -> None:
     if RESULTS.exists():
         rows = map(json.loads, RESULTS.read_text("utf-8").splitlines())
         done = {(row["items"], row["strategy"], row["seed"]) for row in rows}
-    for n, (seeds, most) in SIZES.items():
+    sizes = [int(size) for size in sys.argv[2:]] or list(SIZES)
+    for n in sizes:
+        seeds, most = SIZES[n]
         for seed in range(seeds):
             for name, make in strategies(n, seed).items():
                 if (n, name, seed) in done:
@@ -234,7 +236,7 @@ def table() -> str:
 
 def stop() -> None:
     """How often the goal is met when the rule says so."""
-    for n, goal, seeds in ((10, "best", 100), (20, "top:5", 30), (20, "ranking", 30)):
+    for n, goal, seeds in ((8, "best", 60), (10, "top:3", 40), (10, "ranking", 40)):
         for level in (0.8, 0.95):
             right, count, claimed = [], [], []
             for seed in range(seeds):

@@ -13,6 +13,21 @@ import pytest
 from tests.report.test_report_browser import browser  # noqa: F401 - a fixture
 from tests.waiting import wait_for
 
+_CLIENTS: list[httpx.Client] = []
+
+
+def open_client(base, **more):
+    """A client that is closed at the end of the test."""
+    _CLIENTS.append(httpx.Client(base_url=base, timeout=60, **more))
+    return _CLIENTS[-1]
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    while _CLIENTS:
+        _CLIENTS.pop().close()
+
 
 class Server:
     """`tiebreak ask` with options; ``links`` are what it printed."""
@@ -29,7 +44,9 @@ class Server:
                 stdout=out, stderr=out, cwd=self.folder,
                 env={**os.environ, "COLUMNS": "500"},
             )  # fmt: skip
-        wait_for(lambda: b"Ctrl-C" in log.read_bytes() or self.process.poll() is not None)
+        wait_for(
+            lambda: b"Ctrl-C" in log.read_bytes() or self.process.poll() is not None
+        )
         self.said = log.read_text("utf-8")
         assert self.process.poll() is None, self.said
         self.links = re.findall(r"http://\S+/\?key=\S+", self.said)
@@ -58,7 +75,7 @@ class Person:
 
     def __init__(self, link):
         self.base, self.key = link.split("/?key=")
-        self.client = httpx.Client(base_url=self.base, timeout=60)
+        self.client = open_client(self.base)
         page = self.client.get("/", params={"key": self.key})
         assert page.status_code == 200
         self.csrf = re.search(r'name="csrf" content="(\w+)"', page.text)[1]

@@ -794,21 +794,20 @@ def ask(
         Option(metavar="N", help="No page: simulate people who compare N items."),
     ] = None,
     seed: Annotated[int, Option(help="Of --simulate.")] = 0,
-    quiet: Quiet = False,
 ) -> None:
     """Ask people which of two ITEMS is better, on a local page, until it is settled."""
     from tiebreak.cli.ask import read_settings, run, run_simulation
 
     settings = read_settings(goal, level, strategy, min_each, repeat)
     if simulate is not None:
-        run_simulation(simulate, settings, strategy, seed=seed, quiet=quiet)
+        run_simulation(simulate, settings, strategy, seed=seed)
         return
     if source is None:
         raise typer.BadParameter("name a folder, a table or a list of items.")
     given: Any = {"answers": answers, "export": export, "features": items}
     given |= {"raters": raters, "question": question, "both_bad": allow_both_bad}
     given |= {"accept_changes": accept_changes, "host": host, "port": port}
-    run(source, settings, **given, quiet=quiet)
+    run(source, settings, **given)
 
 
 def _read_form(form: str | None, json: bool) -> str | None:

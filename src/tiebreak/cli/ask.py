@@ -56,10 +56,9 @@ def run(
     accept_changes: bool,
     host: str,
     port: int,
-    quiet: bool,
 ) -> None:
     """Read the items, open the file of answers, and serve the page."""
-    output = Output(quiet=quiet)
+    output = Output()
     file = source.resolve().with_suffix("") if source.is_file() else source.resolve()
     path = answers or file.with_name(f"{file.name}.answers.sqlite")
     if export is not None:
@@ -72,7 +71,7 @@ def run(
             f"the page needs {error.name}, which is not installed. Run: pip install "
             '"tiebreak[ask]"'
         ) from None
-    with Steps(shown=not quiet) as steps:
+    with Steps(shown=True) as steps:
         steps(f"reading {source.name}")
         items = read_items(source)
         names = [item.name for item in items.items]
@@ -150,12 +149,12 @@ def _export(path: Path, to: Path, output: Output) -> None:
 
 
 def run_simulation(
-    n_items: int, settings: Settings, strategy: str | None, *, seed: int, quiet: bool
+    n_items: int, settings: Settings, strategy: str | None, *, seed: int
 ) -> None:
     """Let simulated people answer, and print how many answers it took."""
     if not 3 <= n_items <= MOST_DENSE:
         raise typer.BadParameter(f"--simulate takes 3 to {MOST_DENSE:,} items.")
-    output = Output(quiet=quiet)
+    output = Output()
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("strategy")
     for goal in GOALS:
