@@ -51,12 +51,15 @@ _ADVICE = (
 )
 _BLANK = re.compile(r"\n[ \t]*\r?\n")
 _HAS_PAIR = re.compile(r"\s(?:qid|\d+):")
-_TYPED = (("parquet", b"PAR1", "a Parquet"), ("arrow", b"ARROW1", "an Arrow"))
+_TYPED = (
+    ("parquet", b"PAR1", "a Parquet"),
+    ("arrow", b"ARROW1", "an Arrow"),
+    ("sqlite", b"SQLite format 3", "an SQLite"),
+)
 _UNREADABLE = (
     (b"PK\x03\x04", "is a zip archive or an Excel workbook"),
     (b"\xd0\xcf\x11\xe0", "is an old Excel workbook"),
     (b"%PDF", "is a PDF"),
-    (b"SQLite format 3", "is an SQLite database"),
 )
 
 

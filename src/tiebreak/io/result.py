@@ -36,6 +36,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
         "jsonl",
         "parquet",
         "arrow",
+        "sqlite",
         "svmlight",
         "preflib",
         "orders",
@@ -59,8 +60,8 @@ class ReadOptions:
 
     Attributes
     ----------
-    format : {"csv", "tsv", "json", "jsonl", "parquet", "arrow", "svmlight", "preflib",\
-            "orders"}
+    format : {"csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite", "svmlight",\
+            "preflib", "orders"}
         How the file is written.
     encoding : str
         The encoding of a text that is neither UTF-8 nor UTF-16, such as ``"cp1252"``.

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, number_keys
+from tiebreak.io.answers import read_answers
 from tiebreak.io.formats import FileFormat, open_bytes
 from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
 from tiebreak.io.result import (
@@ -52,7 +53,7 @@ _UNREADABLE_TYPES = (pl.Binary, pl.Object)
 MEMORY = "memory"  # the format of a table that is no file
 _NAMES = {
     "csv": "CSV", "tsv": "TSV", "json": "JSON", "jsonl": "JSON Lines",
-    "parquet": "Parquet", "arrow": "Arrow", MEMORY: "Table",
+    "parquet": "Parquet", "arrow": "Arrow", "sqlite": "SQLite", MEMORY: "Table",
 }  # fmt: skip
 
 
@@ -288,6 +289,8 @@ class Table:
             found, self._lines = read_json_lines(self.path, self.detected)
             return found
         path = self._place
+        if self.detected.format == "sqlite":
+            return read_answers(path)
         try:
             if self.detected.format == "parquet":
                 frame = pl.scan_parquet(path, glob=False)

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The items to ask about: a folder of files, a table, or a list of texts.
+
+An item has a name and one or more views: what a person sees of it, such as an image or
+a text. With a column of prompts an item (a model, say) has one view for each prompt,
+and two items are shown with views of the same prompt.
+
+Files are found here once, and later asked for by number. A table can name files in its
+own folder only.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tiebreak.data.pairs import Pairs
+from tiebreak.io.columns import COLUMN_WORDS, spelling
+from tiebreak.io.formats import detect_format
+from tiebreak.io.items import join_items
+from tiebreak.io.result import FileError, ReadOptions, ReadResult, first_of, plural
+from tiebreak.io.table import Table
+
+MOST_ITEMS = 100_000
+MEDIA_TYPES = {
+    ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
+    ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
+    ".bmp": "image/bmp", ".svg": "image/svg+xml",
+    ".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg",
+    ".oga": "audio/ogg", ".opus": "audio/ogg", ".m4a": "audio/mp4",
+    ".flac": "audio/flac", ".aac": "audio/aac",
+    ".mp4": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg",
+    ".m4v": "video/mp4", ".mov": "video/quicktime",
+}  # fmt: skip
+_TEXTS = {".txt": "text", ".md": "markdown", ".markdown": "markdown"}
+_FOREIGN = (".heic", ".heif", ".tif", ".tiff", ".psd", ".raw", ".cr2", ".nef")
+_UNCHECKED = (".svg", ".avif")  # images that Pillow may not know
+# What a column of a table holds, by its name.
+_CONTENTS = {
+    "file": ("file", "path", "filename", "image", "img", "photo", "picture", "audio",
+             "sound", "video", "image_path", "file_path"),
+    "markdown": ("markdown", "md"),
+    "text": ("text", "answer", "response", "output", "completion", "content",
+             "sentence", "caption", "description", "body"),
+    "link": ("link", "url", "address", "website"),
+}  # fmt: skip
+_PROMPTS = ("prompt", "question", "instruction", "input", "context", "query")
+_EDGE = 1 << 16  # of a file, so many bytes at each end are in its hash
+
+
+class View(NamedTuple):
+    """What a person sees: kind is text, markdown, link, image, audio or video."""
+
+    kind: str
+    content: str | Path
+    prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item, its views, and a hash of what they hold."""
+
+    name: str
+    views: tuple[View, ...]
+    hash: str
+
+
+@dataclass
+class Items:
+    """All items, and sentences about what was found."""
+
+    items: list[Item]
+    sentences: list[str] = field(default_factory=list)
+
+    def common(self, left: int, right: int) -> list[tuple[View, View]]:
+        """Views of two items that can be shown beside each other."""
+        others = {view.prompt: view for view in self.items[right].views}
+        return [
+            (view, others[view.prompt])
+            for view in self.items[left].views
+            if view.prompt in others
+        ]
+
+    def allowed(self) -> NDArray[np.bool_] | None:
+        """Which items share a prompt, shape (N, N); None if all do."""
+        prompts: dict[str | None, int] = {}
+        rows = [
+            (row, prompts.setdefault(view.prompt, len(prompts)))
+            for row, item in enumerate(self.items)
+            for view in item.views
+        ]
+        if len(rows) == len(self.items) * len(prompts):
+            return None
+        has = np.zeros((len(self.items), len(prompts)), dtype=np.float32)
+        has[tuple(np.array(rows).T)] = 1.0
+        return has @ has.T > 0
+
+
+def read_items(source: Path) -> Items:
+    """Find the items of a folder, a table or a text file of one item per line."""
+    if source.is_dir():
+        found = _read_folder(source)
+    elif source.suffix.lower() in (".txt", ".text") and source.is_file():
+        found = _read_lines(source)
+    else:
+        found = _read_table(source)
+    n = len(found.items)
+    if n < 2:
+        raise FileError(
+            source, f"there is {plural(n, 'item')} to ask about; expected two at least."
+        )
+    if n > MOST_ITEMS:
+        raise FileError(
+            source,
+            f"{n:,} items are more than people can compare: every item once takes "
+            f"{n // 2:,} answers. Take a sample of at most {MOST_ITEMS:,}.",
+        )
+    if n > 2000:
+        found.sentences.append(
+            f"{n:,} items: every item once takes {n // 2:,} answers."
+        )
+    found.sentences += _say_same(found.items)
+    return found
+
+
+def read_features(path: Path, names: Sequence[str]) -> NDArray[np.float64]:
+    """Features of named items from a table, shape (N, p)."""
+    pairs = Pairs(None, list(names[:-1]), list(names[1:]))
+    result = ReadResult("comparisons", "csv", [], pairs=pairs)
+    joined = join_items(result, ReadOptions(items=path)).pairs
+    assert joined is not None and joined.names is not None
+    place = {name: row for row, name in enumerate(joined.names.tolist())}
+    assert joined.items is not None
+    return joined.items.dense()[[place[name] for name in names]]
+
+
+def _digest(parts: Sequence[str | bytes]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        found.update(len(data).to_bytes(8, "little") + data)
+    return found.hexdigest()
+
+
+def _item(name: str, views: Sequence[View]) -> Item:
+    """Make an item; of a file, its size and both ends are hashed."""
+    parts: list[str | bytes] = []
+    for view in views:
+        parts += [view.kind, view.prompt or ""]
+        if isinstance(view.content, str):
+            parts.append(view.content)
+            continue
+        with open(view.content, "rb") as stream:
+            size = view.content.stat().st_size
+            parts += [str(size), stream.read(_EDGE)]
+            stream.seek(max(_EDGE, size - _EDGE))
+            parts.append(stream.read())
+    return Item(name, tuple(views), _digest(parts))
+
+
+def _say_same(items: Sequence[Item]) -> list[str]:
+    seen: dict[str, Item] = {}
+    same = []
+    for item in items:
+        other = seen.setdefault(item.hash, item)
+        if other is item:
+            continue
+        files = zip(item.views, other.views, strict=True)
+        if all(isinstance(a.content, str) or filecmp.cmp(a.content, b.content, False)
+               for a, b in files):  # fmt: skip
+            same.append(f"{other.name} and {item.name}")
+    if not same:
+        return []
+    return [
+        f"The same content under two names, asked about as two: {first_of(same, 5)}."
+    ]
+
+
+def _problem(path: Path) -> str | None:
+    """Say why a file cannot be shown; None if it can."""
+    ending = path.suffix.lower()
+    if ending in _FOREIGN:
+        return "browsers cannot show it; save it as JPEG or PNG"
+    try:
+        if not path.stat().st_size:
+            return "the file is empty"
+        if ending in _TEXTS:
+            text = path.read_text(encoding="utf-8")
+            return None if text.strip() else "the text is blank"
+        if MEDIA_TYPES[ending].startswith("image/") and ending not in _UNCHECKED:
+            from PIL import Image
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                with Image.open(path) as image:
+                    image.size  # noqa: B018 - what is read before the pixels
+    except UnicodeDecodeError:
+        return "it is not UTF-8 text"
+    except OSError as error:
+        return error.strerror or "the image cannot be read"
+    except Exception:
+        return "the image cannot be read"
+    return None
+
+
+def _file_view(path: Path, prompt: str | None = None) -> View:
+    ending = path.suffix.lower()
+    if ending in _TEXTS:
+        return View(_TEXTS[ending], path.read_text(encoding="utf-8"), prompt)
+    return View(MEDIA_TYPES[ending].partition("/")[0], path, prompt)
+
+
+def _read_folder(folder: Path) -> Items:
+    root = folder.resolve()
+    known, bad, others, outside = [], [], 0, 0
+    for path in sorted(folder.rglob("*")):
+        within = path.relative_to(folder)
+        if any(part.startswith(".") for part in within.parts) or not path.is_file():
+            continue
+        if path.suffix.lower() not in (*MEDIA_TYPES, *_TEXTS, *_FOREIGN):
+            others += 1
+        elif not path.resolve().is_relative_to(root):
+            outside += 1
+        elif (problem := _problem(path)) is not None:
+            bad.append(f"{within.as_posix()} ({problem})")
+        else:
+            known.append(within)
+    said = []
+    if bad:
+        said.append(f"{plural(len(bad), 'file')} left out: {first_of(bad, 5)}.")
+    if others:
+        said.append(
+            f"{plural(others, 'other file')} not looked at; items are images, sounds, "
+            "videos, .txt and .md files."
+        )
+    if outside:
+        said.append(f"{plural(outside, 'link')} out of the folder not followed.")
+    if not known:
+        raise FileError(
+            folder,
+            "there is no item to ask about; expected images, sounds, videos or texts. "
+            + " ".join(said),
+        )
+    stems = [path.with_suffix("").as_posix() for path in known]
+    short = stems if len(set(stems)) == len(stems) else [p.as_posix() for p in known]
+    items = [
+        _item(name, [_file_view(folder / path)])
+        for name, path in zip(short, known, strict=True)
+    ]
+    return Items(items, said)
+
+
+def _read_lines(path: Path) -> Items:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise FileError(path, "this is not UTF-8 text; save it again so.") from None
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror}.") from None
+    texts = [line.strip() for line in lines if line.strip()]
+    kept = list(dict.fromkeys(texts))
+    said = []
+    if len(kept) < len(texts):
+        said.append(f"{plural(len(texts) - len(kept), 'line')} repeated, taken once.")
+    return Items([_item(text, [View("text", text)]) for text in kept], said)
+
+
+def _read_table(path: Path) -> Items:
+    detected = detect_format(path)
+    if not detected.is_table:
+        raise FileError(
+            path, "expected a folder, a table of items (CSV, TSV, JSON Lines, Parquet) "
+            "or a .txt file with one item per line."
+        )  # fmt: skip
+    table = Table(path, detected)
+    spelled = {spelling(column): column for column in reversed(table.columns)}
+
+    def column(words: Sequence[str]) -> str | None:
+        return next((spelled[w] for w in map(spelling, words) if w in spelled), None)
+
+    contents = {kind: column(words) for kind, words in _CONTENTS.items()}
+    kind, content = next(((k, c) for k, c in contents.items() if c), ("text", None))
+    prompt = column(_PROMPTS)
+    free = [c for c in table.columns if c not in (content, prompt)]
+    named = {spelling(c): c for c in reversed(free)}
+    words = map(spelling, COLUMN_WORDS["name"])
+    name = next((named[w] for w in words if w in named), None)
+    if name is None and content is None:
+        raise table.error(
+            "no column names items (item, name, id, model, …) or holds what to show "
+            f"(file, image, text, markdown, url). {table.list_columns()}"
+        )
+    wanted = [c for c in dict.fromkeys((name or content, content or name, prompt)) if c]
+    columns = table.read(text=wanted)
+    columns.note_missing("value", *wanted)
+    columns.refuse_broken()
+    texts = {c: columns.text[c].values_of_rows().tolist() for c in wanted}
+    views: dict[str, list[View]] = {}
+    shown = texts[content or name or ""]
+    prompts = texts[prompt] if prompt else [None] * len(shown)
+    make = _maker(path, kind if content else "text")
+    said = [f"Items are named by {name or content}, and {content or name} is shown"
+            + (f" with its {prompt}." if prompt else ".")]  # fmt: skip
+    bad: list[str] = []
+    for label, what, asked in zip(
+        texts[name or content or ""], shown, prompts, strict=True
+    ):
+        view = make(what, asked)
+        if isinstance(view, str):
+            bad.append(f"{what} ({view})")
+            continue
+        if any(asked == other.prompt for other in views.setdefault(label, [])):
+            raise table.error(
+                f"{label!r} names two rows" + (" of one prompt" if prompt else "")
+                + "; expected one row for each item."
+            )  # fmt: skip
+        views[label].append(view)
+    if bad:
+        said.append(f"{plural(len(bad), 'row')} left out: {first_of(bad, 5)}.")
+    items = Items(
+        [_item(label, found) for label, found in views.items() if found], said
+    )
+    allowed = items.allowed()
+    if allowed is not None and len(items.items) > 1 and allowed.sum() <= len(allowed):
+        raise table.error(
+            f"no two items have the same {prompt}, so none can be compared; expected "
+            f"a row for each item and {prompt}, with the item in a column like model."
+        )
+    return items
+
+
+def _maker(table: Path, kind: str) -> Callable[[str, str | None], View | str]:
+    """Make views of the values of a column; of what cannot be shown, say why."""
+    root = table.resolve().parent
+
+    def make(value: str, prompt: str | None) -> View | str:
+        if kind == "link" or (kind == "file" and "://" in value):
+            fine = value.startswith(("https://", "http://"))
+            return View("link", value, prompt) if fine else "not an http address"
+        if kind != "file":
+            return View(kind, value, prompt)
+        place = (root / value).resolve()
+        if not place.is_relative_to(root):
+            return "outside the folder of the table"
+        if not place.is_file():
+            return "no such file"
+        if place.suffix.lower() not in (*MEDIA_TYPES, *_TEXTS, *_FOREIGN):
+            return "no image, sound, video or text"
+        return _problem(place) or _file_view(place, prompt)
+
+    return make

@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page that asks, on this machine: what it serves, and to whom.
+
+Every request passes `Guard` first: the Host must be an address of this server, so that
+a foreign name that points here (DNS rebinding) is refused; a POST must come from the
+page itself (Origin) with its CSRF token, and is small; requests are limited per second.
+Everything but the style and the script needs the secret of a rater or of the organizer,
+which comes once in the address and from then on in a cookie that no other site can use.
+Files are served by their number in the list of items.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import ipaddress
+import json
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import uvicorn
+from jinja2 import Environment, FileSystemLoader
+from markdown_it import MarkdownIt
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tiebreak.ask.items import MEDIA_TYPES, View
+from tiebreak.ask.organizer import overview
+from tiebreak.ask.store import Rater, Refused
+from tiebreak.ask.study import Shown, Study
+
+COOKIE = "tiebreak_ask"
+MOST_BODY = 4096
+MOST_RATERS = 1000
+_RATE, _BURST = 30.0, 60.0  # requests that change something, per second and person
+_HERE = Path(__file__).parent
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_ASSETS = {
+    "ask.css": "text/css", "ask.js": "text/javascript", "ask.svg": "image/svg+xml",
+}  # fmt: skip
+
+
+class Guard:
+    """Refuse requests that the page itself would not send."""
+
+    def __init__(self, app: ASGIApp, hosts: Callable[[str], bool]) -> None:
+        self.app, self.hosts = app, hosts
+        self._left: dict[str, tuple[float, float]] = {}  # allowance, and when
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on and add headers to the reply."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        trouble = self._trouble(request)
+        if trouble is not None:
+            response = JSONResponse({"error": trouble[1]}, trouble[0], _HEADERS)
+            await response(scope, receive, send)
+            return
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                own = {name for name, _ in message["headers"]}
+                message["headers"] += [
+                    (name.lower().encode(), value.encode())
+                    for name, value in _HEADERS.items()
+                    if name.lower().encode() not in own
+                ]
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+    def _trouble(self, request: Request) -> tuple[int, str] | None:
+        host = request.headers.get("host", "")
+        if not self.hosts(host):
+            return 421, "This server does not answer under that name."
+        if request.headers.get("sec-fetch-site") == "cross-site" and (
+            request.headers.get("sec-fetch-mode") != "navigate"
+        ):
+            return 403, "Other sites cannot use this server."
+        if request.method in ("GET", "HEAD"):
+            return None
+        if request.method != "POST":
+            return 405, "Only GET and POST are known here."
+        if request.headers.get("origin") != f"{request.url.scheme}://{host}":
+            return 403, "Answers are taken from the page itself only."
+        try:
+            size = int(request.headers.get("content-length", ""))
+        except ValueError:
+            return 411, "The length of the request is missing."
+        if size > MOST_BODY:
+            return 413, f"The request is larger than {MOST_BODY} bytes."
+        client = "" if request.client is None else request.client.host
+        if not self._allow(request.cookies.get(COOKIE, client)):
+            return 429, "Too many answers in a second; wait a moment."
+        return None
+
+    def _allow(self, who: str) -> bool:
+        now = time.monotonic()
+        if len(self._left) > 10 * MOST_RATERS:
+            self._left.clear()
+        allowance, before = self._left.get(who, (_BURST, now))
+        allowance = min(_BURST, allowance + (now - before) * _RATE)
+        self._left[who] = (max(allowance - 1.0, 0.0), now)
+        return allowance >= 1.0
+
+
+def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
+    """Say which values of the header Host mean this server."""
+    names = {"localhost"}
+    if host not in ("127.0.0.1", "::1", "localhost"):
+        names |= {host.lower(), socket.gethostname().lower()}
+        names.add(f"{socket.gethostname().lower().partition('.')[0]}.local")
+
+    def allowed(given: str) -> bool:
+        name, _, end = given.lower().rpartition(":")
+        if not name or end != str(port):
+            return False
+        if name in names:
+            return True
+        try:
+            address = ipaddress.ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        # An address cannot be a name that somebody let point here.
+        return address.is_loopback or host not in ("127.0.0.1", "::1", "localhost")
+
+    return allowed
+
+
+class Site:
+    """The routes, for one study."""
+
+    def __init__(
+        self, study: Study, *, question: str, both_bad: bool, may_join: bool
+    ) -> None:
+        self.study = study
+        self.question, self.both_bad, self.may_join = question, both_bad, may_join
+        store = study.store
+        self.organizer = store.secret("organizer")
+        self.join = store.secret("join")
+        self._key = store.secret("csrf").encode()
+        self._raters = {rater.token: rater for rater in store.raters()}
+        self._templates = Environment(
+            loader=FileSystemLoader(_HERE / "templates"), autoescape=True
+        )
+        markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
+        self._markdown = markdown.enable(["table", "strikethrough"]).disable("image")
+        self._templates.filters["markdown"] = self._markdown.render
+        self._assets = {
+            name: (_HERE / "assets" / name).read_bytes() for name in _ASSETS
+        }
+
+    def app(self, hosts: Callable[[str], bool]) -> ASGIApp:
+        """The application, guarded."""
+        routes = [
+            Route("/", self._page),
+            Route("/organizer", self._organizer_page),
+            Route("/join", self._join, methods=["POST"]),
+            Route("/assets/{name}", self._asset),
+            Route("/file/{number:int}", self._file),
+            Route("/api/state", self._state),
+            Route("/api/board", self._board),
+            Route("/api/answer", self._answer, methods=["POST"]),
+            Route("/api/undo", self._undo, methods=["POST"]),
+        ]
+        handlers = {Refused: _refused, HTTPException: _http_error}
+        return Guard(Starlette(routes=routes, exception_handlers=handlers), hosts)  # type: ignore[arg-type]
+
+    # Who is it? ----------------------------------------------------------------------
+
+    def _secret(self, request: Request) -> str:
+        return request.query_params.get("key") or request.cookies.get(COOKIE, "")
+
+    def _rater(self, request: Request) -> Rater:
+        rater = self._raters.get(self._secret(request))
+        if rater is None:
+            raise HTTPException(
+                403, "This page needs the whole address that tiebreak ask printed, "
+                "with its key. Copy it again from the terminal or from your invitation."
+            )  # fmt: skip
+        return rater
+
+    def _token(self, secret: str) -> str:
+        return hmac.new(self._key, secret.encode(), hashlib.sha256).hexdigest()
+
+    async def _body(self, request: Request) -> tuple[Rater, dict[str, Any]]:
+        rater = self._rater(request)
+        given = request.headers.get("x-csrf-token", "")
+        if not hmac.compare_digest(given.encode(), self._token(rater.token).encode()):
+            raise Refused(
+                f"This tab is out of date: the browser now answers as {rater.name}. "
+                "Reload the page.",
+                403,
+            )
+        try:
+            body = json.loads(await request.body())
+        except ValueError:
+            body = None
+        if not isinstance(body, dict) or not isinstance(body.get("question"), int):
+            raise Refused("The request is not understood. Reload the page.", 400)
+        return rater, body
+
+    # Pages ---------------------------------------------------------------------------
+
+    def _render(
+        self, name: str, secret: str = "", status: int = 200, **more: Any
+    ) -> Response:
+        page = self._templates.get_template(name).render(question=self.question, **more)
+        response = HTMLResponse(page, status)
+        if secret:
+            response.set_cookie(COOKIE, secret, httponly=True, samesite="strict")
+        return response
+
+    async def _page(self, request: Request) -> Response:
+        secret = self._secret(request)
+        if self.may_join and hmac.compare_digest(secret.encode(), self.join.encode()):
+            return self._render("join.html", csrf=self._token(secret), key=secret)
+        try:
+            rater = self._rater(request)
+        except HTTPException as error:
+            return self._render("refused.html", status=403, reason=error.detail)
+        return self._render(
+            "ask.html", secret, rater=rater.name, csrf=self._token(secret),
+            both_bad=self.both_bad,
+        )  # fmt: skip
+
+    async def _join(self, request: Request) -> Response:
+        """Take a name, and give its owner a page of their own."""
+        form = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
+        name = " ".join(form.get("name", "").split())[:60]
+        key, csrf = form.get("key", ""), form.get("csrf", "")
+        known = hmac.compare_digest(key.encode(), self.join.encode())
+        if not (self.may_join and known) or csrf != self._token(key):
+            return self._render(
+                "refused.html", status=403, reason="This link is not known."
+            )
+        raters = self.study.store.raters()
+        taken = name.casefold() in {rater.name.casefold() for rater in raters}
+        if not name or taken or len(raters) >= MOST_RATERS:
+            reason = "Please enter a name."
+            if taken:
+                reason = f"{name} is taken. Open your own link, or change the name."
+            elif name:
+                reason = "No more people can take part."
+            return self._render(
+                "join.html", status=409, csrf=csrf, key=key, reason=reason
+            )
+        rater = self.study.store.rater(name)
+        self._raters[rater.token] = rater
+        # The address is their own link: who closes the tab can come back with it.
+        return Response(status_code=303, headers={"Location": f"/?key={rater.token}"})
+
+    async def _organizer_page(self, request: Request) -> Response:
+        secret = self._secret(request)
+        if not hmac.compare_digest(secret.encode(), self.organizer.encode()):
+            reason = "This page is for the organizer, and needs the whole address."
+            return self._render("refused.html", status=403, reason=reason)
+        found = await asyncio.to_thread(overview, self.study)
+        base = f"{request.url.scheme}://{request.headers['host']}"
+        return self._render("organizer.html", base=base, **found)
+
+    async def _asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _ASSETS:
+            raise HTTPException(404, "There is no such page.")
+        return Response(self._assets[name], media_type=_ASSETS[name])
+
+    async def _file(self, request: Request) -> Response:
+        """Serve a file of the list by its number, and nothing else."""
+        self._rater(request)
+        number = request.path_params["number"]
+        if number >= len(self.study.files):
+            raise HTTPException(404, "There is no such item.")
+        path = self.study.files[number]
+        if not path.is_file():
+            raise HTTPException(404, "The file of this item is gone.")
+        headers = {
+            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
+            "sandbox",
+            "Cache-Control": "private, max-age=3600",
+        }
+        return FileResponse(
+            path, media_type=MEDIA_TYPES[path.suffix.lower()], headers=headers
+        )
+
+    # Questions and answers -----------------------------------------------------------
+
+    def _shown(self, shown: Shown) -> dict[str, Any]:
+        def side(view: View) -> str:
+            src = ""
+            if isinstance(view.content, Path):
+                src = f"/file/{self.study.file_number[view.content]}"
+            card = self._templates.get_template("card.html")
+            return card.render(view=view, src=src)
+
+        left, right = shown.left, shown.right
+        prompt = "" if left.prompt is None else self._markdown.render(left.prompt)
+        wide = {left.kind, right.kind} <= {"text", "markdown", "link"}
+        return {
+            "number": shown.number, "left": side(left), "right": side(right),
+            "prompt": prompt, "wide": wide,
+        }  # fmt: skip
+
+    def _reply(self, rater: Rater) -> Response:
+        study = self.study
+        questions = [self._shown(q) for q in study.open_questions(rater)[:3]]
+        p = study.progress
+        return JSONResponse(
+            {
+                "questions": questions,
+                "last": study.last(rater),
+                "done": study.done(rater),
+                "progress": {
+                    "goal": study.settings.goal, "certainty": p.certainty,
+                    "level": p.level, "remaining": p.remaining, "reached": p.reached,
+                    "answers": p.answers,
+                },
+            }
+        )  # fmt: skip
+
+    async def _state(self, request: Request) -> Response:
+        return self._reply(self._rater(request))
+
+    async def _answer(self, request: Request) -> Response:
+        rater, body = await self._body(request)
+        outcome, seconds = body.get("outcome"), body.get("seconds")
+        if outcome == "both_bad" and not self.both_bad:
+            raise Refused("Both bad is not among the answers here.", 400)
+        fine = isinstance(seconds, int | float) and 0 <= seconds < 1e6
+        self.study.answer(
+            rater, body["question"], str(outcome), float(seconds) if fine else None
+        )
+        return self._reply(rater)
+
+    async def _undo(self, request: Request) -> Response:
+        rater, body = await self._body(request)
+        self.study.undo(rater, body["question"])
+        return self._reply(rater)
+
+    async def _board(self, request: Request) -> Response:
+        self._rater(request)
+        return JSONResponse({"board": self.study.board(100)})
+
+
+async def _refused(request: Request, error: Refused) -> Response:
+    return JSONResponse({"error": str(error)}, error.status)
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    return JSONResponse({"error": error.detail}, error.status_code)
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Listen at an address; a port in use is an error that says what to try."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(1024)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ValueError(
+            f"Cannot listen at {host}, port {port} ({reason}); another tiebreak ask "
+            "may run there. Try --port 0, which takes a free one."
+        ) from None
+    return listening
+
+
+class _Server(uvicorn.Server):
+    """A server that ends on a signal, and leaves the exit code to us."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {
+            s: signal.signal(s, self.handle_exit)
+            for s in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def serve(app: ASGIApp, listening: socket.socket) -> None:
+    """Serve until a signal asks to end."""
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, lifespan="off", server_header=False,
+        ws="none", timeout_keep_alive=30, limit_concurrency=1000,
+        timeout_graceful_shutdown=3,
+    )  # fmt: skip
+    _Server(config).run(sockets=[listening])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""People who answer by themselves, from utilities that are known.
+
+The utilities are drawn from N(0, spread²), answers from Davidson's model with the tie
+parameter ν, and a share of answers is given without looking. So it can be counted how
+many answers it takes until the ranking is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from tiebreak.ask.choose import Chooser, Floats, Pair, Settings
+from tiebreak.losses import Davidson
+from tiebreak.metrics import kendall_tau_b
+
+
+class Asker(Protocol):
+    """What a strategy offers: pairs, and a place for the answers."""
+
+    def ask(self, rater: int) -> Pair | None:
+        """Choose a pair."""
+
+    def tell(self, pair: Pair, y: int) -> None:
+        """Take its answer."""
+
+    def utilities(self) -> Floats:
+        """What is known so far."""
+
+
+@dataclass
+class People:
+    """People with one opinion and noise; ``careless`` answers are made blindly."""
+
+    theta: Floats
+    tie: float = 1.0
+    careless: float = 0.05
+    n_raters: int = 10
+    seed: int = 0
+    _rng: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
+
+    @classmethod
+    def draw(cls, n_items: int, seed: int, spread: float = 1.5, **more: Any) -> People:
+        """Draw the utilities of some items."""
+        rng = np.random.default_rng([seed, n_items])
+        return cls(spread * rng.standard_normal(n_items), seed=seed, **more)
+
+    def answer(self, pair: Pair) -> int:
+        """Answer with -1, 0 or 1."""
+        if self._rng.random() < self.careless:
+            return int(self._rng.integers(-1, 2))
+        d = self.theta[[pair.right]] - self.theta[[pair.left]]
+        p = Davidson().probabilities(d, float(np.log(self.tie)))[0]
+        return (
+            int(np.searchsorted(np.cumsum(p), self._rng.random(), "right").clip(0, 2))
+            - 1
+        )
+
+
+class OwnAsker:
+    """A strategy of `tiebreak ask`; all answers are fitted now and then."""
+
+    def __init__(self, n_items: int, settings: Settings, seed: int = 0) -> None:
+        self.chooser = Chooser(n_items, settings, seed=seed)
+        self._every = max(1, n_items // 10)
+
+    def ask(self, rater: int) -> Pair | None:
+        """Choose a pair."""
+        return self.chooser.ask(rater)
+
+    def tell(self, pair: Pair, y: int) -> None:
+        """Learn from an answer."""
+        self.chooser.close(pair.left, pair.right)
+        self.chooser.learn(pair.left, pair.right, y)
+        if len(self.chooser) % self._every == 0:
+            self.chooser.refit()
+
+    def utilities(self) -> Floats:
+        """Means of the beliefs."""
+        return self.chooser.beliefs.mean
+
+
+def run(people: People, asker: Asker, most: int) -> Iterator[int]:
+    """Ask and answer; give the number of answers after each of them."""
+    for n in range(1, most + 1):
+        pair = asker.ask(n % people.n_raters)
+        if pair is None:
+            return
+        asker.tell(pair, people.answer(pair))
+        yield n
+
+
+GOALS = ("τ = 0.8", "τ = 0.9", "top 5")
+
+
+def answers_needed(
+    people: People, asker: Asker, most: int, goals: tuple[str, ...] = GOALS
+) -> dict[str, int | None]:
+    """Answers until each goal is first met; None if not within `most`."""
+    theta, n = people.theta, len(people.theta)
+    top = min(5, n - 1)
+    best = set(np.argsort(-theta)[:top].tolist())
+    found: dict[str, int | None] = dict.fromkeys(goals)
+    every = max(1, n // 10)
+    for count in run(people, asker, most):
+        if count % every:
+            continue
+        known = asker.utilities()
+        tau = kendall_tau_b(known, theta)
+        right = set(np.argsort(-known, kind="stable")[:top].tolist()) == best
+        met = {"τ = 0.8": tau >= 0.8, "τ = 0.9": tau >= 0.9, "top 5": right}
+        for goal in goals:
+            if met[goal] and found[goal] is None:
+                found[goal] = count
+        if None not in found.values():
+            break
+    return found

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file of answers: SQLite in WAL mode, every answer committed before the reply.
+
+A question is one row: who was asked about which items, in which order on the page, and
+later the outcome. An answer fills its row, so it can be neither lost after it was
+acknowledged nor counted twice, whatever a browser sends again. What is taken back is
+kept in the table ``undone``.
+
+`tiebreak.io` reads these tables too (`tiebreak.io.answers`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tiebreak.ask.items import Item
+from tiebreak.io.result import OUTCOMES, FileError, first_of, plural
+
+VERSION = 1
+SIGNS = {"left": -1, "tie": 0, "both_bad": 0, "right": 1}
+_TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS items (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, hash TEXT NOT NULL,
+    present INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS raters (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS questions (
+    number INTEGER PRIMARY KEY, rater INTEGER NOT NULL REFERENCES raters,
+    left_item INTEGER NOT NULL REFERENCES items,
+    right_item INTEGER NOT NULL REFERENCES items,
+    prompt TEXT, reason TEXT NOT NULL, asked REAL NOT NULL,
+    outcome TEXT, seconds REAL, answered REAL);
+CREATE INDEX IF NOT EXISTS by_rater ON questions (rater, outcome);
+CREATE TABLE IF NOT EXISTS undone (
+    question INTEGER NOT NULL REFERENCES questions, outcome TEXT NOT NULL,
+    undone REAL NOT NULL);
+"""
+
+
+class Refused(ValueError):  # noqa: N818 - it is an answer to a request
+    """A request that cannot be done; the message is for the person at the page."""
+
+    def __init__(self, message: str, status: int = 409) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Rater(NamedTuple):
+    """A person who answers, and the secret of their link."""
+
+    number: int
+    name: str
+    token: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that was asked; ``outcome`` is None as long as it is open."""
+
+    number: int
+    rater: int
+    left: int
+    right: int
+    prompt: str | None
+    reason: str
+    outcome: str | None
+    seconds: float | None = None
+    answered: float | None = None
+
+
+_FIELDS = (
+    "number, rater, left_item, right_item, prompt, reason, outcome, seconds, answered"
+)
+
+
+class Store:
+    """A file of answers, opened or made."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            if not path.exists():
+                # The links of raters are in it: for its owner alone.
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            self._db = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=10
+            )
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute("PRAGMA foreign_keys=ON")
+            known = self.about("version")
+            others = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if known is None and others[0]:
+                raise FileError(
+                    path, "this SQLite database holds something else; name another "
+                    "file with --answers."
+                )  # fmt: skip
+            if known not in (None, str(VERSION)):
+                raise FileError(
+                    path, f"these answers have version {known} and this tiebreak reads "
+                    f"version {VERSION}; update tiebreak."
+                )  # fmt: skip
+            with self._writing() as db:
+                for statement in _TABLES.split(";"):
+                    db.execute(statement)
+                self._set("version", str(VERSION))
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise FileError(path, f"cannot hold answers: {reason}.") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Commit all changes of a block together, or none."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield self._db
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError):
+                raise Refused(
+                    f"Nothing was saved, because {self.path.name} cannot be written "
+                    f"({error}). Make room on the disk and answer again.",
+                    507,
+                ) from None
+            raise
+
+    def about(self, name: str) -> str | None:
+        """Something that is known about all answers; None if it is not there."""
+        try:
+            row = self._db.execute(
+                "SELECT value FROM about WHERE name = ?", (name,)
+            ).fetchone()
+        except sqlite3.OperationalError:
+            return None
+        return None if row is None else str(row[0])
+
+    def _set(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+
+    def secret(self, name: str) -> str:
+        """A random secret, made when it is first asked for."""
+        if (known := self.about(name)) is not None:
+            return known
+        with self._writing():
+            self._set(name, made := secrets.token_urlsafe(18))
+        return made
+
+    # Items ---------------------------------------------------------------------------
+
+    def enter(
+        self, items: list[Item], *, accept_changes: bool = False
+    ) -> tuple[list[int], list[str]]:
+        """Number the items, old ones as before; say what changed since the last run."""
+        rows = self._db.execute("SELECT name, number, hash, present FROM items")
+        known = {row[0]: row[1:] for row in rows}
+        changed = [i for i in items if i.name in known and known[i.name][1] != i.hash]
+        if changed and not accept_changes and self.n_answers:
+            names = first_of([item.name for item in changed], 5)
+            raise FileError(
+                self.path,
+                f"{plural(len(changed), 'item')} changed since questions about them "
+                f"were answered: {names}. If the answers still hold, add "
+                "--accept-changes; else begin a new file with --answers.",
+            )
+        new = [item for item in items if item.name not in known]
+        here = {item.name for item in items}
+        gone = [name for name, row in known.items() if row[2] and name not in here]
+        with self._writing() as db:
+            db.execute("UPDATE items SET present = 0")
+            db.executemany(
+                "INSERT INTO items (name, hash, present) VALUES (?, ?, 1) ON CONFLICT "
+                "(name) DO UPDATE SET hash = excluded.hash, present = 1",
+                [(item.name, item.hash) for item in items],
+            )
+            table = hashlib.sha256(
+                json.dumps(sorted((i.name, i.hash) for i in items)).encode()
+            )
+            self._set("items", table.hexdigest())
+        said = []
+        if known and new:
+            names = first_of([item.name for item in new], 5)
+            said.append(
+                f"{plural(len(new), 'item')} added since the last run: {names}."
+            )
+        if gone:
+            said.append(
+                f"{plural(len(gone), 'item')} of the last run no longer there, and not "
+                f"asked about; the answers are kept: {first_of(gone, 5)}."
+            )
+        if changed:
+            said.append(f"{plural(len(changed), 'item')} changed since the last run.")
+        numbers = dict(self._db.execute("SELECT name, number FROM items"))
+        return [numbers[item.name] for item in items], said
+
+    # Raters --------------------------------------------------------------------------
+
+    def rater(self, name: str) -> Rater:
+        """Find a rater by name, or add one with a new secret."""
+        find = "SELECT number, name, token FROM raters WHERE name = ?"
+        row = self._db.execute(find, (name,)).fetchone()
+        if row is None:
+            with self._writing() as db:
+                db.execute(
+                    "INSERT INTO raters (name, token) VALUES (?, ?)",
+                    (name, secrets.token_urlsafe(18)),
+                )
+            row = self._db.execute(find, (name,)).fetchone()
+        return Rater(*row)
+
+    def raters(self) -> list[Rater]:
+        """All raters, in the order in which they were added."""
+        rows = self._db.execute(
+            "SELECT number, name, token FROM raters ORDER BY number"
+        )
+        return [Rater(*row) for row in rows]
+
+    # Questions and answers -----------------------------------------------------------
+
+    def questions(
+        self, rater: int | None = None, *, is_open: bool | None = None
+    ) -> list[Question]:
+        """Questions in the order in which they were asked."""
+        where = ["1"]
+        if rater is not None:
+            where.append(f"rater = {int(rater)}")
+        if is_open is not None:
+            where.append(f"outcome IS {'' if is_open else 'NOT '}NULL")
+        rows = self._db.execute(
+            f"SELECT {_FIELDS} FROM questions WHERE {' AND '.join(where)} "
+            "ORDER BY number"
+        )
+        return [Question(*row) for row in rows]
+
+    @property
+    def n_answers(self) -> int:
+        """Number of answers, skipped questions not counted."""
+        row = self._db.execute(
+            "SELECT count(*) FROM questions WHERE outcome IS NOT NULL AND outcome != "
+            "'skip'"
+        ).fetchone()
+        return int(row[0])
+
+    def ask(
+        self, rater: int, left: int, right: int, reason: str, prompt: str | None = None
+    ) -> Question:
+        """Record a question before it is shown."""
+        with self._writing() as db:
+            number = db.execute(
+                "INSERT INTO questions (rater, left_item, right_item, prompt, reason, "
+                "asked) VALUES (?, ?, ?, ?, ?, ?)",
+                (rater, left, right, prompt, reason, time.time()),
+            ).lastrowid
+        return self._question(int(number or 0), rater)
+
+    def _question(self, number: int, rater: int) -> Question:
+        row = self._db.execute(
+            f"SELECT {_FIELDS} FROM questions WHERE number = ? AND rater = ?",
+            (number, rater),
+        ).fetchone()
+        if row is None:
+            raise Refused("This pair was not asked. Reload the page.")
+        return Question(*row)
+
+    def answer(
+        self, number: int, rater: int, outcome: str, seconds: float | None
+    ) -> tuple[Question, bool]:
+        """Save an answer; False if the same one was saved before."""
+        if outcome not in OUTCOMES:
+            raise Refused(f"An answer is one of {', '.join(OUTCOMES)}.", 400)
+        before = self._question(number, rater)
+        if before.outcome is None:
+            with self._writing() as db:
+                db.execute(
+                    "UPDATE questions SET outcome = ?, seconds = ?, answered = ? "
+                    "WHERE number = ? AND rater = ? AND outcome IS NULL",
+                    (outcome, seconds, time.time(), number, rater),
+                )
+        after = self._question(number, rater)
+        if after.outcome != outcome:
+            raise Refused(
+                "This pair was answered already, perhaps in another tab; that answer "
+                "counts. Reload the page to go on."
+            )
+        return after, before.outcome is None
+
+    def undo(self, number: int, rater: int) -> Question | None:
+        """Take back the last answer of a rater; None if it was taken back before."""
+        last = self._db.execute(
+            "SELECT number FROM questions WHERE rater = ? AND outcome IS NOT NULL "
+            "ORDER BY answered DESC, number DESC LIMIT 1",
+            (rater,),
+        ).fetchone()
+        question = self._question(number, rater)
+        if question.outcome is None:
+            return None
+        if last is None or last[0] != number:
+            raise Refused("Only the last answer can be taken back. Reload the page.")
+        with self._writing() as db:
+            db.execute(
+                "INSERT INTO undone VALUES (?, ?, ?)",
+                (number, question.outcome, time.time()),
+            )
+            db.execute(
+                "UPDATE questions SET outcome = NULL, seconds = NULL, answered = NULL "
+                "WHERE number = ?",
+                (number,),
+            )
+        return question
+
+    def undone(self) -> list[Any]:
+        """What was taken back: question and outcome."""
+        return self._db.execute("SELECT question, outcome FROM undone").fetchall()

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A study: items, the file of answers, and what has been learned from them so far.
+
+Every rater has two open questions, the one on the page and the next, which the page
+loads in advance. An answer is committed first, then changes the beliefs, then makes
+place for another question. All answers together are fitted from time to time in a
+thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tiebreak.ask.choose import Beliefs, Chooser, Floats, Settings
+from tiebreak.ask.items import Items, View
+from tiebreak.ask.store import SIGNS, Question, Rater, Store
+
+AHEAD = 2  # open questions of a rater
+POINTS = 400 / np.log(10)  # Elo points of a utility of 1
+_RESTORED = 8  # refits at the start, each with a step of the width
+
+
+class Shown(NamedTuple):
+    """A question with what is shown on both sides."""
+
+    number: int
+    left: View
+    right: View
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is; ``remaining`` is None if that cannot be said yet."""
+
+    certainty: float
+    level: float
+    remaining: int | None
+    reached: bool
+    answers: int
+
+
+class Study:
+    """Ask, answer, undo; safe to call from several threads."""
+
+    def __init__(
+        self,
+        items: Items,
+        store: Store,
+        numbers: Sequence[int],
+        settings: Settings,
+        *,
+        features: Floats | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.items, self.store, self.settings = items, store, settings
+        self._number = list(numbers)
+        self._row = {number: row for row, number in enumerate(numbers)}
+        n = len(numbers)
+        self.chooser = Chooser(
+            n, settings, features=features, allowed=items.allowed(), seed=seed
+        )
+        self._rng = np.random.default_rng(seed)
+        self._lock = threading.RLock()
+        self._open: defaultdict[int, list[Question]] = defaultdict(list)
+        self._last: dict[int, int] = {}  # the last answered question of a rater
+        self._done: defaultdict[int, int] = defaultdict(int)
+        self._since = 0  # answers since the last fit
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="refit")
+        self._fit: Future[None] | None = None
+        self._restore()
+        files = {v.content for i in items.items for v in i.views
+                 if isinstance(v.content, Path)}  # fmt: skip
+        self.files: list[Path] = sorted(files)
+        self.file_number = {path: k for k, path in enumerate(self.files)}
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Names of the items by their numbers in the file."""
+        items = self.items.items
+        return {n: item.name for n, item in zip(self._number, items, strict=True)}
+
+    def close(self) -> None:
+        """End the fit that runs, and close the file."""
+        self._pool.shutdown()
+        self.store.close()
+
+    def _restore(self) -> None:
+        latest: dict[int, float] = {}
+        for q in self.store.questions():
+            if q.left not in self._row or q.right not in self._row:
+                continue
+            left, right = self._row[q.left], self._row[q.right]
+            self.chooser.note(q.rater, left, right)
+            if q.outcome is None:
+                self._open[q.rater].append(q)
+                continue
+            self._done[q.rater] += 1
+            if (q.answered or 0.0) >= latest.get(q.rater, 0.0):
+                latest[q.rater], self._last[q.rater] = q.answered or 0.0, q.number
+            counted = q.outcome in SIGNS
+            self.chooser.close(left, right, counted=counted)
+            if counted:
+                self.chooser.learn(left, right, SIGNS[q.outcome], update=False)
+        for _ in range(_RESTORED if len(self.chooser) else 0):
+            self.chooser.refit()
+        self._measure(self.chooser.beliefs, len(self.chooser))
+        self.chooser.warm_up()
+
+    # Questions and answers -----------------------------------------------------------
+
+    def open_questions(self, rater: Rater) -> list[Shown]:
+        """What to show now, and next; fewer if all pairs were asked."""
+        with self._lock:
+            queue = self._open[rater.number]
+            while len(queue) < AHEAD:
+                pair = self.chooser.ask(rater.number)
+                if pair is None:
+                    break
+                views = self.items.common(pair.left, pair.right)
+                prompt = views[self._rng.integers(len(views))][0].prompt
+                left, right = self._number[pair.left], self._number[pair.right]
+                try:
+                    asked = self.store.ask(
+                        rater.number, left, right, pair.reason, prompt
+                    )
+                except BaseException:
+                    self.chooser.close(pair.left, pair.right, counted=False)
+                    raise
+                queue.append(asked)
+            return [shown for shown in map(self._shown, queue) if shown is not None]
+
+    def _shown(self, question: Question) -> Shown | None:
+        left, right = self._row[question.left], self._row[question.right]
+        views = self.items.common(left, right)
+        for view in views:
+            if view[0].prompt == question.prompt:
+                return Shown(question.number, *view)
+        return Shown(question.number, *views[0]) if views else None
+
+    def answer(
+        self, rater: Rater, number: int, outcome: str, seconds: float | None
+    ) -> bool:
+        """Save an answer; False if it was saved before."""
+        with self._lock:
+            question, new = self.store.answer(number, rater.number, outcome, seconds)
+            if not new:
+                return False
+            queue = self._open[rater.number]
+            queue[:] = [q for q in queue if q.number != number]
+            self._last[rater.number] = number
+            self._done[rater.number] += 1
+            left, right = self._row[question.left], self._row[question.right]
+            counted = outcome in SIGNS
+            self.chooser.close(left, right, counted=counted)
+            if counted:
+                self.chooser.learn(left, right, SIGNS[outcome])
+                self._since += 1
+                self._maybe_fit()
+            return True
+
+    def undo(self, rater: Rater, number: int) -> bool:
+        """Take back the last answer and ask again; False if that was done before."""
+        with self._lock:
+            taken = self.store.undo(number, rater.number)
+            if taken is None:
+                return False
+            assert taken.outcome is not None
+            left, right = self._row[taken.left], self._row[taken.right]
+            counted = taken.outcome in SIGNS
+            if counted:
+                self.chooser.forget(left, right, SIGNS[taken.outcome])
+            self.chooser.reopen(left, right, counted=counted)
+            asked = replace(taken, outcome=None, seconds=None, answered=None)
+            self._open[rater.number].insert(0, asked)
+            self._last.pop(rater.number, None)
+            self._done[rater.number] -= 1
+            self._maybe_fit(at_once=counted)
+            return True
+
+    def last(self, rater: Rater) -> int | None:
+        """The question whose answer can be taken back."""
+        return self._last.get(rater.number)
+
+    def done(self, rater: Rater) -> int:
+        """Number of questions that a rater answered or skipped."""
+        return self._done[rater.number]
+
+    # What has been learned -----------------------------------------------------------
+
+    def _maybe_fit(self, at_once: bool = False) -> None:
+        enough = max(1, len(self._number) // 20)
+        idle = self._fit is None or self._fit.done()
+        if at_once or (idle and self._since >= enough):
+            self._since = 0
+            self._fit = self._pool.submit(self._refit)
+
+    def _refit(self) -> None:
+        with self._lock:
+            start, answers, epoch = self.chooser.snapshot()
+        fitted = start.refit(answers)
+        self._measure(fitted, len(answers))
+        with self._lock:
+            self.chooser.adopt(fitted, len(answers), epoch)
+
+    def wait(self) -> None:
+        """Wait for the fit that runs."""
+        if self._fit is not None:
+            self._fit.result()
+
+    def _measure(self, beliefs: Beliefs, n_answers: int) -> None:
+        goal, level = self.chooser.goal, self.settings.level
+        certainty = goal.certainty(beliefs)
+        often = bool(self.chooser.games.min() >= self.settings.min_each)
+        reached = often and certainty >= level
+        remaining = goal.remaining(beliefs, n_answers, level) if n_answers else None
+        self._progress = Progress(certainty, level, remaining, reached, n_answers)
+
+    @property
+    def progress(self) -> Progress:
+        """How far the study was at the last fit, with the present number of answers."""
+        return replace(self._progress, answers=len(self.chooser))
+
+    def board(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Items best first, with points and 95 % intervals, as of the last fit."""
+        with self._lock:
+            beliefs = self.chooser.beliefs
+            mean, variance = beliefs.mean - beliefs.mean.mean(), beliefs.variance
+            if beliefs.is_dense:
+                rows = beliefs.cov.mean(axis=1)
+                variance = variance - 2.0 * rows + rows.mean()
+            games = self.chooser.games.copy()
+        half = 1.96 * np.sqrt(np.maximum(variance, 0.0)) * POINTS
+        points = 1500 + mean * POINTS
+        order = np.argsort(-mean, kind="stable")[:most]
+        return [
+            {
+                "rank": place,
+                "item": self.items.items[row].name,
+                "rating": round(float(points[row])),
+                "lower": round(float(points[row] - half[row])),
+                "upper": round(float(points[row] + half[row])),
+                "games": int(games[row]),
+            }
+            for place, row in enumerate(order.tolist(), start=1)
+        ]

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``tiebreak ask``: collect comparisons on a local page, or simulate that."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+from rich import box
+from rich.table import Table
+
+from tiebreak.ask.beliefs import MOST_DENSE
+from tiebreak.ask.choose import STRATEGIES, Goal, Settings
+from tiebreak.ask.items import read_features, read_items
+from tiebreak.ask.simulate import GOALS, OwnAsker, People, answers_needed
+from tiebreak.ask.store import Store
+from tiebreak.ask.study import Study
+from tiebreak.cli.console import Output, Steps
+from tiebreak.io.answers import read_answers
+from tiebreak.io.result import plural
+from tiebreak.io.table import check_ending, write_table
+
+_LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+def read_settings(
+    goal: str, level: float, strategy: str | None, min_each: int, repeat: str
+) -> Settings:
+    """Check the options of choosing, as typer wants it."""
+    percent = repeat.strip().endswith("%")
+    try:
+        share = float(repeat.strip().rstrip("% ")) / (100.0 if percent else 1.0)
+    except ValueError:
+        raise typer.BadParameter(
+            f"--repeat must be a share such as 5%; got {repeat!r}."
+        ) from None
+    try:
+        return Settings(goal, level, strategy or "information", min_each, share)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def run(
+    source: Path,
+    settings: Settings,
+    *,
+    answers: Path | None,
+    export: Path | None,
+    features: Path | None,
+    raters: str,
+    question: str,
+    both_bad: bool,
+    accept_changes: bool,
+    host: str,
+    port: int,
+) -> None:
+    """Read the items, open the file of answers, and serve the page."""
+    output = Output()
+    file = source.resolve().with_suffix("") if source.is_file() else source.resolve()
+    path = answers or file.with_name(f"{file.name}.answers.sqlite")
+    if export is not None:
+        _export(path, check_ending(export), output)
+        return
+    try:
+        from tiebreak.ask.server import Site, allowed_hosts, open_socket, serve
+    except ImportError as error:
+        raise typer.BadParameter(
+            f"the page needs {error.name}, which is not installed. Run: pip install "
+            '"tiebreak[ask]"'
+        ) from None
+    with Steps(shown=True) as steps:
+        steps(f"reading {source.name}")
+        items = read_items(source)
+        names = [item.name for item in items.items]
+        Goal.read(settings.goal, len(names))
+        table = None if features is None else read_features(features, names)
+        listening = open_socket(host, port)
+        store = Store(path)
+        numbers, said = store.enter(items.items, accept_changes=accept_changes)
+        people = [name.strip() for name in raters.split(",") if name.strip()]
+        may_join = people == ["any"]
+        for name in [] if may_join else people or [_user()]:
+            store.rater(name)
+        steps("learning from the answers")
+        study = Study(items, store, numbers, settings, features=table)
+        site = Site(study, question=question, both_bad=both_bad, may_join=may_join)
+    port = listening.getsockname()[1]
+    base = f"http://{_shown_host(host)}:{port}"
+    output.say(
+        [
+            *items.sentences,
+            *said,
+            f"{plural(len(names), 'item')} · {plural(store.n_answers, 'answer')} so "
+            f"far in {path}",
+        ]
+    )
+    if host not in _LOCAL:
+        output.say(
+            [
+                f"warning: --host {host} opens this page to every machine that can "
+                "reach this one, without encryption. Who has a link below, or reads "
+                "along in the network, sees the items and can answer. Nothing else of "
+                "this machine is served."
+            ]
+        )
+    links = [f"{base}/?key={site.join}"] if may_join else [
+        f"{base}/?key={rater.token}" + (f"   {rater.name}" if people else "")
+        for rater in store.raters()
+        if not people or rater.name in people
+    ]  # fmt: skip
+    output.print("\nOpen in a browser:", highlight=False)
+    for link in links:
+        output.print(f"  {link}", soft_wrap=True, markup=False)
+    output.print(f"Organizer:\n  {base}/organizer?key={site.organizer}", soft_wrap=True)
+    output.print("\nCtrl-C ends; the same command goes on later.")
+    serve(site.app(allowed_hosts(host, port)), listening)
+    done = store.n_answers
+    study.close()
+    output.say([f"{plural(done, 'answer')} in {path}. Now: tiebreak rank {path.name}"])
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "me"
+
+
+def _shown_host(host: str) -> str:
+    """The address to put into links."""
+    if host == "0.0.0.0":
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                # No packet is sent; it only asks which address would be used.
+                probe.connect(("192.0.2.1", 9))
+                return str(probe.getsockname()[0])
+            except OSError:
+                return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
+
+
+def _export(path: Path, to: Path, output: Output) -> None:
+    frame = read_answers(path)
+    write_table(to, frame)
+    output.say([f"{plural(frame.height, 'answer')} of {path.name} written to {to}."])
+
+
+def run_simulation(
+    n_items: int, settings: Settings, strategy: str | None, *, seed: int
+) -> None:
+    """Let simulated people answer, and print how many answers it took."""
+    if not 3 <= n_items <= MOST_DENSE:
+        raise typer.BadParameter(f"--simulate takes 3 to {MOST_DENSE:,} items.")
+    output = Output()
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("strategy")
+    for goal in GOALS:
+        table.add_column(goal, justify="right")
+    most = 100 * n_items
+    for name in STRATEGIES if strategy is None else (strategy,):
+        people = People.draw(n_items, seed)
+        asker = OwnAsker(n_items, replace(settings, strategy=name), seed)
+        found = answers_needed(people, asker, most)
+        shown = [f"{v:,}" if v is not None else f"> {most:,}" for v in found.values()]
+        table.add_row(name, *shown)
+    output.print(table)
+    output.say(
+        [
+            f"Answers until the ranking of {n_items:,} simulated items has Kendall's τ "
+            "of 0.8 and of 0.9 with the true one, and until the first five are right. "
+            "Ten people, of whom one answer in twenty is given without looking."
+        ]
+    )

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which pair is asked about, and when the goal is reached."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.oracles import asking_plain
+from tiebreak.ask.beliefs import Beliefs
+from tiebreak.ask.choose import Chooser, Goal, Settings
+from tiebreak.ask.simulate import OwnAsker, People, answers_needed, run
+
+
+def beliefs_of(n, seed=0):
+    rng = np.random.default_rng(seed)
+    root = np.tril(rng.normal(0, 0.3, (n, n))) + 0.3 * np.eye(n)
+    return Beliefs(rng.normal(0, 1, n), root @ root.T)
+
+
+def play(chooser, n, rater=0, y=lambda i, j: int(np.sign(j - i))):
+    """Ask and answer; larger numbers are better."""
+    asked = []
+    for _ in range(n):
+        pair = chooser.ask(rater)
+        chooser.close(pair.left, pair.right)
+        chooser.learn(pair.left, pair.right, y(pair.left, pair.right))
+        asked.append(pair)
+    return asked
+
+
+@pytest.mark.parametrize("goal", ["ranking", "top:2", "scale"])
+def test_the_pair_of_most_value_is_chosen(goal):
+    chooser = Chooser(6, Settings(goal=goal, min_each=0), seed=0)
+    beliefs = chooser.beliefs = beliefs_of(6)
+    values = {}
+    border = np.sort(beliefs.mean)[[3, 4]].mean()
+    inside = [0.5 * math.erfc((border - m) / math.sqrt(2 * v))
+              for m, v in zip(beliefs.mean, beliefs.variance, strict=True)]  # fmt: skip
+    for i in range(6):
+        for j in range(i + 1, 6):
+            c = np.eye(6)[j] - np.eye(6)[i]
+            mu, s = c @ beliefs.mean, math.sqrt(c @ beliefs.cov @ c)
+            value = asking_plain.information(mu, s, 0.0)
+            if goal == "ranking":
+                value *= math.erfc(abs(mu) / s / math.sqrt(2))
+            elif goal == "top:2":
+                value *= inside[i] * (1 - inside[j]) + inside[j] * (1 - inside[i])
+            values[i, j] = value
+    pair = chooser.ask("me")
+    chosen = values[tuple(sorted(pair[:2]))]
+    # Chance decides between values that differ by less than two percent.
+    assert chosen >= 0.975 * max(values.values())
+    assert chosen > 1.5 * np.median(list(values.values()))
+
+
+@pytest.mark.parametrize("strategy", ["information", "swiss", "random"])
+def test_rules_that_hold_for_every_strategy(strategy):
+    chooser = Chooser(8, Settings(strategy=strategy, min_each=3, repeat=0.3), seed=1)
+    asked = play(chooser, 60)
+    keys = [tuple(sorted(pair[:2])) for pair in asked]
+    assert all(a != b for a, b in pairwise(keys))
+    assert chooser.games.min() >= 3
+    games = np.bincount(np.ravel([k for k in keys[:16]]), minlength=8)
+    assert games.min() >= 2
+    new = [k for k, pair in zip(keys, asked, strict=True) if pair.reason != "repeat"]
+    assert len(set(new[:28])) == min(len(new), 28)  # all pairs before one comes again
+    again = [pair for pair in asked if pair.reason == "repeat"]
+    assert 3 <= len(again) <= 25
+    left = sum(pair.left < pair.right for pair in asked)
+    assert 15 < left < 45  # sides are drawn at random
+
+
+def test_a_repeated_pair_is_one_that_was_asked_some_time_ago():
+    chooser = Chooser(12, Settings(repeat=0.4), seed=2)
+    keys: list = []
+    for pair in play(chooser, 50):
+        key = tuple(sorted(pair[:2]))
+        if pair.reason == "repeat":
+            assert key in keys[:-9] and keys.count(key) == 1
+        keys.append(key)
+
+
+def test_two_people_are_not_asked_about_the_same_pair_at_once():
+    chooser = Chooser(20, seed=3)
+    pairs = [chooser.ask(rater) for rater in range(10)]
+    assert len({tuple(sorted(pair[:2])) for pair in pairs}) == 10
+    items = np.ravel([pair[:2] for pair in pairs])
+    assert len(set(items.tolist())) == 20  # and everybody about other items
+
+
+def test_when_all_pairs_are_open_there_is_none_to_ask():
+    chooser = Chooser(3, seed=0)
+    assert [chooser.ask(1) is None for _ in range(4)] == [False] * 3 + [True]
+
+
+def test_only_allowed_pairs_are_asked():
+    allowed = np.kron(np.eye(2, dtype=bool), np.ones((3, 3), dtype=bool))
+    chooser = Chooser(6, Settings(min_each=5), allowed=allowed, seed=0)
+    assert all(p.left // 3 == p.right // 3 for p in play(chooser, 20))
+
+
+def test_what_is_taken_back_was_never_learned():
+    kept, undone = Chooser(6, seed=0), Chooser(6, seed=0)
+    for k, (i, j, y) in enumerate([(0, 1, 1), (2, 3, 0), (4, 5, -1), (1, 2, 1)]):
+        undone.learn(i, j, y)
+        if k != 1:
+            kept.learn(i, j, y)
+    undone.forget(2, 3, 0)
+    kept.refit()
+    undone.refit()
+    np.testing.assert_allclose(undone.beliefs.mean, kept.beliefs.mean, atol=1e-5)
+    assert np.ptp(kept.beliefs.mean) > 0.1
+
+
+def test_a_fit_of_old_answers_is_brought_up_to_date_or_dropped():
+    chooser = Chooser(5, seed=0)
+    chooser.learn(0, 1, 1)
+    start, answers, epoch = chooser.snapshot()
+    fitted = start.refit(answers)
+    chooser.learn(2, 3, 1)
+    assert chooser.adopt(fitted, len(answers), epoch)
+    assert chooser.beliefs.mean[3] > 0.1
+    chooser.forget(0, 1, 1)
+    assert not chooser.adopt(fitted, len(answers), epoch)
+
+
+def test_certainty_is_what_draws_of_the_beliefs_say():
+    beliefs = beliefs_of(7, seed=5)
+    beliefs.tie = 0.1
+    rng = np.random.default_rng(0)
+    theta = rng.multivariate_normal(beliefs.mean, beliefs.cov, 20000)
+    order = np.argsort(-beliefs.mean)
+    sorted_ = theta[:, order]
+    top = np.mean(sorted_[:, 3:].max(axis=1) - sorted_[:, :3].min(axis=1) <= 0.2)
+    i, j = np.triu_indices(7, 1)
+    pairs = np.mean(sorted_[:, j] - sorted_[:, i] <= 0.2)
+    assert Goal.read("top:3", 7).certainty(beliefs) == pytest.approx(top, abs=0.05)
+    assert Goal.read("ranking", 7).certainty(beliefs) == pytest.approx(pairs, abs=0.01)
+    center = np.eye(7) - 1 / 7
+    known = np.sum((center @ beliefs.mean) ** 2)
+    share = known / (known + np.trace(center @ beliefs.cov))
+    assert Goal.read("scale", 7).certainty(beliefs) == pytest.approx(share)
+    assert 0.05 < top < 0.95
+
+
+def test_what_remains_is_what_would_make_it_certain():
+    beliefs = beliefs_of(10)
+    goal = Goal.read("ranking", 10)
+    assert goal.remaining(beliefs, 30, 0.5) == 0
+    n = goal.remaining(beliefs, 30, 0.95)
+    factor = 1 + n / 40
+    assert goal.certainty(beliefs, factor) == pytest.approx(0.95, abs=0.005)
+    equal = Beliefs(np.zeros(4), np.eye(4))
+    assert goal.remaining(equal, 30, 0.95) is None
+
+
+@pytest.mark.parametrize("text", ["top:0", "top:9", "worst", "top:x", ""])
+def test_a_goal_that_cannot_be_is_refused(text):
+    with pytest.raises(ValueError, match="--goal"):
+        Goal.read(text, 9)
+
+
+@pytest.mark.parametrize(
+    "given", [{"level": 1.0}, {"level": 0.0}, {"strategy": "x"}, {"repeat": 0.7},
+              {"min_each": -1}],
+)  # fmt: skip
+def test_settings_that_cannot_be_are_refused(given):
+    with pytest.raises(ValueError, match=f"--{next(iter(given)).replace('_', '-')}"):
+        Settings(**given)
+
+
+def test_one_of_many_items_is_found_without_all_pairs():
+    chooser = Chooser(5000, Settings(goal="best"), seed=0)
+    pairs = play(chooser, 5)
+    assert len({i for p in pairs for i in p[:2]}) == 10
+
+
+def test_people_without_noise_are_ranked_and_the_goal_is_reached():
+    chooser = Chooser(8, Settings(level=0.9), seed=0)
+    for _ in range(400):
+        play(chooser, 1)
+        chooser.refit()
+        if chooser.reached:
+            break
+    assert chooser.reached
+    assert np.argsort(chooser.beliefs.mean).tolist() == list(range(8))
+
+
+@pytest.mark.extended
+def test_information_needs_fewer_answers_than_chance():
+    def mean(strategy):
+        found = []
+        for seed in range(12):
+            people = People.draw(16, seed, 2.0)
+            asker = OwnAsker(16, Settings(strategy=strategy, repeat=0.0), seed)
+            found.append(answers_needed(people, asker, 800, ("τ = 0.8",))["τ = 0.8"])
+        return np.mean([800 if v is None else v for v in found])
+
+    assert mean("information") < 0.8 * mean("random")
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("goal", ["best", "ranking"])
+def test_what_is_claimed_at_the_stop_is_true(goal):
+    """Although pairs are chosen by the answers, and the rule is looked at each time."""
+    level, right = 0.9, []
+    for seed in range(60):
+        people = People.draw(8, seed, 2.0, careless=0.0)
+        asker = OwnAsker(8, Settings(goal, level, repeat=0.0), seed)
+        for _ in run(people, asker, 2000):
+            asker.chooser.refit()
+            if asker.chooser.reached:
+                break
+        order, slack = np.argsort(-asker.utilities()), asker.chooser.beliefs.threshold
+        theta = people.theta[order]
+        if goal == "best":
+            right.append(theta[1:].max() - theta[0] <= slack)
+        else:
+            i, j = np.triu_indices(8, 1)
+            right.append(np.mean(theta[j] - theta[i] <= slack))
+    error = 3 * np.std(right) / np.sqrt(len(right))
+    assert np.mean(right) > level - max(error, 0.03)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page in a real browser: mouse, keys, touch, undo, a crash, two people."""
+
+import re
+
+import pytest
+
+from tests.waiting import wait_for
+from tiebreak.io.answers import read_answers
+
+axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
+
+
+@pytest.fixture
+def opened(browser):
+    """Open pages, and find out what they complained about."""
+    contexts, troubles = [], []
+
+    def open_page(link, **more):
+        context = browser.new_context(**more)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "console", lambda m: troubles.append(m.text) if m.type == "error" else 0
+        )
+        page.on("request", lambda r: troubles.append(r.url)
+                if not r.url.startswith(link.partition("/?")[0]) else 0)  # fmt: skip
+        page.goto(link)
+        page.wait_for_selector("#left > *")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    kept = [
+        t for t in troubles if "ERR_CONNECTION" not in t and "Failed to load" not in t
+    ]
+    assert kept == []
+
+
+def answered(page, number):
+    """Wait until the page says so many answers, and shows the next pair."""
+    start = f"{number} answers"
+    wait_for(
+        lambda: (
+            page.inner_text("#progress").startswith(start)
+            and page.locator("body[aria-busy]").count() == 0
+        )
+    )
+    page.wait_for_timeout(300)  # a press soon after a new pair is not meant for it
+
+
+def press(page, key, number):
+    page.keyboard.press(key)
+    answered(page, number)
+
+
+def barriers(page):
+    found = axe_module.Axe().run(page).response["violations"]
+    return [v["id"] for v in found if v["impact"] in ("serious", "critical")]
+
+
+def test_a_round_with_mouse_and_keys(serve, photos, opened, tmp_path):
+    server = serve(photos, "--port", "0", "--allow-both-bad", "--repeat", "0")
+    page = opened(server.links[0], viewport={"width": 1400, "height": 900})
+    assert "key=" not in page.url
+    answered(page, 0)
+    page.click("text=Left is better")
+    answered(page, 1)
+    page.click("[data-outcome=tie]")
+    answered(page, 2)
+    press(page, "ArrowRight", 3)
+    press(page, "ArrowDown", 4)
+    press(page, "ArrowLeft", 5)
+    press(page, "b", 6)
+    before = page.inner_html("#left")
+    page.keyboard.press("s")
+    wait_for(lambda: page.inner_html("#left") != before)
+    answered(page, 6)
+    file = tmp_path / "photos.answers.sqlite"
+    outcomes = ["left", "tie", "right", "tie", "left", "both_bad", "skip"]
+    assert read_answers(file)["outcome"].to_list() == outcomes
+    # The ranking is hidden until somebody asks for it.
+    assert not page.is_visible("#board")
+    page.click("#show")
+    page.wait_for_selector("#board table")
+    assert page.locator("#board tbody tr").count() == 6
+    assert barriers(page) == []
+    page.click("#undo")
+    wait_for(lambda: page.inner_html("#left") == before)
+    answered(page, 6)
+    assert read_answers(file)["outcome"].to_list() == outcomes[:-1]
+    assert page.is_disabled("#undo")
+    press(page, "ArrowLeft", 7)
+    page.reload()
+    page.wait_for_selector("#left > *")
+    answered(page, 7)
+    assert page.evaluate("document.querySelector('#left img').naturalWidth") > 0
+
+
+def test_a_phone_in_two_hands(serve, photos, opened):
+    server = serve(photos, "--port", "0")
+    for scheme in ("light", "dark"):
+        page = opened(
+            server.links[0], viewport={"width": 390, "height": 800}, has_touch=True,
+            is_mobile=True, color_scheme=scheme,
+        )  # fmt: skip
+        first = int(re.match(r"\d+", page.inner_text("#progress"))[0])
+        page.wait_for_timeout(300)
+        page.tap("[data-outcome=left]")
+        answered(page, first + 1)
+        page.tap("[data-outcome=tie]")
+        answered(page, first + 2)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 390
+        for button in page.locator("#buttons button").all():
+            box = button.bounding_box()
+            assert box["height"] >= 44 and box["y"] + box["height"] <= 800
+        assert barriers(page) == []
+
+
+def test_the_page_survives_a_crash_of_the_server(serve, texts, opened, tmp_path):
+    server = serve(texts, "--port", "0", "--repeat", "0")
+    page = opened(server.links[0])
+    answered(page, 0)
+    press(page, "ArrowLeft", 1)
+    press(page, "ArrowDown", 2)
+    server.kill()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("text=Your answer is kept here")
+    server.words[2] = str(server.port)
+    server.start()
+    answered(page, 3)
+    assert not page.is_visible("#notice")
+    press(page, "ArrowLeft", 4)
+    file = tmp_path / "texts.answers.sqlite"
+    assert read_answers(file)["outcome"].to_list() == ["left", "tie", "right", "left"]
+
+
+def test_two_people_at_once_and_a_stale_tab(serve, texts, opened, tmp_path):
+    server = serve(texts, "--port", "0", "--raters", "Ada,Bo", "--repeat", "0")
+    ada, bo = (opened(link) for link in server.links)
+    answered(ada, 0)
+    assert "Ada" in ada.inner_text(".who")
+    second = ada.context.new_page()
+    second.goto(server.base)
+    second.wait_for_selector("#left > *")
+    press(ada, "ArrowLeft", 1)
+    press(bo, "ArrowRight", 2)
+    second.wait_for_timeout(300)
+    second.keyboard.press("ArrowRight")  # the pair that the first tab answered
+    second.wait_for_selector("text=answered already")
+    second.reload()
+    answered(second, 2)
+    press(second, "ArrowDown", 3)
+    found = read_answers(tmp_path / "texts.answers.sqlite")
+    assert found.select("rater", "outcome").rows() == [
+        ("Ada", "left"), ("Bo", "right"), ("Ada", "tie"),
+    ]  # fmt: skip
+    organizer = ada.context.new_page()
+    organizer.goto(server.organizer)
+    assert "3 answers about 8 items" in organizer.inner_text("main")
+    assert barriers(organizer) == []
+
+
+def test_texts_with_prompts_and_broken_images(serve, opened, tmp_path):
+    (tmp_path / "models.csv").write_text(
+        'prompt,model,markdown\np <b>1</b>,a,"*x* <img src=x onerror=alert(1)>"\n'
+        "p <b>1</b>,b,y\n",
+        encoding="utf-8",
+    )
+    server = serve("models.csv", "--port", "0")
+    page = opened(server.links[0])
+    assert page.inner_text("#prompt") == "p <b>1</b>"
+    cards = page.inner_text("#left") + page.inner_text("#right")
+    assert "<img src=x onerror=alert(1)>" in cards
+    assert page.locator("#cards em").count() == 1
+    page.wait_for_timeout(300)
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("text=You have answered every pair")
+
+
+def test_an_image_that_is_gone_can_be_skipped(serve, photos, opened):
+    server = serve(photos, "--port", "0")
+    for path in photos.iterdir():
+        path.unlink()
+    page = opened(server.links[0])
+    page.wait_for_selector("text=cannot be shown")
+    page.wait_for_timeout(300)
+    page.keyboard.press("s")
+    wait_for(lambda: page.is_enabled("#undo"))

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The server against real requests: who may do what, and what is saved."""
+
+import re
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+from typer.testing import CliRunner
+
+from tests.ask.conftest import Person, open_client
+from tiebreak.cli.app import app
+from tiebreak.io.answers import read_answers
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One server with two people, for tests that leave it as it is."""
+    from PIL import Image
+
+    from tests.ask.conftest import Server
+
+    folder = tmp_path_factory.mktemp("ask")
+    photos = folder / "photos"
+    photos.mkdir()
+    for color in ("red", "green", "blue", "gold"):
+        Image.new("RGB", (30, 20), color).save(photos / f"{color}.png")
+    (photos / "evil.md").write_text(
+        "<script>alert(1)</script> [x](javascript:alert(2)) ![i](http://e.example/i)",
+        encoding="utf-8",
+    )
+    (folder / "secret.png").write_bytes(b"secret")
+    server = Server(folder, photos, "--port", "0", "--raters", "Ada,Bo")
+    yield server
+    server.kill()
+
+
+def ask(*words):
+    """Run the command until it ends by itself."""
+    return CliRunner().invoke(app, ["ask", *map(str, words)], env={"COLUMNS": "500"})
+
+
+def test_the_page_needs_its_key_and_then_its_cookie(shared):
+    bare = open_client(shared.base)
+    for path in ("/", "/?key=wrong", "/organizer", "/organizer?key=wrong"):
+        page = bare.get(path)
+        assert page.status_code == 403 and "needs the whole address" in page.text
+    for path in ("/api/state", "/api/board", "/file/0"):
+        assert bare.get(path).status_code == 403
+    reply = bare.get(shared.links[0])
+    cookie = reply.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=strict" in cookie
+    assert bare.get("/").status_code == 200  # the cookie is enough from now on
+    # The secret of a rater does not open the page of the organizer, nor the reverse.
+    key = shared.links[0].partition("=")[2]
+    assert bare.get("/organizer", params={"key": key}).status_code == 403
+    assert httpx.get(shared.organizer.replace("/organizer", "/")).status_code == 403
+
+
+NAMES = (
+    "evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1",
+    "localhost.evil.example:PORT", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("host", NAMES)
+def test_other_names_for_this_machine_are_refused(shared, host):
+    """As a foreign page would use that lets its own name point here."""
+    name = host.replace("PORT", str(shared.port))
+    reply = httpx.get(shared.links[0], headers={"Host": name})
+    assert reply.status_code == 421 or (not host and reply.status_code == 400)
+    assert "csrf" not in reply.text
+
+
+def test_this_machine_may_be_called_localhost(shared):
+    reply = httpx.get(shared.links[0], headers={"Host": f"localhost:{shared.port}"})
+    assert reply.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": None},
+     {"X-CSRF-Token": "0" * 64}, {"X-CSRF-Token": None},
+     {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}],
+    ids=str,
+)  # fmt: skip
+def test_answers_come_from_the_page_only(shared, headers):
+    ada = Person(shared.links[0])
+    state = ada.state()
+    reply = ada.answer(state["questions"][0]["number"], **headers)
+    assert reply.status_code == 403 and reply.json()["error"]
+    assert ada.state()["progress"]["answers"] == state["progress"]["answers"]
+
+
+def test_the_token_of_somebody_else_is_out_of_date(shared):
+    ada, bo = Person(shared.links[0]), Person(shared.links[1])
+    number = ada.state()["questions"][0]["number"]
+    reply = ada.answer(number, **{"X-CSRF-Token": bo.csrf})
+    assert reply.status_code == 403
+    assert "now answers as Ada. Reload the page." in reply.json()["error"]
+    reply = bo.answer(number)  # asked of Ada
+    assert reply.status_code == 409 and "was not asked" in reply.json()["error"]
+
+
+def test_only_get_and_post_and_small_bodies(shared):
+    ada = Person(shared.links[0])
+    assert ada.client.get("/api/answer").status_code == 405
+    assert ada.client.delete("/").status_code == 405
+    assert ada.post("/api/answer", {"question": 1, "x": "y" * 5000}).status_code == 413
+    chunks = (b"x" for _ in range(3))
+    reply = ada.client.post("/api/answer", content=chunks, headers={"Origin": ada.base})
+    assert reply.status_code == 411
+    for body in ([], {}, {"question": "1"}, {"question": None, "outcome": "left"}):
+        assert ada.post("/api/answer", body).status_code == 400
+    number = ada.state()["questions"][0]["number"]
+    for outcome in ("up", None, "both_bad"):  # the last was not offered
+        assert ada.answer(number, outcome).status_code == 400
+
+
+def test_files_are_served_by_number_and_never_by_path(shared):
+    ada = Person(shared.links[0])
+    found = [ada.client.get(f"/file/{k}") for k in range(6)]
+    assert [reply.status_code for reply in found] == [200] * 4 + [404] * 2
+    assert {reply.headers["content-type"] for reply in found[:4]} == {"image/png"}
+    assert "sandbox" in found[0].headers["content-security-policy"]
+    for path in ("/file/../secret.png", "/file/..%2Fsecret.png", "/file/secret.png",
+                 "/file/-1", "/file/0/../../secret.png", "/assets/../server.py",
+                 "/assets/%2e%2e/server.py", "/photos/red.png"):  # fmt: skip
+        with socket.create_connection(("127.0.0.1", shared.port)) as raw:
+            raw.sendall(
+                f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{shared.port}\r\n"
+                f"Cookie: tiebreak_ask={ada.key}\r\nConnection: close\r\n\r\n".encode()
+            )
+            reply = b"".join(iter(lambda raw=raw: raw.recv(65536), b""))
+        assert reply.split()[1] == b"404", path
+        assert b"secret" not in reply.partition(b"\r\n\r\n")[2]
+
+
+def test_the_policy_allows_nothing_from_elsewhere(shared):
+    ada = Person(shared.links[0])
+    for path in ("/", "/api/state", "/assets/ask.js", "/nothing"):
+        headers = ada.client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith(
+            "default-src 'none'; script-src 'self'; style-src 'self'"
+        )
+        assert "unsafe" not in policy and "http" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "server" not in headers
+    page = ada.client.get("/").text
+    assert "<style" not in page and "onclick" not in page and "http" not in page
+
+
+def test_text_of_items_is_no_markup(shared):
+    ada, bo = (Person(link) for link in shared.links)
+    shown = [q for p in (ada, bo) for q in p.state()["questions"]]
+    for _ in range(8):
+        if any("alert" in q["left"] + q["right"] for q in shown):
+            break
+        number = ada.state()["questions"][0]["number"]
+        shown = ada.answer(number, "tie").json()["questions"]
+    [card] = [q[s] for q in shown for s in ("left", "right") if "alert" in q[s]][:1]
+    assert "&lt;script&gt;" in card and "<script" not in card
+    assert 'href="javascript' not in card and "<img" not in card
+
+
+def test_too_many_answers_in_a_second_must_wait(shared):
+    ada = Person(shared.links[0])
+    codes = []
+
+    def send():
+        person = Person(shared.links[0])
+        codes.extend(person.answer(10**6).status_code for _ in range(40))
+
+    threads = [threading.Thread(target=send) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(codes) == {409, 429}
+    time.sleep(0.3)
+    assert ada.answer(10**6).status_code == 409  # a moment later it is heard again
+    assert Person(shared.links[1]).answer(10**6).status_code == 409
+
+
+def test_all_acknowledged_answers_survive_a_kill(serve, texts, tmp_path):
+    server = serve(texts, "--port", "0")
+    ada = Person(server.links[0])
+    state, sent = ada.state(), []
+    for outcome in ("left", "tie", "right", "skip", "left"):
+        number = state["questions"][0]["number"]
+        state = ada.answer(number, outcome).json()
+        sent.append((number, outcome))
+    waiting = [question["number"] for question in state["questions"]]
+    server.kill()
+    server.words[2] = str(server.port)
+    server.start()
+    assert "4 answers so far" in server.said
+    assert server.links[0] == f"{ada.base}/?key={ada.key}"  # tabs go on
+    again = ada.state()
+    assert [question["number"] for question in again["questions"]] == waiting
+    assert ada.answer(*sent[-1]).status_code == 200  # sent twice, counted once
+    assert ada.answer(sent[-1][0], "right").status_code == 409
+    undone = ada.post("/api/undo", {"question": sent[-1][0]}).json()
+    assert undone["questions"][0]["number"] == sent[-1][0]
+    ada.answer(sent[-1][0], "tie")
+    code, said = server.stop()
+    assert code == 0
+    assert "4 answers in" in said and "tiebreak rank texts.answers.sqlite" in said
+    found = read_answers(tmp_path / "texts.answers.sqlite")
+    assert found["outcome"].to_list() == ["left", "tie", "right", "skip", "tie"]
+    done = ask(texts, "--export", tmp_path / "out.csv")
+    assert done.exit_code == 0 and "5 answers" in done.stdout
+    assert (tmp_path / "out.csv").read_text("utf-8").count("\n") == 6
+
+
+def test_many_people_at_once_lose_and_double_nothing(serve, texts, tmp_path):
+    """For a few seconds; `python -m benchmarks.asking load` does so for a minute."""
+    names = [f"p{k}" for k in range(12)]
+    server = serve(texts, "--port", "0", "--raters", ",".join(names))
+    saved: list[tuple[int, str]] = []
+
+    def answer(link, seed):
+        person = Person(link)
+        state = person.state()
+        for turn in range(12):
+            number = state["questions"][0]["number"]
+            outcome = ("left", "tie", "right")[(seed + turn) % 3]
+            if turn % 3 == 0:  # as after a lost reply
+                person.answer(number, outcome)
+            state = person.answer(number, outcome).json()
+            saved.append((number, outcome))
+
+    threads = [threading.Thread(target=answer, args=(link, k))
+               for k, link in enumerate(server.links)]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.kill()
+    found = read_answers(tmp_path / "texts.answers.sqlite")
+    assert len(saved) == len(dict(saved)) == found.height == 144
+    assert found["rater"].value_counts()["count"].to_list() == [12] * 12
+    assert sorted(found["outcome"]) == sorted(outcome for _, outcome in saved)
+
+
+def test_everybody_with_the_link_enters_a_name(serve, texts):
+    server = serve(texts, "--port", "0", "--raters", "any")
+    client = open_client(server.base, headers={"Origin": server.base})
+    page = client.get(server.links[0]).text
+    form = dict(re.findall(r'name="(key|csrf)" value="([^"]+)"', page))
+    assert client.post("/join", data=form | {"name": " "}).status_code == 409
+    reply = client.post("/join", data=form | {"name": "<b>Cy</b>"})
+    assert reply.status_code == 303
+    own = Person(server.base + reply.headers["location"])
+    assert "&lt;b&gt;Cy&lt;/b&gt;" in own.client.get("/").text
+    assert own.answer(own.state()["questions"][0]["number"]).status_code == 200
+    taken = client.post("/join", data=form | {"name": "<B>cy</B>"})
+    assert taken.status_code == 409 and "is taken" in taken.text
+    wrong = form | {"name": "Di", "csrf": "x"}
+    assert client.post("/join", data=wrong).status_code == 403
+
+
+def test_the_organizer_sees_who_answers_how(serve, texts):
+    server = serve(texts, "--port", "0", "--raters", "Ada,Bo,Lefty")
+    people = [Person(link) for link in server.links]
+    for k, person in enumerate(people):
+        state = person.state()
+        for _ in range(28):  # all pairs
+            question = state["questions"][0]
+            sides = [
+                int(re.search(r">text (\d)", question[s])[1]) for s in ("left", "right")
+            ]
+            outcome = "left" if k == 2 or sides[0] > sides[1] else "right"
+            body = {
+                "question": question["number"],
+                "outcome": outcome,
+                "seconds": 9 - 4 * k,
+            }
+            state = person.post("/api/answer", body).json()
+    page = httpx.get(server.organizer).text
+    assert "84 answers about 8 items" in page
+    assert "Krippendorff" in page and "Pairs that people disagree about" in page
+    rows = {name: page.partition(f"<bdi>{name}</bdi>")[2].partition("</tr>")[0]
+            for name in ("Ada", "Bo", "Lefty")}  # fmt: skip
+    assert "prefers the left side" in rows["Lefty"]
+    assert "much faster" in rows["Lefty"]
+    assert "prefers" not in rows["Ada"] + rows["Bo"]
+    board = people[0].client.get("/api/board").json()["board"]
+    assert [row["rank"] for row in board] == list(range(1, 9))
+    assert board[0]["item"] == "text 7" and board[-1]["item"] == "text 0"
+    assert all(row["lower"] < row["rating"] < row["upper"] for row in board)
+
+
+def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = ask(texts, "--port", taken.getsockname()[1])
+    assert done.exit_code == 4
+    assert "another tiebreak ask may run there. Try --port 0" in done.stderr
+    for words, expected in [
+        ((), "name a folder"),
+        ((texts, "--goal", "top:9"), "best 9 of 8 items"),
+        ((texts, "--repeat", "often"), "--repeat must be a share"),
+        ((texts, "--items", texts), "texts.txt"),
+        ((tmp_path / "none",), "no such file"),
+        ((tmp_path / "none.csv", "--export", "x.csv"), "no such file"),
+        (("--simulate", "2"), "3 to 2,000 items"),
+    ]:
+        done = ask(*words)
+        assert done.exit_code in (2, 3, 4)
+        assert expected in " ".join(done.stderr.replace("│", " ").split()), words
+        assert "Traceback" not in done.stderr
+
+
+def test_an_open_host_says_what_it_opens(serve, texts):
+    server = serve(texts, "--port", "0", "--host", "0.0.0.0")
+    assert "opens this page to every machine" in server.said
+    assert "without encryption" in server.said
+    local = f"http://127.0.0.1:{server.port}"
+    key = server.links[0].partition("=")[2]
+    assert httpx.get(f"{local}/?key={key}").status_code == 200
+    evil = {"Host": f"evil.example:{server.port}"}
+    assert httpx.get(f"{local}/?key={key}", headers=evil).status_code == 421
+
+
+def test_simulated_people_answer(tmp_path):
+    done = ask("--simulate", "8", "--strategy", "swiss", "--seed", "1")
+    assert done.exit_code == 0 and "swiss" in done.stdout, done.stderr
+    assert "τ = 0.8" in done.stdout and "8 simulated items" in done.stdout

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file of answers: nothing lost, nothing doubled, and resumed as it was."""
+
+import os
+import sqlite3
+import stat
+
+import numpy as np
+import pytest
+
+from tiebreak.ask.choose import Settings
+from tiebreak.ask.items import Item, Items, View
+from tiebreak.ask.store import Refused, Store
+from tiebreak.ask.study import Study
+from tiebreak.io import FileError, read_file
+from tiebreak.io.answers import read_answers
+
+
+def items_of(names, mark=""):
+    return [Item(n, (View("text", n),), n + mark) for n in names]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "texts.answers.sqlite"
+
+
+@pytest.fixture
+def make(path):
+    """Open a study on the same file, again and again."""
+    opened = []
+
+    def make(names="abcdef", **more):
+        store = Store(path)
+        items = items_of(names)
+        numbers, _ = store.enter(items)
+        study = Study(
+            Items(items), store, numbers, Settings(repeat=0.0), seed=0, **more
+        )
+        opened.append(study)
+        return study, store.rater("Ada")
+
+    yield make
+    for study in opened:
+        study.close()
+
+
+def answer(study, rater, outcome="left"):
+    number = study.open_questions(rater)[0].number
+    assert study.answer(rater, number, outcome, 1.5)
+    return number
+
+
+def test_answers_are_kept_once_whatever_is_sent_again(make, path):
+    study, ada = make()
+    number = study.open_questions(ada)[0].number
+    assert study.answer(ada, number, "tie", 2.0)
+    assert not study.answer(ada, number, "tie", 2.0)
+    with pytest.raises(Refused, match="answered already"):
+        study.answer(ada, number, "left", 2.0)
+    with pytest.raises(Refused, match="was not asked"):
+        study.answer(ada, 999, "left", 2.0)
+    bo = study.store.rater("Bo")
+    with pytest.raises(Refused, match="was not asked"):
+        study.answer(bo, study.open_questions(ada)[0].number, "left", 2.0)
+    with pytest.raises(Refused, match="one of left, tie"):
+        study.answer(ada, study.open_questions(ada)[0].number, "up", 2.0)
+    assert len(study.chooser) == 1
+    assert read_answers(path).select("outcome", "rater", "seconds").rows() == [
+        ("tie", "Ada", 2.0)
+    ]
+
+
+def test_a_study_goes_on_where_it_was(make):
+    study, ada = make()
+    for outcome in ("left", "tie", "right", "skip", "both_bad", "left"):
+        answer(study, ada, outcome)
+    asked = [shown.number for shown in study.open_questions(ada)]
+    study.wait()
+    again, same = make()
+    assert same == ada
+    assert [shown.number for shown in again.open_questions(ada)] == asked
+    assert (len(again.chooser), again.done(ada)) == (5, 6)
+    assert again.chooser.games.tolist() == study.chooser.games.tolist()
+    study.chooser.refit()
+    np.testing.assert_allclose(
+        again.chooser.beliefs.mean, study.chooser.beliefs.mean, atol=0.1
+    )
+
+
+def test_the_last_answer_can_be_taken_back_once(make, path):
+    study, ada = make()
+    first, last = answer(study, ada), answer(study, ada, "right")
+    with pytest.raises(Refused, match="Only the last"):
+        study.undo(ada, first)
+    games = study.chooser.games.copy()
+    assert study.undo(ada, last)
+    assert not study.undo(ada, last)
+    assert study.open_questions(ada)[0].number == last
+    assert len(study.chooser) == 1
+    assert study.store.undone() == [(last, "right")]
+    assert read_answers(path).height == 1
+    assert study.answer(ada, last, "tie", 1.0)
+    assert read_answers(path)["outcome"].to_list() == ["left", "tie"]
+    assert study.chooser.games.tolist() == games.tolist()
+
+
+def test_an_undone_skip_is_asked_again(make):
+    study, ada = make()
+    games = study.chooser.games.copy()
+    number = answer(study, ada, "skip")
+    study.undo(ada, number)
+    study.answer(ada, number, "left", 1.0)
+    assert len(study.chooser) == 1
+    assert study.chooser.games.sum() >= games.sum() + 2
+
+
+def test_a_full_disk_loses_nothing_and_says_so(make, path):
+    study, ada = make()
+    answer(study, ada)
+    shown = study.open_questions(ada)
+    # SQLite's own limit: the next page cannot be written.
+    study.store._db.execute("PRAGMA max_page_count = 1")
+    pages = study.store._db.execute("PRAGMA page_count").fetchone()[0]
+    study.store._db.execute(f"PRAGMA max_page_count = {pages}")
+    long = "x" * 20_000
+    with pytest.raises(Refused, match="Nothing was saved") as error:
+        study.store.rater(long)
+    assert error.value.status == 507
+    study.store._db.execute("PRAGMA max_page_count = 100000")
+    assert study.answer(ada, shown[0].number, "tie", 1.0)
+    assert read_answers(path).height == 2
+
+
+def test_items_that_changed_are_noticed(path):
+    store = Store(path)
+    assert store.enter(items_of("abc"))[1] == []
+    ada = store.rater("Ada")
+    question = store.ask(ada.number, 1, 2, "information")
+    store.answer(question.number, ada.number, "left", None)
+    hashed = store.about("items")
+    numbers, said = store.enter(items_of("bcd"))
+    assert numbers == [2, 3, 4]
+    assert said == [
+        "1 item added since the last run: d.",
+        "1 item of the last run no longer there, and not asked about; the answers are "
+        "kept: a.",
+    ]
+    assert store.about("items") != hashed
+    with pytest.raises(FileError, match=r"3 items changed since .* --accept-changes"):
+        store.enter(items_of("bcd", mark="!"))
+    assert (
+        "3 items changed"
+        in store.enter(items_of("bcd", "!"), accept_changes=True)[1][0]
+    )
+    assert read_answers(path).select("left", "right").rows() == [("a", "b")]
+    store.close()
+
+
+def test_only_the_owner_can_read_the_links(path):
+    Store(path).close()
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_another_database_is_not_touched(tmp_path):
+    path = tmp_path / "mine.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE mine (x)")
+    db.close()
+    with pytest.raises(FileError, match="holds something else"):
+        Store(path)
+    with pytest.raises(FileError, match="no answers of tiebreak ask"):
+        read_file(path)
+    with pytest.raises(FileError, match="cannot hold answers"):
+        Store(tmp_path / "no" / "such" / "folder.sqlite")
+
+
+def test_rank_reads_the_file(make, path):
+    study, ada = make()
+    for outcome in ("left", "tie", "right", "skip", "both_bad"):
+        answer(study, ada, outcome)
+    found = read_file(path)
+    assert found.format == "sqlite"
+    assert found.y.tolist() == [-1, 0, 1, 0]
+    assert found.both_bad.tolist() == [False, False, False, True]
+    assert set(found.columns) >= {"rater", "period"}
+    shown = {row[:2] for row in read_answers(path).select("left", "right").rows()}
+    names = found.pairs.names
+    left, right = names[found.pairs.left], names[found.pairs.right]
+    assert set(zip(left, right, strict=True)) <= shown
