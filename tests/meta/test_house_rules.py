@@ -159,6 +159,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.report.charts": "the room for a new chart",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",
     "tiebreak.solvers.dual_qp.interior_point": "one file per method of the dual QP",
+    "tiebreak.losses.judges": "an objective, and losses know no model",
 }
 
 

@@ -7,13 +7,14 @@ from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.ratings.over_time.game_features import GameFeatures, game_features
 from tiebreak.ratings.over_time.glicko import Glicko, Glicko2
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.judges import JudgeBradleyTerry
 from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
 from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed
 
 __all__ = [
-    "BradleyTerry", "Elo", "GameFeatures", "Glicko", "Glicko2", "Leaderboard",
-    "PlackettLuce", "check_pairs", "game_features", "likelihood_ratio_test",
-    "votes_needed",
+    "BradleyTerry", "Elo", "GameFeatures", "Glicko", "Glicko2", "JudgeBradleyTerry",
+    "Leaderboard", "PlackettLuce", "check_pairs", "game_features",
+    "likelihood_ratio_test", "votes_needed",
 ]  # fmt: skip
 
 
