@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Elo,
         Glicko,
         Glicko2,
+        JudgeBradleyTerry,
         Leaderboard,
         PlackettLuce,
         check_pairs,
@@ -69,7 +70,10 @@ _HOMES = {
     "persistence": "load save to_onnx",
     "pipeline.audit": "audit",
     "pipeline.rank": "rank",
-    "ratings": "BradleyTerry Elo Glicko Glicko2 Leaderboard PlackettLuce check_pairs",
+    "ratings": (
+        "BradleyTerry Elo Glicko Glicko2 JudgeBradleyTerry Leaderboard PlackettLuce "
+        "check_pairs"
+    ),
     "selection": "L1RankerCV l1_path tune",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -34,6 +34,7 @@ from tiebreak import (
     Elo,
     Glicko,
     Glicko2,
+    JudgeBradleyTerry,
     L1Ranker,
     LogisticCompare,
     MajorityCompare,
@@ -413,6 +414,12 @@ MODELS = [
     Model(
         "BradleyTerry(davidson)",
         lambda: BradleyTerry(alpha=0.1),
+        (NAMES,),
+        without=COMPARER | BY_NAME,
+    ),
+    Model(
+        "JudgeBradleyTerry",  # all of one judge; tests/ratings/test_judges.py has more
+        lambda: JudgeBradleyTerry(alpha=0.1, tol=1e-8),
         (NAMES,),
         without=COMPARER | BY_NAME,
     ),

@@ -20,6 +20,7 @@ from tiebreak import (
     Glicko,
     Glicko2,
     HedgeOrder,
+    JudgeBradleyTerry,
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
@@ -49,6 +50,7 @@ OF_FEATURES = [
 OF_NAMES = [
     BradleyTerry(),
     BradleyTerry("rao-kupper", alpha=1.0),
+    JudgeBradleyTerry(),
     PlackettLuce(),
     Elo(),
     Glicko(),

@@ -22,7 +22,7 @@ from tests.persistence.make_models import (
     fit_named_orders,
     fit_names,
 )
-from tiebreak import BradleyTerry, PlackettLuce, load, save
+from tiebreak import BradleyTerry, JudgeBradleyTerry, PlackettLuce, load, save
 from tiebreak.persistence.checks import STATE
 from tiebreak.persistence.files import estimators
 
@@ -30,6 +30,7 @@ from tiebreak.persistence.files import estimators
 # their arrays are indices, or go into compiled loops.
 NEWER = {
     "bradley_terry_auto": lambda: fit_names(rater=RATER)(BradleyTerry()),
+    "judges": lambda: fit_names(rater=RATER)(JudgeBradleyTerry()),
     "plackett_luce_auto": lambda: fit_named_orders(PlackettLuce()),
 }
 SHORT = ("plackett_luce_auto", "elo_fide", "rank_boost", "logistic_stream_names")

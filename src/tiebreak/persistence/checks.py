@@ -49,10 +49,10 @@ _SCALARS = (
 # Written out, so that a name which is not here is not trusted.
 _OURS = (
     "BoostedUtility BradleyTerry CoRankingPursuit Elo ExpectedRankRegression Glicko "
-    "Glicko2 HedgeOrder L1Ranker L1RankerCV LogisticCompare MajorityCompare "
-    "MatchingPursuit MaxMarginCompare NystroemMap OnItems OrderSVM OrdinalSVM "
-    "PlackettLuce RankBoost RankRLS RankSVM RankingPursuit SVMCompare SwapSVM "
-    "ThresholdCompare WithoutTies"
+    "Glicko2 HedgeOrder JudgeBradleyTerry L1Ranker L1RankerCV LogisticCompare "
+    "MajorityCompare MatchingPursuit MaxMarginCompare NystroemMap OnItems OrderSVM "
+    "OrdinalSVM PlackettLuce RankBoost RankRLS RankSVM RankingPursuit SVMCompare "
+    "SwapSVM ThresholdCompare WithoutTies"
 )
 _PREPROCESSING = (
     "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "
@@ -385,6 +385,19 @@ STATE: dict[str, dict[str, str]] = {
         "weights_": "2 p: nonnegative",
         "side_means_": "2 p",
         "side_variances_": "2 p: nonnegative",
+    },
+    "JudgeBradleyTerry": {
+        "items_": "n: names",
+        "strength_": "n",
+        "judges_": "j: names",
+        "discrimination_": "j",
+        "tie_width_": "j: nonnegative",
+        "side_bias_": "j",
+        "judge_covariance_": "j 3 3",
+        "spread_": "3: nonnegative",
+        "prior_weights_": "a: nonnegative",
+        "node_strengths_": "a n",
+        "node_covariances_": "a n n",
     },
     "L1Ranker": {**_LINEAR, "dual_gradient_": "p"},
     "L1RankerCV": {

@@ -29,7 +29,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
-from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, PlackettLuce, tune
+from tiebreak import (
+    BradleyTerry,
+    Elo,
+    Glicko,
+    Glicko2,
+    JudgeBradleyTerry,
+    PlackettLuce,
+    tune,
+)
 from tiebreak.data import OnItems, Orders, Pairs
 from tiebreak.models import (
     BoostedUtility,
@@ -78,6 +86,7 @@ BY_NAME: Makers = {
     "bradley-terry": BradleyTerry,
     "davidson": lambda: BradleyTerry("davidson"),
     "rao-kupper": lambda: BradleyTerry("rao-kupper"),
+    "judges": JudgeBradleyTerry,
     "elo": lambda: Elo(unseen="prior"),
     "glicko": lambda: Glicko(unseen="prior"),
     "glicko2": lambda: Glicko2(unseen="prior"),
@@ -87,6 +96,9 @@ BY_NAME: Makers = {
 
 _IN_ORDER = ("elo", "glicko", "glicko2")
 """Those that take results one after the other, and not as counts."""
+
+_OF_ROWS = (*_IN_ORDER, "judges", "plackett-luce")
+"""Those that need all results in one file."""
 
 BY_FEATURE: Makers = {
     "logistic": lambda: _scaled(LogisticCompare()),
@@ -221,7 +233,7 @@ def models_for(
     # ``by_name_too``: also those that use names only, where items have features as
     # well. ``unasked``: only those that are compared if nobody names any.
     if not data.pairs.has_features:
-        one_by_one = () if data.partitioned is None else (*_IN_ORDER, "plackett-luce")
+        one_by_one = () if data.partitioned is None else _OF_ROWS
         found = {name: make for name, make in BY_NAME.items() if name not in one_by_one}
         if data.listed:
             found["plackett-luce"] = lambda: AsGiven(PlackettLuce())
@@ -262,7 +274,9 @@ def choose_model(
     """Return the model that was asked for, or the default one for ``"auto"``."""
     models = models_for(data, by_name_too=by_name_too)
     reason = "as you asked."
-    if ties in models:
+    if asked == "judges":
+        _check_judges(data, ties)
+    if ties in models and asked != "judges":
         asked, ties = str(ties), None
     if asked == "auto":
         asked = next(iter(models))
@@ -276,7 +290,7 @@ def choose_model(
     elif asked not in models:
         raise ValueError(_refusal(asked, data, list(models)))
     model = models[asked]()
-    if ties in ("auto", "half"):
+    if ties in ("auto", "half") and asked != "judges":
         if not isinstance(model, BradleyTerry):
             raise ValueError(
                 f"--ties {ties} is for items that have only names; leave it out."
@@ -292,8 +306,24 @@ def choose_model(
     if "advantage" in data.columns and isinstance(model, Elo | Glicko | Glicko2):
         model.set_params(advantage="auto")
     elif "advantage" in data.columns and not isinstance(model, BradleyTerry):
+        if asked == "judges" and (data.columns["advantage"] == 1).all():
+            return Choice(asked, model, f"{reason} It learns the side of each judge.")
         reason += " It does not use the advantage of the left side."
     return Choice(asked, model, reason)
+
+
+def _check_judges(data: ComparisonData, ties: str | None) -> None:
+    """Refuse a model of judges where nobody judged, or with another model of ties."""
+    if "rater" not in data.columns:
+        raise ValueError(
+            "--model judges needs to know who judged, and no column says it; name one "
+            "with --rater, or choose another --model."
+        )
+    if ties not in (None, "auto", "davidson", "drop"):
+        raise ValueError(
+            "--model judges has a tie width for each judge, by Davidson's model; "
+            f"leave --ties {ties} out."
+        )
 
 
 _REASONS = {
@@ -309,10 +339,10 @@ _REASONS = {
 
 def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
     choices = f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}."
-    if data.partitioned is not None and asked in _IN_ORDER:
+    if data.partitioned is not None and asked in _OF_ROWS:
         return (
-            f"{asked!r} takes results one after the other, and so needs them in one "
-            "file; equal results of many files are added up, which suits "
+            f"{asked!r} looks at single results, and so needs them in one file; equal "
+            "results of many files are added up, which suits "
             f"{' and '.join(models)}. {choices}"
         )
     featured = data.pairs.has_features
@@ -337,7 +367,7 @@ def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
 
 def set_alpha(model: Any, alpha: float | str) -> None:
     """Set the penalty of a model; refuse one for a model without."""
-    if alpha == "auto" and not isinstance(model, BradleyTerry):
+    if alpha == "auto" and not isinstance(model, BradleyTerry | JudgeBradleyTerry):
         raise ValueError(
             "The penalty of this model is not learned; give --alpha a number, or leave "
             "it out. --tune chooses one."

@@ -232,9 +232,9 @@ def rank(
         A pandas or polars frame, an Arrow table, a Hugging Face dataset, or the name of
         a file, a folder or a pattern.
     model : str, default="auto"
-        ``"bradley-terry"``, ``"davidson"``, ``"rao-kupper"``, ``"elo"``, ``"glicko"``,
-        ``"glicko2"``; of features ``"logistic"``, ``"svm"``, ``"linear-svm"``; of names
-        and features ``"logistic-names"``.
+        ``"bradley-terry"``, ``"davidson"``, ``"rao-kupper"``, ``"judges"``, ``"elo"``,
+        ``"glicko"``, ``"glicko2"``; of features ``"logistic"``, ``"svm"``,
+        ``"linear-svm"``; of names and features ``"logistic-names"``.
     ties : {"auto", "davidson", "rao-kupper", "half", "drop"}, optional
         What to make of ties: a model of them, half a win for each side, or nothing.
     alpha, half_life : float or str, optional
@@ -356,7 +356,7 @@ def rank_source(
             kept = {name: c for name, c in data.columns.items() if name not in hidden}
             checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)
-        if "rater" in data.columns:
+        if "rater" in data.columns and options.model != "judges":
             # From here on only who is who matters, and numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)

@@ -555,6 +555,8 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             f"Prior: strengths are within ± {half:g} points of their mean, for 95 % "
             f"of items.{learned}"
         )
+    if getattr(model, "spread_", np.zeros(1)).any():
+        notes.append(_say_judges(model))
     raters = getattr(model, "rater_counts_", None)
     if raters is not None and raters.shape[0] < FEWEST_RATERS:
         one = raters.shape[0] == 1
@@ -576,6 +578,19 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "better. Each set has its own ranks."
         )
     return notes
+
+
+def _say_judges(model: Any) -> str:
+    """Say how many judges are as good as coins, and how many reversed."""
+    table = model.judges()
+    low, high = table["discrimination_lower"], table["discrimination_upper"]
+    reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
+    verb = "votes" if reversed_ == 1 else "vote"
+    return (
+        f"The votes of {len(table)} judges are weighted by how well each tells items "
+        f"apart: {careless} may as well toss coins (the interval of the discrimination "
+        f"contains 0), and {reversed_} {verb} the other way round."
+    )
 
 
 def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:

@@ -60,7 +60,7 @@ class EvaluationData:
 
     def predict(self, method: Any, name: str, rows: NDArray[np.int64]) -> Any:
         """Call a prediction method of a model with the columns that it takes."""
-        extra = self.columns.of(method, name, rows, ("advantage", "context"))
+        extra = self.columns.of(method, name, rows, ("advantage", "context", "rater"))
         return method(self.pairs[rows], **extra)
 
 

@@ -1,0 +1,570 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The likelihood of votes whose judges differ, their own parameters integrated out.
+
+A cell is one judge, a left and a right item, with counts of left, tie and right. With
+δ = θ_right - θ_left, the common tie parameter t and side effect s, and the judge's own
+deviations e = (e₁, e₂, e₃), the outcome follows Davidson's link at
+
+.. math:: d = (1 + e_1)\,δ - s - e_3, \qquad \ln ν = t + e_2 .
+
+Deviations have independent normal priors of mean 0 and standard deviations σ. For each
+judge let f_j(e) be the negative logarithm of likelihood times prior, convex in e, ê its
+minimum and D the Hessian there. The objective is Laplace's approximation of the
+marginal likelihood,
+
+.. math:: G(θ, s, t) = \sum_j f_j(ê_j) + \tfrac12 \ln|D_j| + \sum_k \ln σ_k
+          + α\|θ\|^2 + ω s^2 + \tfrac{κ}{2} (ā - 1)^2,
+
+a **sum** over votes, with ā the mean of the discriminations 1 + ê_1. The last term
+keeps the scale in θ: a penalty on strengths alone would make them small and
+discriminations large. A standard deviation of 0 fixes a deviation at 0, and without any
+G is the objective of Bradley-Terry. As Hessian serves that of the penalties and the
+Schur complement A - Σ B_j D_j⁻¹ B_jᵀ of the expected joint Hessian, which is positive
+semidefinite.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tiebreak.data.jit import njit
+from tiebreak.data.threads import chunks, in_threads, one_blas_thread
+from tiebreak.losses.comparisons import ItemDesign
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_JUDGES = 2048  # at a time, in the Hessian
+_WEAK = 0.005  # ω, so that a side that always wins has a finite effect
+_STIFF = 100.0  # κ per item and judge: ā is 1 up to a percent
+_TASK = 500  # judges of one task, at most
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeCells:
+    """Votes summed by judge, left and right item; judges are in blocks."""
+
+    start: Ints  # (R + 1,), where the cells of each judge begin
+    left: Ints  # (m,)
+    right: Ints
+    counts: Array  # (m, 3): left, tie, right
+    n_items: int
+
+    @classmethod
+    def of(
+        cls,
+        judge: Ints,
+        left: Ints,
+        right: Ints,
+        outcome: NDArray[np.int8],
+        weight: Array,
+        n_items: int,
+    ) -> JudgeCells:
+        """Sum votes of judges numbered from 0, each of whom voted."""
+        key = (judge * n_items + left) * n_items + right
+        order = np.argsort(key, kind="stable")
+        new = np.append(True, np.diff(key[order]) > 0)
+        first = order[new]
+        column = 3 * (np.cumsum(new) - 1) + outcome[order] + 1
+        summed = np.bincount(column, weight[order], 3 * len(first))
+        counts = np.asarray(summed, np.float64).reshape(-1, 3)
+        start = np.append(0, np.cumsum(np.bincount(judge[first])))
+        return cls(start, left[first], right[first], counts, n_items)
+
+    @property
+    def n_judges(self) -> int:
+        """The number of judges."""
+        return len(self.start) - 1
+
+    @property
+    def judge(self) -> Ints:
+        """The judge of each cell, shape (m,)."""
+        return np.repeat(np.arange(self.n_judges), np.diff(self.start))
+
+
+class JudgeObjective:
+    """G, its gradient and its approximate Hessian at x = (θ, s, t).
+
+    s and t are variables where `sided` and `tied` say so. Deviations start where the
+    last evaluation left them.
+    """
+
+    def __init__(
+        self,
+        cells: JudgeCells,
+        spread: Array,
+        alpha: float,
+        *,
+        sided: bool,
+        tied: bool,
+    ) -> None:
+        self.cells, self.alpha, self.sided, self.tied = cells, alpha, sided, tied
+        self.design = ItemDesign(cells.left, cells.right, cells.n_items)
+        self.n_variables = cells.n_items + sided + tied
+        self.effect = np.zeros((cells.n_judges, 3))
+        self.inner = np.empty((cells.n_judges, 3, 3))  # D
+        self.set_spread(spread)
+        n = cells.n_items
+        self.level = float(cells.counts.sum()) / n**2  # see ComparisonObjective
+        self.stiffness = _STIFF * (n + cells.n_judges)
+        self.tasks = chunks(cells.n_judges, _TASK)
+
+    def set_spread(self, spread: Array) -> None:
+        """Set the standard deviations σ (3,) of discrimination, tie and side."""
+        self.spread = np.array(spread, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            self.precision = np.minimum(self.spread, np.inf) ** -2.0
+        self.effect[:, self.spread == 0.0] = 0.0
+
+    def _common(self, x: Array) -> tuple[Array, Array]:
+        """Give the differences δ of the cells, and (t, s)."""
+        n = self.cells.n_items
+        side = x[n] if self.sided else 0.0
+        tie = x[-1] if self.tied else -math.inf
+        return self.design.apply(x[:n]), np.array([tie, side])
+
+    def value(self, x: Array) -> float:
+        """Give G(x)."""
+        gap, common = self._common(x)
+        if not np.isfinite(gap).all():
+            return math.inf
+        value = self._settle(gap, common)
+        return value + self._penalty(x)
+
+    def _settle(self, gap: Array, common: Array) -> float:
+        """Find the deviations of all judges, and give G without the penalty."""
+        cells, value = self.cells, np.empty(self.cells.n_judges)
+
+        def settle(rows: slice) -> None:
+            _find_modes(
+                cells.start[rows.start : rows.stop + 1],
+                gap,
+                cells.counts,
+                common,
+                self.precision,
+                self.effect[rows],
+                self.inner[rows],
+                value[rows],
+            )
+
+        in_threads(settle, self.tasks)
+        free = self.spread > 0.0
+        return float(value.sum()) + cells.n_judges * np.log(self.spread[free]).sum()
+
+    @property
+    def scale(self) -> float:
+        """The mean ā of the discriminations of all judges."""
+        return 1.0 + float(self.effect[:, 0].mean())
+
+    def _penalty(self, x: Array) -> float:
+        theta = x[: self.cells.n_items]
+        penalty = self.alpha * float(theta @ theta)
+        if self.sided:
+            penalty += _WEAK * x[len(theta)] ** 2
+        penalty += 0.5 * self.stiffness * (self.scale - 1.0) ** 2
+        if self.alpha == 0:
+            penalty += 0.5 * self.level * float(theta.sum()) ** 2
+        return penalty
+
+    def expand(self, x: Array) -> tuple[float, Array]:
+        """Give G and its gradient at x, and keep x for the Hessian."""
+        gap, common = self._common(x)
+        value = self._settle(gap, common)
+        value += self._penalty(x)
+        cells, n = self.cells, self.cells.n_items
+        self.gap, self.common = gap, common
+        self.known: Array | None = None  # the Hessian, where it is used again
+        # Of each cell and each judge: derivatives in δ, and in t, s and the three ln σ,
+        # of the judge's part of G and of the discrimination.
+        in_gap = np.empty((2, len(gap)))
+        in_common = np.empty((2, cells.n_judges, 5))
+
+        def derive(rows: slice) -> None:
+            _differentiate(
+                cells.start[rows.start : rows.stop + 1],
+                gap,
+                cells.counts,
+                common,
+                self.precision,
+                self.effect[rows],
+                self.inner[rows],
+                in_gap,
+                in_common[:, rows],
+            )
+
+        in_threads(derive, self.tasks)
+        self.own = in_gap[0], in_common[0]
+        total, theta = in_common.sum(axis=1), x[:n]
+        rest = [1] * self.sided + [0] * self.tied
+        gradient = np.append(self.design.back(in_gap[0]), total[0, rest])
+        slope = np.append(self.design.back(in_gap[1]), total[1, rest]) / cells.n_judges
+        self.scale_slope, self.theta = slope, theta
+        gradient[:n] += 2.0 * self.alpha * theta
+        if self.sided:
+            gradient[n] += 2.0 * _WEAK * x[n]
+        pull = self.stiffness * (self.scale - 1.0)
+        gradient += pull * slope
+        if self.alpha == 0:
+            gradient[:n] += self.level * theta.sum()
+        self.in_spread = total[0, 2:] + pull * total[1, 2:] / cells.n_judges
+        return value, gradient
+
+    def jacobian(self) -> Array:
+        """Derivatives of the strengths āθ in x at the last expanded point."""
+        out = np.outer(self.theta, self.scale_slope)
+        out.flat[:: self.n_variables + 1] += self.scale
+        return out
+
+    def hessian_product(self, v: Array) -> Array:
+        """Give the Hessian at the last expanded point times v."""
+        if self.known is None:
+            self.known = self.hessian()
+        return self.known @ v
+
+    def hessian_diagonal(self) -> Array:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        if self.known is None:
+            self.known = self.hessian()
+        return np.diag(self.known)
+
+    def hessian(self) -> Array:
+        """Give the Schur complement at the last expanded point."""
+        cells, n, size = self.cells, self.cells.n_items, self.n_variables
+        curvature = self._curvature()
+        a = np.repeat(1.0 + self.effect[:, 0], np.diff(cells.start))
+        in_dd, in_dt, in_tt = curvature.T
+        out = np.zeros((size, size))
+        out[:n, :n] = self.design.gram(a * a * in_dd)
+        out.flat[: n * size : size + 1] += 2.0 * self.alpha
+        if self.alpha == 0:
+            out[:n, :n] += self.level
+        out += self.stiffness * np.outer(self.scale_slope, self.scale_slope)
+        if self.sided:
+            side = -self.design.back(a * in_dd)
+            out[:n, n] += side
+            out[n, :n] += side
+            out[n, n] += in_dd.sum() + 2.0 * _WEAK
+        if self.tied:
+            tie = self.design.back(a * in_dt)
+            out[:n, -1] += tie
+            out[-1, :n] += tie
+            out[-1, -1] += in_tt.sum()
+        if self.sided and self.tied:
+            out[n, -1] -= in_dt.sum()
+            out[-1, n] -= in_dt.sum()
+        with one_blas_thread():
+            for rows in self._blocks():
+                root = self._mixed(rows, curvature).reshape(-1, size)
+                out -= root.T @ root
+        return out
+
+    def _curvature(self) -> Array:
+        """Second derivatives in dd, dt and tt of each cell, (m, 3)."""
+        cells, out = self.cells, np.empty((len(self.gap), 3))
+        _fill_curvature(
+            cells.start, self.gap, cells.counts, self.common, self.effect, out
+        )
+        return out
+
+    def judge_covariance(self, inverse: Array) -> Array:
+        """Covariance of each judge's deviations, (R, 3, 3); `inverse` is that of x."""
+        curvature, out = self._curvature(), np.empty_like(self.inner)
+        with one_blas_thread():
+            for rows in self._blocks():
+                mixed = self._mixed(rows, curvature)
+                spread = np.eye(3) + mixed @ inverse @ mixed.transpose(0, 2, 1)
+                root = np.linalg.inv(np.linalg.cholesky(self.inner[rows]))
+                out[rows] = root.transpose(0, 2, 1) @ spread @ root
+        out[:, self.spread == 0.0] = out[:, :, self.spread == 0.0] = 0.0
+        return out
+
+    def _blocks(self) -> list[slice]:
+        n = self.cells.n_judges
+        return [slice(k, min(k + _JUDGES, n)) for k in range(0, n, _JUDGES)]
+
+    def _mixed(self, rows: slice, curvature: Array) -> Array:
+        """L⁻¹ Bᵀ of some judges with L Lᵀ = D, shape (r, 3, n_variables)."""
+        cells = self.cells
+        out = np.zeros((rows.stop - rows.start, 3, self.n_variables))
+        _fill_mixed(
+            cells.start[rows.start : rows.stop + 1],
+            cells.left,
+            cells.right,
+            self.gap,
+            curvature,
+            self.effect[rows],
+            self.spread > 0.0,
+            (cells.n_items if self.sided else -1, self.tied),
+            out,
+        )
+        _whiten(self.inner[rows], out)
+        return out
+
+    def judge_scores(self) -> sp.csr_array:
+        """Gradient of each judge's part of G at the last expanded point, (R, n)."""
+        cells, n = self.cells, self.cells.n_items
+        judge = cells.judge
+        places = np.tile(judge, 2), np.concatenate([cells.right, cells.left])
+        in_gap, in_common = self.own
+        values = np.concatenate([in_gap, -in_gap])
+        items = sp.csr_array((values, places), shape=(cells.n_judges, n))
+        rest = in_common[:, [1] * self.sided + [0] * self.tied]
+        return sp.hstack([items, sp.csr_array(rest)], format="csr")
+
+
+# Compiled. Davidson's odds are divided by the larger of exp(±d/2): with x = exp(-|d|/2)
+# they are 1 (the better side), ν x (tie) and x² (the worse side).
+
+
+@njit(cache=True, nogil=True)
+def _shares(d, nu):  # type: ignore[no-untyped-def]
+    """P(left), P(tie), P(right)."""
+    x = math.exp(-0.5 * abs(d))
+    tied = nu * x
+    total = 1.0 + tied + x * x
+    better, worse = 1.0 / total, x * x / total
+    if d >= 0.0:
+        return worse, tied / total, better
+    return better, tied / total, worse
+
+
+@njit(cache=True, nogil=True)
+def _curvature(n, left, tie, right):  # type: ignore[no-untyped-def]
+    """Second derivatives in dd, dt and tt of n votes with these probabilities."""
+    decided = left + right
+    return (
+        n * (left * right + 0.25 * tie * decided),
+        -n * 0.5 * (right - left) * tie,
+        n * tie * decided,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _add_judge(gap, counts, common, precision, e, slope, inner):  # type: ignore[no-untyped-def]
+    """Give f of one judge; fill its gradient and Hessian."""
+    slope[:], inner[:] = 0.0, 0.0
+    value, t = 0.0, common[0] + e[1]
+    nu = math.exp(t)
+    for k in range(len(gap)):
+        left, tie, right = counts[k]
+        n = left + tie + right
+        d = (1.0 + e[0]) * gap[k] - common[1] - e[2]
+        p_left, p_tie, p_right = _shares(d, nu)
+        # The better side has odds of 1.
+        better, worse = (p_right, left) if d >= 0.0 else (p_left, right)
+        value += abs(d) * (worse + 0.5 * tie) - n * math.log(better)
+        if tie > 0.0:
+            value -= tie * t
+        in_d = 0.5 * (n * (p_right - p_left) - (right - left))
+        in_t = n * p_tie - tie
+        dd, dt, tt = _curvature(n, p_left, p_tie, p_right)
+        slope[0] += in_d * gap[k]
+        slope[1] += in_t
+        slope[2] -= in_d
+        inner[0, 0] += dd * gap[k] * gap[k]
+        inner[0, 1] += dt * gap[k]
+        inner[0, 2] -= dd * gap[k]
+        inner[1, 1] += tt
+        inner[1, 2] -= dt
+        inner[2, 2] += dd
+    for i in range(3):
+        if precision[i] == math.inf:
+            slope[i] = 0.0
+            for j in range(3):
+                inner[min(i, j), max(i, j)] = 0.0
+            inner[i, i] = 1.0
+        else:
+            value += 0.5 * precision[i] * e[i] * e[i]
+            slope[i] += precision[i] * e[i]
+            inner[i, i] += precision[i]
+        for j in range(i):
+            inner[i, j] = inner[j, i]
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _factor(matrix, root):  # type: ignore[no-untyped-def]
+    """Fill the lower Cholesky factor of a 3 × 3 matrix."""
+    for i in range(3):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= root[i, k] * root[j, k]
+            root[i, j] = math.sqrt(total) if i == j else total / root[j, j]
+
+
+@njit(cache=True, nogil=True)
+def _solve(root, vector):  # type: ignore[no-untyped-def]
+    """Replace b by the solution of L Lᵀ x = b."""
+    for i in range(3):
+        for k in range(i):
+            vector[i] -= root[i, k] * vector[k]
+        vector[i] /= root[i, i]
+    for i in (2, 1, 0):
+        for k in range(i + 1, 3):
+            vector[i] -= root[k, i] * vector[k]
+        vector[i] /= root[i, i]
+
+
+@njit(cache=True, nogil=True)
+def _find_modes(start, gap, counts, common, precision, effect, inner, value):  # type: ignore[no-untyped-def]
+    """Update the deviations of judges to their modes; fill D and f + ½ ln|D|."""
+    slope, step, trial = np.empty(3), np.empty(3), np.empty(3)
+    root = np.zeros((3, 3))
+    for j in range(len(value)):
+        e, own = effect[j], slice(start[j], start[j + 1])
+        now = _add_judge(gap[own], counts[own], common, precision, e, slope, inner[j])
+        for _ in range(100):
+            _factor(inner[j], root)
+            step[:] = slope
+            _solve(root, step)
+            decrement = slope[0] * step[0] + slope[1] * step[1] + slope[2] * step[2]
+            if decrement <= 1e-22 * (1.0 + abs(now)):
+                break
+            size, found = 1.0, False
+            for _ in range(40):
+                for i in range(3):
+                    trial[i] = e[i] - size * step[i]
+                new = _add_judge(
+                    gap[own], counts[own], common, precision, trial, slope, inner[j]
+                )
+                if new <= now - 1e-4 * size * decrement + 1e-13 * abs(now):
+                    found = True
+                    break
+                size *= 0.5
+            if not found:
+                now = _add_judge(
+                    gap[own], counts[own], common, precision, e, slope, inner[j]
+                )
+                _factor(inner[j], root)
+                break
+            e[:] = trial
+            done = decrement <= 1e-12 * (1.0 + abs(now))  # the next is its square
+            now = new
+            if done:
+                _factor(inner[j], root)
+                break
+        value[j] = now + math.log(root[0, 0] * root[1, 1] * root[2, 2])
+
+
+@njit(cache=True, nogil=True)
+def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap, out):  # type: ignore[no-untyped-def]
+    """Fill the derivatives in δ of each cell, and in t, s, ln σ of each judge."""
+    root, inverse = np.zeros((3, 3)), np.empty((3, 3))
+    pull, follow = np.empty(3), np.empty(3)
+    for j in range(len(effect)):
+        e = effect[j]
+        _factor(inner[j], root)
+        for i in range(3):
+            inverse[i] = 0.0
+            if precision[i] != math.inf:
+                inverse[i, i] = 1.0
+                _solve(root, inverse[i])
+        nu, a = math.exp(common[0] + e[1]), 1.0 + e[0]
+        pull[:] = 0.0
+        for k in range(start[j], start[j + 1]):
+            in_d, in_t = _bend(gap[k], counts[k], a, nu, common[1] + e[2], inverse)
+            in_gap[0, k], in_gap[1, k] = in_d, in_t
+            pull[0] += in_d * gap[k]
+            pull[1] += in_t
+            pull[2] -= in_d
+        for i in range(3):
+            follow[i] = 0.0
+            for k in range(3):
+                follow[i] += inverse[i, k] * pull[k]
+        out[:, j] = 0.0
+        for k in range(start[j], start[j + 1]):
+            left, tie, right = counts[k]
+            n, g = left + tie + right, gap[k]
+            p_left, p_tie, p_right = _shares(a * g - common[1] - e[2], nu)
+            dd, dt, tt = _curvature(n, p_left, p_tie, p_right)
+            slope = 0.5 * (n * (p_right - p_left) - (right - left))
+            # The cell's (d, t) as the judge follows.
+            move_d, move_t = follow[0] * g - follow[2], follow[1]
+            in_d = slope + in_gap[0, k] - dd * move_d - dt * move_t
+            in_t = n * p_tie - tie + in_gap[1, k] - dt * move_d - tt * move_t
+            # What a change of δ does to the row of e₁ itself.
+            row_d = inverse[0, 0] * g - inverse[0, 2]
+            turn = row_d * dd + inverse[0, 1] * dt
+            in_gap[0, k] = a * in_d + turn - slope * follow[0]
+            in_gap[1, k] = -a * turn - slope * inverse[0, 0]
+            out[0, j, 0] += in_t
+            out[0, j, 1] -= in_d
+            out[1, j, 0] -= row_d * dt + inverse[0, 1] * tt
+            out[1, j, 1] += turn
+        for i in range(3):
+            if precision[i] != math.inf:
+                own = e[i] * e[i] + inverse[i, i] - 2.0 * e[i] * follow[i]
+                out[0, j, 2 + i] = 1.0 - precision[i] * own
+                out[1, j, 2 + i] = 2.0 * precision[i] * e[i] * inverse[0, i]
+
+
+@njit(cache=True, nogil=True)
+def _bend(gap, counts, a, nu, side, inverse):  # type: ignore[no-untyped-def]
+    """Half the third derivatives of a cell, times the covariance of its (d, t)."""
+    n = counts[0] + counts[1] + counts[2]
+    shares = _shares(a * gap - side, nu)
+    var_d = gap * gap * inverse[0, 0] - 2.0 * gap * inverse[0, 2] + inverse[2, 2]
+    both = gap * inverse[0, 1] - inverse[1, 2]
+    mean_d, mean_t = 0.5 * (shares[2] - shares[0]), shares[1]
+    in_d, in_t = 0.0, 0.0
+    for c in range(3):
+        own_d, own_t = 0.5 * (c - 1) - mean_d, (1.0 if c == 1 else 0.0) - mean_t
+        square = own_d * own_d * var_d + 2.0 * own_d * own_t * both
+        square += own_t * own_t * inverse[1, 1]
+        in_d += shares[c] * square * own_d
+        in_t += shares[c] * square * own_t
+    return 0.5 * n * in_d, 0.5 * n * in_t
+
+
+@njit(cache=True, nogil=True)
+def _fill_curvature(start, gap, counts, common, effect, out):  # type: ignore[no-untyped-def]
+    """Fill second derivatives in dd, dt and tt of each cell."""
+    for j in range(len(start) - 1):
+        a, side = 1.0 + effect[j, 0], effect[j, 2]
+        nu = math.exp(common[0] + effect[j, 1])
+        for k in range(start[j], start[j + 1]):
+            n = counts[k, 0] + counts[k, 1] + counts[k, 2]
+            p_left, p_tie, p_right = _shares(a * gap[k] - common[1] - side, nu)
+            out[k] = _curvature(n, p_left, p_tie, p_right)
+
+
+@njit(cache=True, nogil=True)
+def _fill_mixed(start, left, right, gap, curvature, effect, free, place, out):  # type: ignore[no-untyped-def]
+    """Add the mixed second derivatives in deviations and x; place: of s, and t last."""
+    row = np.empty(3)
+    for j in range(len(out)):
+        a = 1.0 + effect[j, 0]
+        for k in range(start[j], start[j + 1]):
+            dd, dt, tt = curvature[k]
+            row[0], row[1], row[2] = dd * gap[k], dt, -dd
+            for i in range(3):
+                if free[i]:
+                    out[j, i, right[k]] += a * row[i]
+                    out[j, i, left[k]] -= a * row[i]
+                    if place[0] >= 0:
+                        out[j, i, place[0]] -= row[i]
+            if place[1]:
+                row[0], row[1], row[2] = dt * gap[k], tt, -dt
+                for i in range(3):
+                    if free[i]:
+                        out[j, i, -1] += row[i]
+
+
+@njit(cache=True, nogil=True)
+def _whiten(inner, out):  # type: ignore[no-untyped-def]
+    """Replace Bᵀ of each judge by L⁻¹ Bᵀ, L Lᵀ = D."""
+    root = np.zeros((3, 3))
+    for j in range(len(out)):
+        _factor(inner[j], root)
+        for i in range(3):
+            for c in range(out.shape[2]):
+                total = out[j, i, c]
+                for k in range(i):
+                    total -= root[i, k] * out[j, k, c]
+                out[j, i, c] = total / root[i, i]

@@ -1,0 +1,591 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strengths from the votes of judges who differ in care, in ties and in sides.
+
+Boundary convention: a tie is predicted where it is the most probable outcome, also
+where it is as probable as another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+import scipy.linalg as la
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from tiebreak.data import Pairs, as_pairs, is_pairs
+from tiebreak.data.columns import factorize
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.threads import one_blas_thread
+from tiebreak.losses.judges import JudgeCells, JudgeObjective
+from tiebreak.models.base import fits_outcomes
+from tiebreak.models.covariates import check_level, check_row_column
+from tiebreak.ratings.inputs import Results, check_results
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
+from tiebreak.ratings.strengths.prior import learn_prior
+from tiebreak.solvers import minimize_newton
+
+Floats = NDArray[np.float64]
+
+_VARY = ("discrimination", "tie", "side")
+_START = 0.5  # standard deviations with which the search begins
+# Cells times variables up to which the exact Hessian, by differences of gradients, is
+# affordable (a few seconds). With more, its expectation is as good.
+_EXACT = 1_000_000
+# With more, one penalty, found in so many rounds, stands for all that are plausible.
+_PLENTY, _ROUNDS = 10_000_000, 3
+_NODES = 7  # of Gauss and Hermite's quadrature, in d and in ln ν
+_ROWS, _JUDGES = 20_000, 4096  # at a time
+
+
+class JudgeBradleyTerry(StrengthModel):
+    r"""Strengths of items from votes of judges, each with an own way of voting.
+
+    A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
+    ν_j and a side bias b_j. With d = a_j (θ_right - θ_left) - b_j the outcome has
+    probabilities ::
+
+        P(left) : P(tie) : P(right)  =  exp(-d/2) : ν_j : exp(d/2).
+
+    a_j, ln ν_j and b_j are normal around means of all judges, with standard deviations
+    that are learned, so that a judge with few votes is near the mean. Strengths and
+    means minimize ::
+
+        -Σⱼ ln ∫ Πᵢ P(yᵢ) p(a_j, ln ν_j, b_j) + α Σ θ²,
+
+    a sum over the votes i of judges j, integrals by Laplace's approximation.
+    Strengths have mean 0, and the discriminations of all judges have mean 1: this fixes
+    place, scale and sign, so strengths are those that an average judge sees. If all
+    judges vote the same way, this is :class:`BradleyTerry` with ``ties="davidson"``.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Penalty α, as in :class:`BradleyTerry`; ``"auto"`` learns it.
+    vary : collection of {"discrimination", "tie", "side"}, optional
+        What judges differ in; None: all three. Without ``"side"`` no side is favored.
+    tol, max_iter : float and int, default=1e-6 and 100
+        Stop when the Newton decrement is this small, relative to √(2 objective), or
+        after so many steps.
+
+    Attributes
+    ----------
+    items_, strength_ : ndarray of shape (N,)
+        Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
+    judges_ : ndarray of shape (R,)
+        Names of the judges.
+    discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
+        a_j, with mean 1, ν_j and b_j, in favor of left; see `judges` for a table.
+    judge_covariance_ : ndarray of shape (R, 3, 3)
+        Of a_j, ln ν_j and b_j.
+    tie_, side_ : float
+        exp of the mean of ln ν, and the mean of b.
+    spread_ : ndarray of shape (3,)
+        Standard deviations of a, ln ν and b between judges.
+    alpha_ : float
+        The penalty α, or the most probable one.
+    threshold_ : float
+        Largest difference at which an average judge most probably ties.
+    plain_ : BradleyTerry
+        The same votes, all judges taken as one; the start of the search.
+    prior_weights_, node_strengths_, node_covariances_ : ndarray
+        Distribution of the strengths: a mixture over the penalties that are plausible.
+    excess_ : float
+        By how much judges disagree more than the model says; a factor on covariances.
+    objective_, gap_ : float
+        Value reached, and how far it may be above the minimum, as a share of it.
+    n_iter_, converged_, classes_ : int, bool, ndarray
+        Newton steps, whether `tol` was reached, and the outcomes -1, 0, 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak import JudgeBradleyTerry, Pairs
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.permuted(np.tile(np.arange(4), (600, 1)), axis=1)[:, :2].T
+    >>> judge = rng.choice(["careful", "careless"], 600)
+    >>> p = 1 / (1 + np.exp((left - right) * 2.0 * (judge == "careful")))
+    >>> y = np.where(rng.random(600) < p, 1, -1)
+    >>> model = JudgeBradleyTerry().fit(Pairs(None, left, right), y, rater=judge)
+    >>> model.judges()["judge"].to_list()
+    ['careful', 'careless']
+    >>> model.discrimination_[model.judges_ == "careful"] > 1.5
+    array([ True])
+    """
+
+    __module__ = "tiebreak"  # where users find it
+
+    __metadata_request__fit: ClassVar = {"rater": True}
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = "auto",
+        vary: Collection[str] | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 100,
+    ) -> None:
+        self.alpha = alpha
+        self.vary = vary
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @fits_outcomes
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        rater: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Find the strengths, and how each judge votes.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons of items known by name, ``Pairs(None, left, right)``.
+        y : array-like of shape (n,)
+            Outcomes -1 (left), 0 (tie), +1 (right).
+        rater : array-like of shape (n,)
+            Who judged. With one judge, or without, this is the plain model.
+        sample_weight : array-like of shape (n,), optional
+            Weights; 2 is as two rows.
+
+        Returns
+        -------
+        JudgeBradleyTerry
+        """
+        self._check_parameters()
+        results = check_results(X, y, sample_weight, "JudgeBradleyTerry")
+        judge, judges = np.zeros(results.n_rows, np.int64), ["everyone"]
+        if rater is not None:
+            column = check_row_column(rater, "rater", results.n_rows)
+            judge, judges = factorize(column)
+        code, judge = np.unique(results.take(judge), return_inverse=True)
+        pairs = Pairs._of(None, results.left, results.right, results.names)
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        options["alpha"] = self.alpha
+        plain = BradleyTerry("davidson", **options)
+        plain.fit(pairs, results.outcome, sample_weight=results.weight)
+        self._forget()
+        self.plain_, self.items_ = plain, results.names
+        self.judges_ = np.asarray(judges)[code]
+        free = self._free(plain)
+        if rater is not None and len(self.judges_) < 2:
+            warn_user(
+                f"All votes are those of one rater, {str(self.judges_[0])!r}, so "
+                "nothing is known of differences between raters: the strengths are "
+                "those of BradleyTerry.",
+                DataWarning,
+            )
+        if len(self.judges_) < 2 or not free.any():
+            return self._take_plain()
+        self._solve(_cells(results, judge), free)
+        if not self.converged_:
+            warn_user(
+                f"JudgeBradleyTerry did not converge in {self.n_iter_} steps: the "
+                f"relative gap is {self.gap_:.1e}. The result is kept. Try a larger "
+                "max_iter or alpha.",
+                ConvergenceWarning,
+            )
+        return self
+
+    def _check_parameters(self) -> None:
+        wrong = [name for name in self.vary or () if name not in _VARY]
+        if wrong or isinstance(self.vary, str):
+            shown = self.vary if isinstance(self.vary, str) else wrong[0]
+            self._refuse("vary", shown, f"some of {', '.join(map(repr, _VARY))}")
+        super()._check_parameters()
+
+    def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
+        """Which of a, ln ν and b differ between judges."""
+        vary = _VARY if self.vary is None else self.vary
+        free = np.array([name in vary for name in _VARY])
+        if np.isposinf(plain.tie_):
+            free[:] = False  # nothing but ties: nothing is known
+        elif not plain.ties_.any():
+            free[1] = False
+        return free
+
+    def _take_plain(self) -> Self:
+        plain, n_judges = self.plain_, len(self.judges_)
+        self.strength_ = plain.strength_
+        self.discrimination_ = np.ones(n_judges)
+        self.tie_width_ = np.full(n_judges, plain.tie_)
+        self.side_bias_ = np.zeros(n_judges)
+        self.judge_covariance_ = np.zeros((n_judges, 3, 3))
+        self.tie_, self.side_, self.spread_ = plain.tie_, 0.0, np.zeros(3)
+        self.alpha_, self.threshold_ = plain.alpha_, plain.threshold_
+        self.objective_, self.gap_ = plain.objective_, plain.gap_
+        self.n_iter_, self.converged_ = plain.n_iter_, plain.converged_
+        return self
+
+    def _solve(self, cells: JudgeCells, free: NDArray[np.bool_]) -> None:
+        plain, n = self.plain_, cells.n_items
+        sided, tied = bool(free[2]), bool(plain.ties_.any())
+        spread = np.where(free, _START, 0.0)
+        seen = JudgeObjective(cells, spread, plain.alpha_, sided=sided, tied=tied)
+        rest = [0.0] * sided + ([math.log(plain.tie_)] if tied else [])
+        start = _learn_spread(seen, np.append(plain.strength_, rest), free)
+
+        def objective_of(alpha: float) -> JudgeObjective:
+            out = JudgeObjective(cells, seen.spread, alpha, sided=sided, tied=tied)
+            out.effect[:] = seen.effect
+            return out
+
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
+        many = len(cells.left) * n > _PLENTY
+        if self.alpha == "auto" and not many:
+            found = learn_prior(objective_of, start, n, **options)
+            self.alpha_ = float(found.alpha[found.mode])
+            alphas, weights, coefs = found.alpha, found.weight, found.coef
+            solution, mode = found.best, found.mode
+        else:
+            self.alpha_ = seen.alpha
+            for _ in range(_ROUNDS if self.alpha == "auto" else 1):
+                objective = objective_of(self.alpha_)
+                solution = minimize_newton(objective, start, dense=True, **options)
+                start = solution.x
+                if self.alpha == "auto":
+                    self.alpha_ = _most_probable(objective, start)
+            self.alpha_ = objective.alpha
+            alphas, weights = np.array([self.alpha_]), np.ones(1)
+            coefs, mode = solution.x[None], 0
+        self.objective_, self.gap_ = solution.value, solution.gap
+        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
+        centers, covariances = [], []
+        for k, (alpha, x) in enumerate(zip(alphas, coefs, strict=True)):
+            objective = objective_of(float(alpha))
+            objective.expand(x)
+            covariance, inverse = _strength_covariance(objective, x)
+            covariances.append(covariance)
+            centers.append(objective.scale * (x[:n] - x[:n].mean()))
+            if k == mode:
+                own = objective, inverse
+        self.prior_weights_ = weights
+        self.node_strengths_ = np.stack(centers)
+        self.node_covariances_ = np.stack(covariances)
+        self._describe(*own, weights @ coefs)
+
+    def _describe(self, objective: JudgeObjective, inverse: Floats, x: Floats) -> None:
+        """Set what is known of strengths, judges and their means."""
+        self.excess_ = _excess(objective)
+        self.strength_ = self.prior_weights_ @ self.node_strengths_
+        objective.expand(x)
+        n, scale = objective.cells.n_items, objective.scale
+        covariance = objective.judge_covariance(inverse)
+        # Discriminations have mean 1, exactly.
+        self.discrimination_ = (1.0 + objective.effect[:, 0]) / scale
+        covariance[:, 0] /= scale
+        covariance[:, :, 0] /= scale
+        self.judge_covariance_ = covariance
+        self.spread_ = objective.spread / np.array([scale, 1.0, 1.0])
+        self.side_ = float(x[n]) if objective.sided else 0.0
+        self.side_bias_ = self.side_ + objective.effect[:, 2]
+        self.tie_ = math.exp(x[-1]) if objective.tied else 0.0
+        self.tie_width_ = self.tie_ * np.exp(objective.effect[:, 1])
+        link = self.plain_._link
+        self.threshold_ = float(link.threshold(link.from_parameter(self.tie_)))
+
+    # What a leaderboard asks for, of the votes of all judges together.
+
+    @property
+    def wins_(self) -> Floats:
+        """Summed weights of the votes that each item won."""
+        return self.plain_.wins_
+
+    @property
+    def ties_(self) -> Floats:
+        """Summed weights of each item's ties."""
+        return self.plain_.ties_
+
+    @property
+    def losses_(self) -> Floats:
+        """Summed weights of the votes that each item lost."""
+        return self.plain_.losses_
+
+    @property
+    def pair_left_(self) -> NDArray[np.int64]:
+        """Item numbers of the different pairs, left."""
+        return self.plain_.pair_left_
+
+    @property
+    def pair_right_(self) -> NDArray[np.int64]:
+        """Item numbers of the different pairs, right."""
+        return self.plain_.pair_right_
+
+    @property
+    def pair_counts_(self) -> Floats:
+        """How often left won, they tied, and right won."""
+        return self.plain_.pair_counts_
+
+    def information(self, difference: Floats) -> Floats:
+        """Fisher information of an average judge's vote about a difference.
+
+        Parameters
+        ----------
+        difference : ndarray of shape (m,)
+            Differences d.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            E[(∂ ln P/∂d)²].
+        """
+        check_is_fitted(self)
+        link = self.plain_._link
+        tie = link.from_parameter(self.tie_)
+        slope, _ = link.scores(difference, tie)
+        return (link.probabilities(difference, tie) * slope**2).sum(axis=1)
+
+    def _components(self) -> NDArray[np.int64]:
+        return self.plain_._components()
+
+    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
+        check_is_fitted(self)
+        why = " Judges are in the model, so there is no kind for their clusters."
+        self._check_kind(kind, ("model",), why)
+        if not hasattr(self, "node_strengths_"):
+            return self.plain_._coefficient_distribution(kind)
+        factor = 1.0 if kind == "model" else self.excess_
+        return StrengthDistribution(
+            self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
+        )
+
+    def judges(self, level: float = 0.95) -> pl.DataFrame:
+        """How each judge votes, with intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence of each interval.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per judge, the most discriminating first: ``judge``,
+            ``discrimination``, ``tie_width`` and ``side_bias``, each followed by the
+            ends of its interval, such as ``discrimination_lower`` and
+            ``discrimination_upper``.
+        """
+        check_is_fitted(self)
+        check_level(level)
+        z = norm.ppf(0.5 + 0.5 * level)
+        error = np.sqrt(np.diagonal(self.judge_covariance_, axis1=1, axis2=2)).T
+        columns: dict[str, Any] = {"judge": self.judges_}
+        with np.errstate(divide="ignore"):
+            width = np.log(self.tie_width_)
+        middle = (self.discrimination_, width, self.side_bias_)
+        for name, value, wide in zip(_VARY, middle, error, strict=True):
+            ends = np.stack([value, value - z * wide, value + z * wide])
+            ends = np.exp(ends) if name == "tie" else ends
+            label = {"tie": "tie_width", "side": "side_bias"}.get(name, name)
+            keys = (label, f"{label}_lower", f"{label}_upper")
+            columns |= dict(zip(keys, ends, strict=True))
+        return pl.DataFrame(columns).sort("discrimination", descending=True)
+
+    def predict_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
+        """Probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X : Pairs
+            Comparisons, without their outcomes.
+        rater : array-like of shape (n,), optional
+            Who judges. A judge with votes has the own way of voting, averaged over what
+            is plausible; a name without votes stands for any new judge. None: an
+            average judge, who favors no side.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            Columns left, tie, right, as ``classes_``; rows sum to 1.
+        """
+        gap, link = self.difference(X), self.plain_._link
+        if rater is None:
+            return link.probabilities(gap, link.from_parameter(self.tie_))
+        names = check_row_column(rater, "rater", len(gap))
+        place = {name: k for k, name in enumerate(self.judges_.tolist())}
+        code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
+        out = np.empty((len(gap), 3))
+        for begin in range(0, len(gap), _ROWS):
+            rows = slice(begin, begin + _ROWS)
+            out[rows] = self._average(gap[rows], code[rows])
+        return out
+
+    def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
+        """Average over the parameters of judges; -1 is a new one."""
+        with np.errstate(divide="ignore"):
+            width = np.log(np.append(self.tie_width_, self.tie_))[code]
+        a = np.append(self.discrimination_, 1.0)[code]
+        side = np.append(self.side_bias_, self.side_)[code]
+        new = np.diag(self.spread_**2)[None]
+        spread = np.concatenate([self.judge_covariance_, new])[code]
+        # How d and ln ν vary: two numbers, which a and b enter through one.
+        row = np.stack([gap, np.zeros(len(gap)), -np.ones(len(gap))], axis=1)
+        var_d = np.einsum("ij,ijk,ik->i", row, spread, row)
+        both = np.einsum("ij,ij->i", row, spread[:, 1])
+        first = np.sqrt(np.maximum(var_d, 0.0))
+        slope = np.divide(both, first, out=np.zeros(len(gap)), where=first > 0.0)
+        second = np.sqrt(np.maximum(spread[:, 1, 1] - slope**2, 0.0))
+        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        weights = weights / weights.sum()
+        out = np.zeros((len(gap), 3))
+        for z, wz in zip(nodes, weights, strict=True):
+            d = a * gap - side + z * first
+            for u, wu in zip(nodes, weights, strict=True):
+                t = width + z * slope + u * second
+                out += wz * wu * _shares(d, t)
+        return out
+
+    def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
+        """Logarithms of the probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X, rater
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, rater=rater))
+
+    def predict(self, X: Any, *, rater: ArrayLike | None = None) -> NDArray[Any]:
+        """Most probable outcomes of comparisons, or strengths of items.
+
+        Parameters
+        ----------
+        X : Pairs or names of items
+            Dispatch is by type.
+        rater : array-like of shape (n,), optional
+            As in `predict_proba`, for comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if rater is None or not is_pairs(X):
+            return super().predict(X)
+        share = self.predict_proba(as_pairs(X), rater=rater)
+        tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
+        return np.asarray(self.classes_)[
+            np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
+        ]
+
+
+def _cells(results: Results, judge: NDArray[np.int64]) -> JudgeCells:
+    return JudgeCells.of(
+        judge,
+        results.left,
+        results.right,
+        results.outcome,
+        results.weight,
+        len(results.names),
+    )
+
+
+def _shares(d: Floats, t: Floats) -> Floats:
+    """Davidson's probabilities where ln ν differs from row to row."""
+    logits = np.stack([-0.5 * d, t, 0.5 * d], axis=1)
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def _learn_spread(
+    objective: JudgeObjective, start: Floats, free: NDArray[np.bool_]
+) -> Floats:
+    """Learn the standard deviations between judges; give x, and leave σ behind.
+
+    Each σ has a half-Cauchy prior of scale 1. Variables are (x, ln σ), in the metric of
+    the Hessian at the start.
+    """
+    n, n_judges = len(start), objective.cells.n_judges
+    objective.expand(start)
+    with one_blas_thread():
+        root = la.cholesky(objective.hessian(), lower=True, check_finite=False)
+    unit = 1.0 / math.sqrt(2.0 * n_judges)
+
+    def point(z: Floats) -> tuple[Floats, Floats]:
+        step = la.solve_triangular(root, z[:n], lower=True, trans=1)
+        return start + step, _START * np.exp(np.clip(unit * z[n:], -12.0, 5.0))
+
+    def value(z: Floats) -> tuple[float, Floats]:
+        x, own = point(z)
+        spread = np.zeros(3)
+        spread[free] = own
+        objective.set_spread(spread)
+        height, gradient = objective.expand(x)
+        height -= float((np.log(own) - np.log1p(own**2)).sum())
+        in_own = objective.in_spread[free] - 1.0 + 2.0 * own**2 / (1.0 + own**2)
+        in_x = la.solve_triangular(root, gradient, lower=True)
+        return height, np.append(in_x, unit * in_own)
+
+    zero = np.zeros(n + int(free.sum()))
+    options = {"maxiter": 200, "gtol": 1e-3, "ftol": 1e-10}
+    found = minimize(value, zero, jac=True, method="L-BFGS-B", options=options)
+    value(found.x)  # the search may have ended elsewhere
+    return point(found.x)[0]
+
+
+def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, Floats]:
+    """Covariance of the strengths āθ, and of x, at an expanded point."""
+    hessian, n = objective.hessian(), objective.cells.n_items
+    if len(objective.cells.left) * len(x) <= _EXACT:
+        exact = _exact_hessian(objective, x)
+        if la.eigvalsh(exact)[0] > 0.0:
+            hessian = exact
+    with one_blas_thread():
+        factor = la.cho_factor(hessian, lower=True, check_finite=False)
+        inverse = la.cho_solve(factor, np.eye(len(x)), check_finite=False)
+        change = objective.jacobian()
+        own = np.linalg.inv(objective.inner)[:, 0, 0]
+        apart = own.sum() / len(own) ** 2 if objective.spread[0] > 0.0 else 0.0
+        out = change @ inverse @ change.T + apart * np.outer(x[:n], x[:n])
+    return out, inverse
+
+
+def _most_probable(objective: JudgeObjective, x: Floats) -> float:
+    """The penalty under which strengths as far from 0 as these are are expected."""
+    n = objective.cells.n_items
+    objective.expand(x)
+    unsure = np.diag(np.linalg.inv(objective.hessian()))[:n].sum()
+    return (n - 1) / (2.0 * float(x[:n] @ x[:n] + unsure))
+
+
+def _exact_hessian(objective: JudgeObjective, x: Floats) -> Floats:
+    """Differences of gradients; the objective is expanded at x again afterwards."""
+    step, out = 1e-5, np.empty((len(x), len(x)))
+    for k in range(len(x)):
+        moved = x.copy()
+        moved[k] += step
+        out[k] = objective.expand(moved)[1]
+    out -= objective.expand(x)[1]
+    return (out + out.T) / (2.0 * step)
+
+
+def _excess(objective: JudgeObjective) -> float:
+    """How much judges differ more than the model says, on average; at least 1."""
+    scores = objective.judge_scores()
+    n_judges, n = scores.shape
+    if n_judges < FEWEST_RATERS:
+        return 1.0
+    inverse = np.linalg.inv(objective.hessian())
+    meat = 0.0
+    for start in range(0, n_judges, _JUDGES):
+        own = scores[start : start + _JUDGES].toarray()
+        meat += float(np.einsum("ij,ij->", own @ inverse, own))
+    prior = 2.0 * objective.alpha * np.diag(inverse)[: objective.cells.n_items].sum()
+    return max(1.0, meat * n_judges / (n_judges - 1) / (n - float(prior)))

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Votes of judges who differ: the likelihood, recovery, coverage and odd judges."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from tests.oracles.judges_plain import fit_given_spread, marginal_loss
+from tiebreak import BradleyTerry, DataWarning, JudgeBradleyTerry, Leaderboard, Pairs
+from tiebreak.losses.judges import JudgeCells, JudgeObjective
+from tiebreak.solvers import minimize_newton
+
+
+def draw_votes(seed, n_items, n_judges, n_votes, *, equal=False, spread=0.8):
+    """Draw votes; 30 % of the judges toss coins and 5 % vote the other way round."""
+    rng = np.random.default_rng(seed)
+    theta = spread * rng.normal(size=n_items)
+    a, t, b = np.ones(n_judges), np.full(n_judges, math.log(0.6)), np.zeros(n_judges)
+    if not equal:
+        careless, reversed_ = round(0.3 * n_judges), round(0.05 * n_judges)
+        a[:careless], a[careless : careless + reversed_] = 0.0, -1.0
+        t += 0.3 * rng.normal(size=n_judges)
+        b += 0.1 + 0.2 * rng.normal(size=n_judges)
+    judge = np.append(
+        np.arange(n_judges), rng.integers(0, n_judges, n_votes - n_judges)
+    )
+    left = rng.integers(0, n_items, n_votes)
+    right = (left + rng.integers(1, n_items, n_votes)) % n_items
+    d = a[judge] * (theta[right] - theta[left]) - b[judge]
+    odds = np.stack([np.exp(-d / 2), np.exp(t[judge]), np.exp(d / 2)], axis=1)
+    odds /= odds.sum(axis=1, keepdims=True)
+    y = (rng.random(n_votes)[:, None] > odds.cumsum(axis=1)).sum(axis=1) - 1
+    truth = {
+        "theta": (theta - theta.mean()) * a.mean(),
+        "a": a / a.mean(),
+        "t": t,
+        "b": b,
+    }
+    return Pairs._of(None, left, right, np.arange(n_items)), y, judge, truth
+
+
+def small_cells(seed=0, n_items=4, n_judges=3, n_votes=60):
+    pairs, y, judge, _ = draw_votes(seed, n_items, n_judges, n_votes)
+    weight = np.ones(n_votes)
+    return JudgeCells.of(
+        judge, pairs.left, pairs.right, y.astype(np.int8), weight, n_items
+    )
+
+
+def listed(cells):
+    """Give the votes of each judge one by one."""
+    out = []
+    for begin, end in zip(cells.start, cells.start[1:], strict=False):
+        votes = []
+        for k in range(begin, end):
+            for outcome in (-1, 0, 1):
+                times = int(cells.counts[k, outcome + 1])
+                votes += times * [(cells.left[k], cells.right[k], outcome)]
+        out.append(votes)
+    return out
+
+
+SPREADS = [(0.5, 0.4, 0.3), (0.9, 0.0, 0.2), (0.0, 0.3, 0.0), (0.0, 0.0, 0.0)]
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_the_objective_is_that_of_the_plain_version(spread):
+    cells = small_cells(n_votes=24)
+    spread = np.array(spread)
+    objective = JudgeObjective(cells, spread, 0.1, sided=True, tied=True)
+    x = np.random.default_rng(1).normal(size=6)
+    slow = marginal_loss(
+        x[:4], x[4], x[5], spread, listed(cells), 0.1, objective.stiffness
+    )
+    assert objective.value(x) == pytest.approx(slow, rel=1e-6)
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_gradients_are_differences_of_values(spread, alpha):
+    cells = small_cells(n_items=5, n_judges=6, n_votes=300)
+    spread = np.array(spread)
+    objective = JudgeObjective(cells, spread, alpha, sided=True, tied=True)
+    objective.stiffness = 1.0  # large terms would hide small ones
+    x = 0.7 * np.random.default_rng(2).normal(size=7)
+    _, gradient = objective.expand(x)
+    in_spread, slope = objective.in_spread.copy(), objective.scale_slope.copy()
+    h = 1e-4
+
+    def change(x_plus, x_minus, of):
+        return (of(x_plus) - of(x_minus)) / (2 * h)
+
+    def scale(at):
+        objective.value(at)
+        return objective.scale
+
+    for k, unit in enumerate(np.eye(7)):
+        ends = x + h * unit, x - h * unit
+        assert gradient[k] == pytest.approx(change(*ends, objective.value), abs=2e-6)
+        assert slope[k] == pytest.approx(change(*ends, scale), abs=1e-6)
+
+    def of_spread(log_spread):
+        objective.set_spread(np.exp(log_spread))
+        return objective.value(x)
+
+    for k in np.flatnonzero(spread):
+        with np.errstate(divide="ignore"):
+            ends = [np.log(spread) + sign * h * np.eye(3)[k] for sign in (1, -1)]
+        assert in_spread[k] == pytest.approx(change(*ends, of_spread), abs=2e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1, 2.0])
+def test_equal_judges_are_bradley_terry(alpha):
+    pairs, y, judge, _ = draw_votes(3, 6, 5, 400)
+    plain = BradleyTerry("davidson", alpha=alpha, tol=1e-12).fit(pairs, y)
+    cells = JudgeCells.of(
+        judge, pairs.left, pairs.right, y.astype(np.int8), np.ones(len(y)), 6
+    )
+    same = JudgeObjective(cells, np.zeros(3), alpha, sided=False, tied=True)
+    found = minimize_newton(same, np.zeros(7), tol=1e-12).x
+    at = np.argsort(plain.items_)
+    assert found[:6] == pytest.approx(plain.strength_[at], abs=1e-8)
+    assert math.exp(found[6]) == pytest.approx(plain.tie_, abs=1e-8)
+    model = JudgeBradleyTerry(alpha=alpha, vary=(), tol=1e-12).fit(
+        pairs, y, rater=judge
+    )
+    assert model.strength_ == pytest.approx(plain.strength_, abs=1e-8)
+    assert model.intervals() == pytest.approx(plain.intervals(), abs=1e-7)
+
+
+def test_judges_without_spread_approach_bradley_terry():
+    pairs, y, judge, _ = draw_votes(3, 6, 5, 400)
+    plain = BradleyTerry("davidson", alpha=0.1, tol=1e-12).fit(pairs, y)
+    cells = JudgeCells.of(
+        judge, pairs.left, pairs.right, y.astype(np.int8), np.ones(len(y)), 6
+    )
+    nearly = JudgeObjective(cells, np.full(3, 1e-6), 0.1, sided=False, tied=True)
+    found = minimize_newton(nearly, np.zeros(7), tol=1e-12).x
+    at = np.argsort(plain.items_)
+    assert found[:6] == pytest.approx(plain.strength_[at], abs=1e-8)
+
+
+@pytest.mark.extended
+def test_a_fit_is_that_of_scipy():
+    cells = small_cells(n_items=3, n_judges=2, n_votes=30)
+    spread = np.array([0.6, 0.0, 0.0])
+    objective = JudgeObjective(cells, spread, 0.2, sided=True, tied=True)
+    found = minimize_newton(objective, np.zeros(5), tol=1e-10, max_iter=300)
+    assert found.converged
+    start = found.x + np.array([0.05, -0.1, 0.05, 0.1, -0.1])
+    given = listed(cells), 3, spread, 0.2, objective.stiffness
+    slow = fit_given_spread(*given, start)
+    assert found.x == pytest.approx(slow, abs=1e-3)
+    assert np.abs(found.x).max() > 0.1
+
+
+def test_parameters_are_recovered():
+    pairs, y, judge, truth = draw_votes(5, 10, 20, 8000)
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    assert model.converged_
+    at = np.argsort(model.items_)
+    assert np.abs(model.strength_[at] - truth["theta"]).max() < 0.2
+    of = np.argsort(model.judges_)
+    assert np.abs(model.discrimination_[of] - truth["a"]).max() < 1.0
+    assert model.discrimination_.mean() == pytest.approx(1.0)
+    assert np.corrcoef(model.side_bias_[of], truth["b"])[0, 1] > 0.8
+    assert np.corrcoef(np.log(model.tie_width_[of]), truth["t"])[0, 1] > 0.8
+    table = model.judges().sort("judge")
+    inside = (table["discrimination_lower"].to_numpy() <= truth["a"]) & (
+        truth["a"] <= table["discrimination_upper"].to_numpy()
+    )
+    assert inside.sum() >= 16
+
+
+def test_names_weights_order_and_sides_change_nothing():
+    pairs, y, judge, _ = draw_votes(6, 5, 4, 300)
+    model = JudgeBradleyTerry(alpha=0.1, tol=1e-10).fit(pairs, y, rater=judge)
+    order = np.random.default_rng(0).permutation(300)
+    names = np.array(["e", "d", "c", "b", "a"])
+    other = Pairs(None, names[pairs.right[order]], names[pairs.left[order]])
+    weight = np.r_[np.full(300, 2.0), np.zeros(3)]
+    turned = JudgeBradleyTerry(alpha=0.2, tol=1e-10).fit(
+        Pairs(None, [*other_left(other), *"abc"], [*other_right(other), *"bca"]),
+        np.r_[-y[order], [1, 0, -1]],
+        rater=[f"judge {k}" for k in judge[order]] + ["nobody"] * 3,
+        sample_weight=weight,
+    )
+    twice = JudgeBradleyTerry(alpha=0.2, tol=1e-10).fit(
+        pairs[np.r_[:300, :300]], np.r_[y, y], rater=np.r_[judge, judge]
+    )
+    assert len(turned.judges_) == 4
+    at = [turned.items_.tolist().index(names[item]) for item in twice.items_]
+    assert turned.strength_[at] == pytest.approx(twice.strength_, abs=1e-4)
+    assert turned.side_ == pytest.approx(-twice.side_, abs=1e-4)
+    assert not np.allclose(model.strength_, twice.strength_, atol=1e-3)
+
+
+def other_left(pairs):
+    return pairs.names[pairs.left].tolist()
+
+
+def other_right(pairs):
+    return pairs.names[pairs.right].tolist()
+
+
+def test_predictions_for_known_average_and_new_judges():
+    pairs, y, judge, truth = draw_votes(7, 6, 12, 6000)
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    some = pairs[:500]
+    average = model.predict_proba(some)
+    known = model.predict_proba(some, rater=judge[:500])
+    new = model.predict_proba(some, rater=["stranger"] * 500)
+    for found in (average, known, new):
+        assert found.sum(axis=1) == pytest.approx(1.0)
+    rows, happened = np.arange(500), y[:500] + 1
+
+    def loss(share):
+        return -np.log(share[rows, happened]).mean()
+
+    assert loss(known) < loss(average) - 0.02
+    # A new judge may be careless: probabilities are nearer to equal.
+    assert np.ptp(new[:, 0]) < np.ptp(average[:, 0])
+    # The quadrature is the mean over drawn judges.
+    rng = np.random.default_rng(0)
+    e = rng.normal(size=(200_000, 3)) * model.spread_
+    gap = model.difference(some[:1])[0]
+    d = (1 + e[:, 0]) * gap - model.side_ - e[:, 2]
+    odds = np.stack([np.exp(-d / 2), model.tie_ * np.exp(e[:, 1]), np.exp(d / 2)])
+    drawn = (odds / odds.sum(axis=0)).mean(axis=1)
+    assert new[0] == pytest.approx(drawn, abs=3e-3)
+    share = model.predict_proba(some, rater=judge[:500])
+    assert (model.predict(some, rater=judge[:500]) == share.argmax(axis=1) - 1).all()
+    careless = judge[:500] < 4
+    assert np.abs(truth["a"][judge[:500]][careless]).max() == 0
+    assert np.ptp(known[careless][:, 0]) < np.ptp(known[~careless][:, 0])
+
+
+def test_a_leaderboard_of_the_model():
+    pairs, y, judge, truth = draw_votes(8, 6, 10, 3000)
+    board = Leaderboard(JudgeBradleyTerry().fit(pairs, y, rater=judge))
+    assert board.table["item"][0] == truth["theta"].argmax()
+    assert (board.table["lower"] < board.table["upper"]).all()
+    assert board.versus(0, 1)["probability"].is_between(0, 1).all()
+    assert len(board.next_pairs(3)) == 3
+
+
+def test_one_judge_is_the_plain_model_with_a_note():
+    pairs, y, _, _ = draw_votes(9, 5, 3, 200)
+    with pytest.warns(DataWarning, match="one rater, 'Ann'.*those of BradleyTerry"):
+        model = JudgeBradleyTerry().fit(pairs, y, rater=["Ann"] * 200)
+    plain = BradleyTerry("davidson", tol=model.tol).fit(pairs, y)
+    assert model.strength_ == pytest.approx(plain.strength_)
+    assert model.intervals() == pytest.approx(plain.intervals())
+
+
+def test_odd_judges():
+    pairs, y, judge, _ = draw_votes(10, 5, 4, 400)
+    judge, y = judge.astype(object), y.copy()
+    judge[:6] = [f"once {k}" for k in range(6)]  # one vote each
+    y[judge == 1] = 0  # only ties
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge.astype(str))
+    assert model.converged_
+    table = dict(zip(model.judges_, model.discrimination_, strict=True))
+    widths = dict(zip(model.judges_, model.tie_width_, strict=True))
+    assert all(abs(table[f"once {k}"] - 1) < 1.5 for k in range(6))
+    assert widths["1"] > 3 * widths["2"]
+    # Copies of each other agree, and both count.
+    copies = np.r_[:400, np.flatnonzero(judge == 2)]
+    twins = judge[copies].astype(str)
+    twins[400:] = "twin"
+    both = JudgeBradleyTerry(alpha=0.1).fit(pairs[copies], y[copies], rater=twins)
+    table = dict(zip(both.judges_, both.discrimination_, strict=True))
+    assert table["2"] == pytest.approx(table["twin"], rel=1e-6)
+
+
+def test_judges_that_share_no_item():
+    left, right = ["a", "b", "a", "a"] * 10, ["b", "a", "b", "b"] * 10
+    far = ["c", "d", "c", "c"] * 10, ["d", "c", "d", "d"] * 10
+    pairs = Pairs(None, left + far[0], right + far[1])
+    y = [-1, 1, 0, -1] * 20
+    with pytest.warns(DataWarning, match="never meet"):
+        model = JudgeBradleyTerry().fit(pairs, y, rater=["x"] * 40 + ["y"] * 40)
+    assert np.isfinite(model.strength_).all()
+    board = Leaderboard(model)
+    assert "never meet" in " ".join(board.notes)
+
+
+def test_votes_without_ties_and_with_nothing_else():
+    pairs, y, judge, _ = draw_votes(11, 4, 3, 150)
+    kept = np.flatnonzero(y)
+    model = JudgeBradleyTerry().fit(pairs[kept], y[kept], rater=judge[kept])
+    assert model.tie_ == 0 and not model.tie_width_.any()
+    assert model.predict_proba(pairs, rater=judge)[:, 1].max() == 0
+    with pytest.warns(DataWarning, match="Every comparison is a tie"):
+        model = JudgeBradleyTerry().fit(pairs, np.zeros(150, int), rater=judge)
+    assert not model.strength_.any()
+
+
+def test_bad_parameters():
+    pairs, y, judge, _ = draw_votes(12, 4, 3, 50)
+    for model, words in (
+        (JudgeBradleyTerry(vary=["taste"]), "vary='taste'.*'discrimination'"),
+        (JudgeBradleyTerry(vary="tie"), "vary='tie'.*some of"),
+        (JudgeBradleyTerry(alpha=-1), "alpha=-1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit(pairs, y, rater=judge)
+    with pytest.raises(ValueError, match="rater has 3 values"):
+        JudgeBradleyTerry().fit(pairs, y, rater=judge[:3])
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    with pytest.raises(ValueError, match=r"kind must be one of 'model'.*in the model"):
+        model.covariance("cluster")
+
+
+def simulate(n_runs, n_items, n_judges, n_votes, **kind):
+    """Give coverage of 95 % intervals, and Kendall's τ with and without judges."""
+    inside, taus = [], []
+    for seed in range(n_runs):
+        pairs, y, judge, truth = draw_votes(
+            (seed, n_judges), n_items, n_judges, n_votes, **kind
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+        theta = truth["theta"][model.items_]
+        low, high = model.intervals().T
+        inside.append(np.mean((low <= theta) & (theta <= high)))
+        both = model.strength_, model.plain_.strength_
+        taus.append([kendalltau(theta, found)[0] for found in both])
+    return np.mean(inside), np.array(taus)
+
+
+def test_careless_judges_cost_the_plain_model_more():
+    covered, taus = simulate(6, 15, 20, 3000)
+    assert covered > 0.85
+    assert taus[:, 0].mean() > taus[:, 1].mean()
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("n_judges", "n_votes"), [(5, 1000), (5, 4000), (20, 1000), (50, 1000), (500, 5000)]
+)
+def test_intervals_cover_and_rankings_are_better(n_judges, n_votes):
+    covered, taus = simulate(60, 20, n_judges, n_votes)
+    assert 0.93 <= covered <= 0.97
+    gain = taus[:, 0] - taus[:, 1]
+    assert gain.mean() > 2 * gain.std() / np.sqrt(len(gain))
+
+
+@pytest.mark.extended
+def test_equal_judges_cost_nothing():
+    covered, taus = simulate(60, 20, 50, 1000, equal=True)
+    assert 0.93 <= covered <= 0.97
+    gain = taus[:, 0] - taus[:, 1]
+    assert abs(gain.mean()) < 2 * gain.std() / np.sqrt(len(gain)) + 0.005
