@@ -193,7 +193,8 @@ def _answer(data: ReportData) -> dict[str, Any]:
     total = facts.get("n_comparisons")
     if total:
         said.append(f"{count_text(total)} comparisons")
-        said.append(f"{percent((facts.get('tie') or 0) / total)} ties")
+        if facts.get("tie"):
+            said.append(f"{percent(facts['tie'] / total)} ties")
     counts = {"problem": 0, "warning": len(data.warnings)}
     for finding in data.findings():
         if finding["level"] in counts:

@@ -40,7 +40,7 @@
       const [lower, upper] = (text.interval || "–").split(" to ").map(number);
       const [best, worst = best] = (text.ranks || "–").split("–").map(number);
       return {
-        row, place, text, short: name.textContent, name: name.title || name.textContent,
+        row, place, text, short: name.textContent, name: name.title || name.textContent, low: (name.title || name.textContent).toLocaleLowerCase(),
         provisional: Boolean(row.querySelector("i")), letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
         rank: number(text.rank), rating: number(text.rating), lower, upper, interval: lower, best, ranks: best + worst / 1e6,
         votes: number(text.votes || "–"), wins: number(text.wins || "–"), ties: number(text.ties || "–"), losses: number(text.losses || "–"),
@@ -63,11 +63,15 @@
 
   const listed = () => {
     const wanted = state.query.trim().toLocaleLowerCase();
-    const list = boards.get(state.board).filter((item) => item.name.toLocaleLowerCase().includes(wanted));
+    const list = boards.get(state.board).filter((item) => item.low.includes(wanted));
     const sign = state.up ? 1 : -1;
     const key = state.sort;
+    if ((key === "item" || key === "group") && list.some((item) => item[key] === undefined)) {
+      // Texts are compared once, and then by their places.
+      const ordered = [...boards.get(state.board)].sort((a, b) => collator.compare(a.text[key], b.text[key]) || a.place - b.place);
+      ordered.forEach((item, k) => { item[key] = k; });
+    }
     return list.sort((a, b) => {
-      if (key === "item" || key === "group") return sign * collator.compare(a.text[key], b.text[key]) || a.place - b.place;
       // What has no number comes last in both directions.
       if (Number.isNaN(a[key]) || Number.isNaN(b[key])) return Number.isNaN(a[key]) - Number.isNaN(b[key]) || a.place - b.place;
       return sign * (a[key] - b[key]) || (key === "rating" ? sign : 1) * (a.place - b.place);
@@ -220,7 +224,9 @@
       rows.children[k].classList.toggle("pinned", one === item);
       rows.children[k].classList.toggle("faded", Boolean(item) && one !== item && together(one, item));
     });
-    boards.get(state.board).forEach((one) => one.row.classList.toggle("pinned", one === item));
+    if (state.marked) state.marked.classList.remove("pinned");
+    state.marked = item && item.row;
+    if (item) item.row.classList.add("pinned");
     line.hidden = !item;
     if (item) {
       const close = make("button", { type: "button" }, "Unpin");
