@@ -12,6 +12,7 @@ from tiebreak.losses import (
     GradeHinge,
     GradeSquaredHinge,
     GradeTree,
+    SmoothedHinge,
 )
 from tiebreak.losses import (
     grade_tree as grade_tasks,
@@ -189,3 +190,37 @@ def test_a_sketch_of_all_rows_is_exact_and_a_small_one_near(rng, n_groups, per_g
     ratio = np.linalg.eigvals(np.linalg.solve(exact, near)).real
     assert ratio.min() > 0.4
     assert ratio.max() < 2.5
+
+
+@pytest.mark.parametrize("per_group", ["sum", "mean"])
+@pytest.mark.parametrize("slope", [1.0, 0.4])
+def test_the_smoothed_hinge_is_a_sum_over_pairs_and_bounds_the_hinge(
+    rng, per_group, slope
+):
+    y, group = rng.integers(0, 3, 30).astype(float), rng.integers(0, 2, 30)
+    weight, u, v = rng.uniform(0.5, 2.0, 30), rng.normal(size=30), rng.normal(size=30)
+    hinge = GradeHinge(GradeTree(y, group, weight, per_group), slope)
+    W = oracle.pair_weights(y, group, weight, per_group)
+    z = 1.0 - slope * (u[:, None] - u[None, :])
+    for width in (0.5, 0.05):
+        smooth = SmoothedHinge(hinge, width)
+        value, gradient = smooth.expand(u)
+        share = np.clip(z / width + 0.5, 0.0, 1.0)  # slope of the rounded hinge
+        inside = np.abs(z) < width / 2
+        rounded = np.where(inside, (z + width / 2) ** 2 / (2 * width), z.clip(0.0))
+        assert_allclose(value, (W * rounded).sum())
+        push = slope * W * share
+        assert_allclose(gradient, push.sum(axis=0) - push.sum(axis=1), atol=1e-12)
+        assert_allclose(smooth.dual_sum, (W * share).sum())
+        bend = slope**2 * W * inside / width
+        bend = bend + bend.T
+        H = np.diag(bend.sum(axis=1)) - bend
+        assert inside[W > 0].any()
+        assert_allclose(smooth.hessian_product(v), H @ v, atol=1e-10)
+        assert_allclose(smooth.hessian_diagonal(), np.diag(H), atol=1e-10)
+        A = rng.normal(size=(30, 4))
+        assert_allclose(smooth.sketch(A, 3), A.T @ H @ A, atol=1e-9)
+        # At no point is it below the hinge, and above it by at most an eighth of the
+        # width for every pair in the band.
+        excess = value - hinge.value(u)
+        assert -1e-12 <= excess <= (W * inside).sum() * width / 8 + 1e-12

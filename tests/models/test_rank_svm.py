@@ -9,13 +9,14 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
+from tests.extended import few
 from tests.oracles import grade_losses as oracle
 from tests.oracles import pair_svm
 from tests.oracles.pair_svm import hinge_order_primal
 from tiebreak import Orders, Pairs, RankSVM, ThresholdCompare
 from tiebreak.datasets import make_norms
 from tiebreak.metrics import swapped_pairs
-from tiebreak.models import fit_path
+from tiebreak.models import fit_path, primal
 
 
 @pytest.fixture
@@ -306,3 +307,30 @@ def test_a_shared_path_needs_the_pair_kernel():
     model = RankSVM(kernel="linear", loss="squared_hinge")
     with pytest.raises(ValueError, match=r"squared_hinge.*expected loss='hinge'"):
         fit_path(model, pairs, [1, 1], [1.0])
+
+
+@pytest.mark.parametrize("C", few([0.1, 1.0, 30.0]))
+def test_newton_steps_on_rounded_hinges_are_certified(rng, monkeypatch, C):
+    monkeypatch.setattr(primal, "_FEW_ROUNDS", 2)
+    X = rng.normal(size=(260, 6))
+    qid = np.arange(260) % 2
+    y = np.digitize(X @ rng.normal(size=6) + rng.normal(size=260), [-2, 0, 2])
+    found = RankSVM(C, gamma=0.2).fit(X, y, qid=qid)
+    exact = RankSVM(C, gamma=0.2, tol=1e-5).fit(X, y, qid=qid)
+    assert (found.solver_, exact.solver_) == ("newton", "bundle")
+    assert found.converged_ and found.gap_ <= 1e-3
+    # The objective is that of the utility, by visiting all pairs, and the gap holds.
+    u = found.utility(X)
+    W = oracle.pair_weights(y, qid, np.ones(260))
+    hinge = (W * np.maximum(0.0, 1.0 - (u[:, None] - u[None, :]))).sum()
+    K = rbf_kernel(X, gamma=0.2)
+    norm = u @ np.linalg.lstsq(K, u, rcond=1e-12)[0]
+    assert found.objective_ == pytest.approx(0.5 * norm + C * hinge, rel=1e-5)
+    assert exact.objective_ * (1 - 1e-5) <= found.objective_
+    assert found.objective_ * (1 - found.gap_) <= exact.objective_
+    # Coefficients of the rows make the same utility within the gap.
+    w = np.zeros(260)
+    w[found.support_] = found.dual_coef_
+    apart = u - K @ w
+    assert np.abs(apart).max() <= np.sqrt(2 * found.gap_ * found.objective_)
+    assert np.ptp(u) > 1

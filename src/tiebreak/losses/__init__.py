@@ -19,6 +19,7 @@ from tiebreak.losses.grade_losses import (
     GradeHinge,
     GradeSquaredHinge,
     ListedSquaredHinge,
+    SmoothedHinge,
 )
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.laplacian import GroupLaplacian, Laplacian, PairLaplacian

@@ -27,6 +27,7 @@ Hessian in O(n). Pairs that are written down have the squared hinge too.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,50 @@ class GradeSquaredHinge:
         if tree is not self.tree:
             sketch *= self.tree.total / max(tree.total, 1.0)
         return 0.5 * (sketch + sketch.T)
+
+
+class SmoothedHinge:
+    """Σ c w_i w_j ℓ(1 - s (u_i - u_j)), ℓ the hinge, rounded off between ±ε/2.
+
+    ℓ(z) = ((z + ε/2)₊² - (z - ε/2)₊²) / 2ε: twice the squared hinge, with the margins
+    1 ± ε/2. Its slope is the share of a pair's weight that is a feasible dual variable
+    of the hinge, so that every point gives a lower bound for the hinge itself.
+    """
+
+    def __init__(self, hinge: GradeHinge, width: float) -> None:
+        self.width, self.slope = width, hinge.slope
+        self._parts = tuple(
+            (GradeSquaredHinge(tree), 1.0 + side * width / 2.0, side)
+            for tree, side in ((hinge.tree, 1.0), (hinge.tree.twin(), -1.0))
+        )
+
+    def expand(self, u: Floats) -> tuple[float, Floats]:
+        """Give the loss and its gradient; the Hessian then speaks of u."""
+        value, gradient, self.dual_sum = 0.0, np.zeros(len(u)), 0.0
+        for loss, margin, sign in self._parts:
+            # (m - d)₊² = m² (1 - d/m)₊²
+            one, slope = loss.expand((self.slope / margin) * u)
+            value += sign * margin**2 * one / (2.0 * self.width)
+            gradient += (sign * self.slope * margin / (2.0 * self.width)) * slope
+            self.dual_sum += sign * margin * loss.slack / self.width
+        return value, gradient
+
+    def hessian_product(self, v: Floats) -> Floats:
+        """Give the Hessian at the last expanded point times v."""
+        return self._curvature(lambda loss: loss.hessian_product(v))
+
+    def hessian_diagonal(self) -> Floats:
+        """Give the diagonal of the Hessian at the last expanded point."""
+        return self._curvature(lambda loss: loss.hessian_diagonal())
+
+    def sketch(self, A: Any, n_rows: int) -> Floats:
+        """Give AᵀHA at the last expanded point; of some rows it would be indefinite."""
+        return self._curvature(lambda loss: loss.sketch(A, len(A)))
+
+    def _curvature(self, of: Callable[[GradeSquaredHinge], Floats]) -> Floats:
+        (wide, *_), (narrow, *_) = self._parts
+        scale = self.slope**2 / (2.0 * self.width)
+        return scale * (of(wide) - of(narrow))
 
 
 class GradeExponential:

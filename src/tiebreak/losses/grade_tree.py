@@ -18,6 +18,7 @@ sorted lists per node, in O(n log k) after a sort of the utilities.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -332,6 +333,13 @@ class GradeTree:
         self._bound = np.empty((self.n_levels, m), dtype=np.int32)
         self._spare = np.empty(m)
         self._stages = plan_stages(self.nodes, self._roots, self.starts)
+
+    def twin(self) -> GradeTree:
+        """Return a tree of the same pairs that is arranged by itself."""
+        other = copy(self)
+        other._order, other._bound = self._order.copy(), self._bound.copy()
+        other._spare = np.empty_like(self._spare)
+        return other
 
     def _plant(self, y: Floats) -> None:
         change = np.append(y[1:] != y[:-1], False)
