@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tiebreak.lazy import names_of
+
 if TYPE_CHECKING:
     from tiebreak import datasets, metrics, ratings, report, selection
     from tiebreak.data import OnItems, Orders, Outcome, Pairs
@@ -76,19 +78,13 @@ _HOMES = {
     ),
     "selection": "L1RankerCV l1_path tune",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_HOME_OF, _find = names_of("tiebreak", _HOMES)
 
 __all__ = sorted(["__version__", *_SUBPACKAGES, *_HOME_OF])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBPACKAGES:
-        return import_module(f"tiebreak.{name}")
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'tiebreak' has no attribute {name!r}")
-    value = getattr(import_module(f"tiebreak.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+    return import_module(f"tiebreak.{name}") if name in _SUBPACKAGES else _find(name)
 
 
 def __dir__() -> list[str]:

@@ -151,6 +151,10 @@ CASES = {
         "--model bradley-terry",
     ],
     "rank votes.csv --print csv --model svm": ["--model elo", "--items items.csv"],
+    "rank votes.csv --print csv --model judges": ["--rater language", "--model elo"],
+    "rank votes.csv --print csv --model judges --rater language --ties half": [
+        "- --ties"
+    ],
     "rank votes.csv --print csv --covariates log:len_a:len_b": [
         "--covariates len_a:len_b",
         "--where 'len_b > 0'",
@@ -177,7 +181,10 @@ CASES = {
     "rank chess_pgn_results.csv --print csv --position": ["- --position"],
     "versus votes.csv Ada --model elo": ["--model glicko"],
     "next votes.csv --model glicko": ["--model davidson"],
-    "compare votes.csv --models elo,svm": ["--models elo,glicko", "--items items.csv"],
+    "compare votes.csv --models elo,svm": [
+        "--models elo,glicko",
+        "--items items.csv",
+    ],
     "compare votes.csv --models elo --half-life 3": ["- --half-life"],
     "compare votes.csv --models davidson --half-life 3": [
         "--period round",

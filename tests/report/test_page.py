@@ -14,7 +14,7 @@ import pytest
 
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import BradleyTerry, Elo, Pairs
-from tiebreak.ratings.leaderboard import rating_digits
+from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report import (
     CompareData,
     Picture,

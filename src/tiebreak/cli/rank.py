@@ -210,7 +210,7 @@ def _as_text(answer: RankResult, source: Source, form: str) -> str:
             "--print csv shows all rows."
         )
     if form == "table":
-        from tiebreak.ratings.leaderboard import as_text
+        from tiebreak.ratings.leaderboard_table import as_text
 
         return as_text(board, answer.options.level) + "\n"
     heads, rows = _cells(board, answer.options.level)

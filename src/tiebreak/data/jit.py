@@ -42,6 +42,7 @@ class Compiled:
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
+        """Call the compiled function."""
         return self.dispatcher(*args)
 
     @cached_property
@@ -92,7 +93,7 @@ def _has_cache() -> bool:
             TiebreakWarning,
         )
         return False
-    config: Any = _import_numba().config  # which numba has read from the environment before
+    config = _import_numba().config  # which it has read from the environment before
     config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
     os.environ.setdefault("MPLCONFIGDIR", str(folder / "matplotlib"))
     return True

@@ -29,7 +29,8 @@ from tiebreak.pipeline.leaderboard import (
     item_utilities,
 )
 from tiebreak.ratings.checks.report import count_text, plural
-from tiebreak.ratings.leaderboard import RatingScale, as_table
+from tiebreak.ratings.leaderboard import RatingScale
+from tiebreak.ratings.leaderboard_table import as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
 from tiebreak.report.data import NO_BEST, last_step, who_is_best
 from tiebreak.selection import TuneResult

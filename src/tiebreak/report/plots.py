@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from tiebreak.ratings.checks.report import count_text
-from tiebreak.ratings.leaderboard import rating_digits, short_group
+from tiebreak.ratings.leaderboard_table import rating_digits, short_group
 
 WIDTH = 1000
 MOST_ROWS = 60  # of the dot plot; of more items it shows pages of FEW_ROWS

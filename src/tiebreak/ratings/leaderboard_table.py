@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of a leaderboard in the terminal, and as plain text."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tiebreak.data.markup import Name
+
+TALLY = ("wins", "ties", "losses")
+_BAR = 24  # columns of the picture of an interval
+_SHOWN = 50
+WIDE = 110  # a terminal with fewer columns gets no picture
+_LONGEST_NAME = 48
+_LINES_OF_NAME = 3
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_LONGEST_GROUP = 12
+
+
+def as_table(
+    board: pl.DataFrame, level: float, width: int = WIDE, most: int = _SHOWN
+) -> Table:
+    """Make a table for the terminal, of the first items.
+
+    In a narrow one other columns make room until no name needs more than two lines.
+    """
+    best, narrow = board.head(most), width < WIDE
+    columns = _columns(best, level, rating_digits(board), narrow)
+    names: Any = columns["item"][1]
+    short = [name for name in names if name.cell_len <= _LONGEST_NAME]
+    longest = min(max(name.cell_len for name in names), _LONGEST_NAME)
+    left_out = []
+    for leaving in ("", "group", "won/tied/lost", "ranks", None):
+        table = Table(
+            header_style="bold",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            collapse_padding=narrow,
+        )
+        for head, (justify, _) in columns.items():
+            table.add_column(head, justify=justify, no_wrap=head != "item")
+        for cells in zip(*(cells for _, cells in columns.values()), strict=True):
+            table.add_row(*cells)
+        table.columns[1].max_width = max(longest, len("item"))
+        too_much = Console(width=1 << 16).measure(table).maximum - width
+        room = max(1, max(longest, len("item")) - max(0, too_much))
+        lines = 1 if "" in columns else 2
+        if all(len(name.lines(room)) <= lines for name in short):
+            break
+        if leaving in columns:
+            del columns[leaving]
+            left_out += [leaving] * bool(leaving)
+    table.columns[1].max_width = room
+    more = len(board) - most
+    caption = [f"and {more} more items"] if more > 0 else []
+    if best["provisional"].any():
+        caption.append(
+            "* provisional: few results, placed by the lower end of the interval"
+        )
+    if left_out:
+        caption.append(f"no room for {', '.join(left_out)}")
+    table.caption = ". ".join(caption) or None
+    return table
+
+
+def _columns(
+    best: pl.DataFrame, level: float, digits: int, narrow: bool
+) -> dict[str, tuple[Any, Sequence[Text | str]]]:
+    """Give the columns of a table by their headings: justification and cells."""
+
+    def known(name: str) -> bool:
+        return not best[name].is_null().all()
+
+    def cells(write: Callable[[dict[str, Any]], str]) -> list[str]:
+        return [write(row) for row in best.iter_rows(named=True)]
+
+    ends = best.select(pl.min("lower"), pl.max("upper")).row(0)
+    # Text, not markup: a name such as "[red]" must appear as it is.
+    names = [Name(_name(item)) for item in best["item"]]
+    for name, provisional in zip(names, best["provisional"], strict=True):
+        name.append(" *" * provisional)
+    columns: dict[str, tuple[Any, Sequence[Text | str]]] = {
+        "rank": ("right", cells(lambda row: f"{row['rank']}")),
+        "item": ("left", names),
+        "rating": ("right", cells(lambda row: f"{row['rating']:z.{digits}f}")),
+    }
+    if "set" in best.columns:
+        columns["set"] = "right", cells(lambda row: f"{row['set']}")
+    if known("lower"):
+        head = f"{100 * level:g} % interval{chr(10) if narrow else ' '}of each"
+        intervals = cells(
+            lambda row: f"{row['lower']:z.{digits}f} … {row['upper']:z.{digits}f}"
+        )
+        columns[head] = "center", intervals
+        if not narrow:
+            columns[""] = "left", cells(lambda row: _bar(row, *ends))
+    if known("rank_best"):
+        ranks = best.select("rank_best", "rank_worst").rows()
+        texts = [str(one) if one == two else f"{one}–{two}" for one, two in ranks]
+        columns["ranks"] = "center", texts
+        if known("group"):
+            columns["group"] = "left", cells(lambda row: short_group(row["group"]))
+    if known("wins"):
+        tally = cells(lambda row: "/".join(f"{row[name]:g}" for name in TALLY))
+        columns["won/tied/lost"] = "right", tally
+    return columns
+
+
+def rating_digits(board: pl.DataFrame) -> int:
+    """Choose how many decimals ratings need."""
+    ends = [name for name in ("rating", "lower", "upper") if name in board.columns]
+    values = pl.concat([board[name].cast(pl.Float64).rename("") for name in ends])
+    finite = values.filter(values.is_finite())  # null is not finite either
+    if not len(finite):
+        return 0
+    span = float(finite.max()) - float(finite.min())  # type: ignore[arg-type]
+    return 0 if span >= 50 or span == 0.0 else 1 + (span < 10) + (span < 1)
+
+
+def as_text(board: pl.DataFrame, level: float) -> str:
+    """Make plain text, without colors, of the same table."""
+    file = io.StringIO()
+    # As wide as it needs: text goes to files and documents too.
+    console = Console(file=file, width=500, color_system=None)
+    console.print(as_table(board, level, console.width))
+    return "\n".join(line.rstrip() for line in file.getvalue().rstrip().splitlines())
+
+
+def _name(item: Any) -> str:
+    """Write a name so that it steers no terminal, with its middle left out if long."""
+    line = re.sub(r"[\t\r\n]+", " ", str(item))
+    text = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", line)
+    most = _LINES_OF_NAME * _LONGEST_NAME
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - 1 - tail]}…{text[-tail:]}"
+
+
+def _bar(row: dict[str, Any], low: float, high: float) -> str:
+    """Draw an interval and its middle on a common axis."""
+    span = (high - low) or 1.0
+
+    def column(value: float) -> int:
+        return round((value - low) / span * (_BAR - 1))
+
+    start, middle, end = (column(row[name]) for name in ("lower", "rating", "upper"))
+    middle = min(max(middle, start), end)
+    bar = [" "] * _BAR
+    bar[start : end + 1] = ["─"] * (end - start + 1)
+    bar[middle] = "●"
+    return "".join(bar)
+
+
+def short_group(group: str) -> str:
+    """Shorten a long run of letters to its first and last."""
+    letters = group.split(" ")
+    return group if len(group) <= _LONGEST_GROUP else f"{letters[0]}…{letters[-1]}"
