@@ -19,7 +19,7 @@ override PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint docs bench release-check clean
+.PHONY: help demo test test-oldest fuzz mutants lint docs bench release-check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,17 @@ demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the 
 test: lint ## run the linters, the type checker and the tests
 	@TIEBREAK_TESTS=$(TESTS) TIEBREAK_TEST_SEED=$(SEED) \
 	  $(PY) -m pytest --numprocesses $(JOBS) --dist worksteal
+
+test-oldest: ## run the short tests with the lower bounds of pyproject.toml
+	@$(firstword $(foreach p,$(PYTHON),$(shell command -v $(p)))) -m tools.oldest
+
+# Minutes of looking for inputs that break something, and the seed of the first ones.
+MINUTES ?= 5
+fuzz: $(VENV)/.installed-test ## try changed files, model files, numbers and arguments
+	@$(PY) -m tools.fuzz --minutes $(MINUTES) --seed $(or $(SEED),0)
+
+mutants: $(VENV)/.installed-test ## break small things, and see that tests notice
+	@$(PY) -m tools.mutants
 
 lint: $(VENV)/.installed-test ## check style, types and layers
 	@$(PY) -m ruff check .

@@ -95,3 +95,21 @@ def test_an_interruption_keeps_what_was_verified(run, votes):
     assert all(claim["removal"]["verified"] for claim in answer["claims"])
     assert "2 claims" in done.line
     assert out.exists()
+
+
+def test_the_report_has_what_the_audit_found(run, votes, tmp_path):
+    folder = tmp_path / "report"
+    done = run("audit", votes, "--out", folder, "--claim", "a first")
+    assert done.code == 0, done.stderr
+    page = (folder / "report.html").read_text()
+    assert "Would the claims survive?" in page
+    assert "a is first" in page
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "leaderboard.csv",
+        "model.tiebreak",
+        "report.html",
+    ]
+    (folder / "other.txt").touch()
+    done = run("audit", votes, "--out", folder)
+    assert done.code not in (0, 1)
+    assert "--force" in done.line

@@ -315,3 +315,21 @@ def test_an_error_can_be_sent_to_another_process(tmp_path):
         read_file(tmp_path)
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value) and again.path == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"left\r,right,outcome\nA,B,left\n", "line 1 holds a carriage return inside"),
+        (
+            b"left,right,outcome," + b"x" * 140_000 + b"\nA,B,left,1\n",
+            "line 1 cannot be read",
+        ),
+    ],
+    ids=["carriage return", "endless name"],
+)
+def test_line_1_that_no_reader_takes(tmp_path, content, sentence):
+    path = tmp_path / "odd.csv"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=sentence):
+        read_file(path)

@@ -141,7 +141,6 @@ SINGLE_IMPORTERS = {
             "judges",
             "next",
             "predict",
-            "rank",
             "versus",
         )
     },

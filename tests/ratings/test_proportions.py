@@ -31,3 +31,7 @@ def test_tails_are_those_of_scipy(count):
 def test_sums_of_weights_lie_between_whole_numbers():
     between = binomial_at_most(np.array([3.0, 3.5, 4.0]), 10.0)
     assert between[0] < between[1] < between[2]
+
+
+def test_the_interval_of_a_share_of_tiny_weights_is_everything():
+    assert wilson_interval(1e-320, 2e-320) == pytest.approx((0.0, 1.0))

@@ -552,6 +552,16 @@ def audit(
         Path | None,
         _path(metavar="OUT", help="Write the votes that claims hang on, as CSV."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        _path(
+            metavar="FOLDER",
+            help="Write the report of rank there, with what the audit found.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, Option("--force", help="Write beside other files in the folder of --out.")
+    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -577,8 +587,11 @@ def audit(
         top=top,
         neighbors=neighbors,
         votes=votes,
+        out=out,
+        force=force,
         quiet=quiet,
         as_json=json,
+        command=shlex.join(["tiebreak", *sys.argv[1:]]),
     )
 
 

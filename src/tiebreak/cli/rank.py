@@ -37,7 +37,7 @@ _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
 _BY_CATEGORY = "categories.csv"
 _CHECKPOINT = "tiebreak-tuning.json"
-_OWN = (*_FILES, _SKIPPED, _BY_CATEGORY, _CHECKPOINT)
+OWN = (*_FILES, _SKIPPED, _BY_CATEGORY, _CHECKPOINT)
 _CONTINUES = "The same command goes on with the {}."
 FORMS = ("table", "markdown", "latex", "csv", "json")
 JSON_VERSION = 1
@@ -59,16 +59,16 @@ def run(
 ) -> None:
     """Read, rank, print and write."""
     folder = out or (None if form else Path("tiebreak-report"))
-    written = [] if folder is None else [folder / name for name in _OWN]
+    written = [] if folder is None else [folder / name for name in OWN]
     refuse_to_replace([*files, reading.items], [*written, checkpoint, plot])
     if folder is not None and not force:
-        _refuse_other_files(folder)
+        refuse_other_files(folder)
     output = Output(quiet=quiet or form is not None)
     steps = Steps(shown=not (quiet or form))
     file: Any = files[0] if len(files) == 1 else files
     many = dask is not None or checkpoint is not None
     many |= len(files) == 1 and is_partitioned(files[0])
-    names = (*_FILES, _BY_CATEGORY) if options.categories else _FILES
+    names = result_names(options)
     with ExitStack() as stack:
         client = None
         with steps:
@@ -110,7 +110,7 @@ def run(
             _draw(answer, plot)
         if folder is not None:
             steps("writing the report")
-            _write(answer, source, page, folder, names)
+            write_result(answer, source, page, folder)
             if options.tune:
                 (folder / _CHECKPOINT).unlink(missing_ok=True)
         if checkpoint is not None:
@@ -145,13 +145,13 @@ def _check(folder: Path | None, names: Iterable[str]) -> None:
         check_folder(folder, tuple(names))
 
 
-def _refuse_other_files(folder: Path) -> None:
+def refuse_other_files(folder: Path) -> None:
     """Refuse a folder that holds more than an earlier result."""
     try:
         names = [entry.name for entry in os.scandir(folder)]
     except OSError:  # there is none, or it will be said when it is written
         return
-    others = sorted(name for name in names if name not in _OWN)
+    others = sorted(name for name in names if name not in OWN)
     if others:
         raise WriteError(
             folder,
@@ -160,17 +160,17 @@ def _refuse_other_files(folder: Path) -> None:
         )
 
 
-def _write(
-    answer: RankResult,
-    source: Source,
-    page: Any,
-    folder: Path,
-    names: tuple[str, ...],
-) -> None:
+def result_names(options: RankOptions) -> tuple[str, ...]:
+    """Names of the files that are written for what is asked."""
+    return (*_FILES, _BY_CATEGORY) if options.categories else _FILES
+
+
+def write_result(answer: RankResult, source: Source, page: Any, folder: Path) -> None:
     """Write the report, the leaderboard and the model, or none of them."""
     from tiebreak import save
     from tiebreak.report import write_report
 
+    names = result_names(answer.options)
     skipped = answer.data.skipped
     if skipped is not None:
         names = (*names, _SKIPPED)

@@ -747,7 +747,7 @@ def _likely_tags(table: Table, taken: list[str]) -> list[str]:
     def is_likely(column: pl.Series) -> bool:
         if column.dtype == pl.Boolean:
             return column.null_count() == 0
-        return set(map(str, column.unique())) <= {"0", "1"}
+        return set(map(str, column.to_list())) <= {"0", "1"}
 
     used = set(taken)
     free = [c for c in table.columns if c not in used]

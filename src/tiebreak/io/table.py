@@ -363,7 +363,19 @@ class Table:
         if not line.strip():
             raise self.error("line 1 is blank; the first line must name the columns.")
         separator = self.detected.separator
-        names = next(csv.reader([line], delimiter=separator, strict=False))
+        if "\r" in line:
+            raise self.error(
+                "line 1 holds a carriage return inside; lines must end with a line "
+                "feed, or with both. Write the file again with the ends of lines of "
+                "Unix or Windows."
+            )
+        try:
+            names = next(csv.reader([line], delimiter=separator, strict=False))
+        except csv.Error as error:
+            raise self.error(
+                f"line 1 cannot be read ({error}); the first line must name the "
+                "columns."
+            ) from None
         names = [name.strip() for name in names]
         if len(names) > 1 and all(_is_number(name) for name in names):
             raise self.error(

@@ -13,7 +13,7 @@ import polars as pl
 from tiebreak.data import is_pairs
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.options import Asked, RankOptions, read_source
+from tiebreak.pipeline.options import Asked, RankOptions, Source, read_source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}
@@ -79,8 +79,8 @@ def audit(
         return audit_pairs(source, y, **asked, **options)
     if y is not None:
         raise TypeError("y holds the outcomes of Pairs; a table has its own column.")
-    found, _ = read_asked(source, *split_options(options))
-    return audit_data(found, **asked)
+    read = read_votes(source, *split_options(options))
+    return audit_data(read.found, **asked)
 
 
 def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
@@ -91,20 +91,18 @@ def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
     return ReadOptions(**reading), RankOptions(**rest)
 
 
-def read_asked(
-    source: Any, reading: ReadOptions, options: RankOptions
-) -> tuple[Asked, list[str]]:
-    """Read the comparisons that are asked for, and say what was detected."""
+def read_votes(source: Any, reading: ReadOptions, options: RankOptions) -> Source:
+    """Read the comparisons that are asked for, row by row."""
     read = read_source(source, reading, options)
     if not isinstance(read.found, Asked) or read.found.data.partitioned is not None:
         raise ValueError(
             "An audit needs the votes row by row, and this is a folder of files. Put "
             "all rows in one file."
         )
-    return read.found, read.detected
+    return read
 
 
-def audit_data(asked: Asked, **given: Any) -> Audit:
+def audit_data(asked: Any, **given: Any) -> Audit:
     """Audit comparisons that were read."""
     data = asked.data
     pairs = data.by_name

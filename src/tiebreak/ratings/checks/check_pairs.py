@@ -532,9 +532,10 @@ def wilson_interval(
 ) -> tuple[float, float]:
     """Wilson's interval for a share."""
     z = float(ndtri((1 + level) / 2))
-    share, shrink = wins / total, 1 + z**2 / total
-    center = (share + z**2 / (2 * total)) / shrink
-    half = z / shrink * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
+    # Nothing is divided by the total alone, which may be the sum of tiny weights.
+    share, whole = wins / total, total + z**2
+    center = (wins + z**2 / 2) / whole
+    half = z / whole * np.sqrt(share * (1 - share) * total + z**2 / 4)
     return max(0.0, float(center - half)), min(1.0, float(center + half))
 
 
