@@ -120,7 +120,7 @@ class Goal(NamedTuple):
 def _some_pairs(n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """All pairs, or a sample of them."""
     if n * (n - 1) // 2 <= _PAIRS:
-        return np.triu_indices(n, 1)  # type: ignore[return-value]
+        return np.triu_indices(n, 1)
     i = rng.integers(0, n, _PAIRS)
     return i, (i + rng.integers(1, n, _PAIRS)) % n
 
@@ -337,7 +337,7 @@ class Chooser:
 
     def _bonus(self, items: Ints) -> Floats:
         few = 1e3 * np.maximum(self.settings.min_each - self.games[items], 0)
-        return few[:, None] + few  # type: ignore[no-any-return]
+        return few[:, None] + few
 
     def _value_information(self, items: Ints, value: Floats) -> None:
         beliefs = self.beliefs
