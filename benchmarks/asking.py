@@ -229,7 +229,7 @@ def table() -> str:
         "|---:|---|---:|---:|---:|",
     ]
     for (n, name), values in (found := needed()).items():
-        base = found[n, "random"]
+        base = found.get((n, "random"), [None] * 3)
         cells = []
         for value, other in zip(values, base, strict=True):
             if value is None:
@@ -272,7 +272,7 @@ def share_right(chooser: Chooser, theta) -> float:
 
 
 def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None:
-    """Let people answer a real server: are all answers there once, and how fast?"""
+    """Let people answer a real server; count what is saved, and how fast."""
     folder = Path(tempfile.mkdtemp())
     texts = folder / "texts.txt"
     texts.write_text("\n".join(f"text {i}" for i in range(n_items)), encoding="utf-8")
