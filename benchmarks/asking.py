@@ -4,7 +4,7 @@
 ``python -m benchmarks.asking study`` simulates people (`tiebreak.ask.simulate`), writes
 ``benchmarks/asking.jsonl`` and prints the table of docs/ask.md; ``stop`` measures how
 often the goal is truly met when the rule says stop; ``load`` lets 50 people answer a
-real server for a minute. `docs/pictures/asking.py` draws the study.
+real server for a minute; ``speed`` times an answer with 1,000 items.
 
 All strategies are judged by the same model, fitted to the answers they collected. The
 others are written from their publications: merge sort, whose comparisons are asked one
@@ -18,17 +18,24 @@ of its inverse is the next batch. Ties are unknown to both: a fair coin decides 
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import norm
 
 from tiebreak.ask.choose import Chooser, Pair, Settings
 from tiebreak.ask.simulate import OwnAsker, People, run
+from tiebreak.io.answers import read_answers
 from tiebreak.metrics import kendall_tau_b
 
 RESULTS = Path(__file__).parent / "asking.jsonl"
@@ -222,7 +229,7 @@ def table() -> str:
         "|---:|---|---:|---:|---:|",
     ]
     for (n, name), values in (found := needed()).items():
-        base = found[n, "random"]
+        base = found.get((n, "random"), [None] * 3)
         cells = []
         for value, other in zip(values, base, strict=True):
             if value is None:
@@ -264,7 +271,84 @@ def share_right(chooser: Chooser, theta) -> float:
     return float(np.mean(theta[j] - theta[i] <= slack))
 
 
+def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None:
+    """Let people answer a real server; count what is saved, and how fast."""
+    folder = Path(tempfile.mkdtemp())
+    texts = folder / "texts.txt"
+    texts.write_text("\n".join(f"text {i}" for i in range(n_items)), encoding="utf-8")
+    names = ",".join(f"p{k}" for k in range(n_people))
+    words = ["ask", str(texts), "--port", "0", "--raters", names]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tiebreak", *words], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"COLUMNS": "500"},
+    )  # fmt: skip
+    said = ""
+    while "Ctrl-C" not in said:
+        said += server.stdout.readline()
+    took: list[float] = []
+    saved: list[int] = []
+    end = time.monotonic() + seconds
+
+    def answer(base: str, key: str, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        with httpx.Client(base_url=base, timeout=60) as client:
+            page = client.get("/", params={"key": key}).text
+            csrf = re.search(r'name="csrf" content="(\w+)"', page)[1]
+            headers = {"Origin": base, "X-CSRF-Token": csrf}
+            state = client.get("/api/state").json()
+            while time.monotonic() < end:
+                time.sleep(rng.exponential(1.5))  # to look at the pair
+                number = state["questions"][0]["number"]
+                body = {"question": number, "seconds": 1.5}
+                body["outcome"] = str(rng.choice(["left", "tie", "right"]))
+                start = time.perf_counter()
+                state = client.post("/api/answer", json=body, headers=headers).json()
+                took.append(time.perf_counter() - start)
+                saved.append(number)
+
+    links = re.findall(r"(http://\S+)/\?key=(\S+)", said)
+    threads = [
+        threading.Thread(target=answer, args=(*link, k)) for k, link in enumerate(links)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.kill()
+    server.communicate()
+    kept = read_answers(folder / "texts.answers.sqlite").height
+    ms = 1000 * np.array(took)
+    print(
+        f"{n_people} people, {n_items} items: {len(saved)} answers acknowledged, "
+        f"{len(set(saved))} different, {kept} in the file; median "
+        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms"
+    )
+
+
+def speed(n_items: int = 1000, n_answers: int = 10_000) -> None:
+    """Time of an answer and the choice of the next pair, after many answers."""
+    people = People.draw(n_items, 0, SPREAD)
+    asker = OwnAsker(n_items, Settings(), 0)
+    chooser, rng = asker.chooser, np.random.default_rng(0)
+    for _ in range(n_answers):
+        left, right = rng.choice(n_items, 2, replace=False)
+        pair = Pair(int(left), int(right), "random")
+        chooser.note(0, *pair[:2])
+        chooser.close(*pair[:2])
+        chooser.learn(*pair[:2], people.answer(pair), update=False)
+    chooser.refit()
+    chooser.ask(1)
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in range(20):
+        pair = chooser.ask(0)
+        chooser.close(*pair[:2])
+        chooser.learn(*pair[:2], people.answer(pair))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"an answer and a choice: {50 * wall:.0f} ms, {50 * cpu:.0f} ms of processor")
+
+
 if __name__ == "__main__":
     started = time.monotonic()
-    {"study": study, "stop": stop, "table": lambda: print(table())}[sys.argv[1]]()
+    {"study": study, "stop": stop, "table": lambda: print(table()), "load": load,
+     "speed": speed}[sys.argv[1]]()  # fmt: skip
     print(f"{time.monotonic() - started:.0f} s")

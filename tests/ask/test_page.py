@@ -99,6 +99,7 @@ def test_a_round_with_mouse_and_keys(serve, photos, opened, tmp_path):
     assert page.evaluate("document.querySelector('#left img').naturalWidth") > 0
 
 
+@pytest.mark.extended
 def test_a_phone_in_two_hands(serve, photos, opened):
     server = serve(photos, "--port", "0")
     for scheme in ("light", "dark"):
@@ -138,6 +139,7 @@ def test_the_page_survives_a_crash_of_the_server(serve, texts, opened, tmp_path)
     assert read_answers(file)["outcome"].to_list() == ["left", "tie", "right", "left"]
 
 
+@pytest.mark.extended
 def test_two_people_at_once_and_a_stale_tab(serve, texts, opened, tmp_path):
     server = serve(texts, "--port", "0", "--raters", "Ada,Bo", "--repeat", "0")
     ada, bo = (opened(link) for link in server.links)
@@ -164,6 +166,7 @@ def test_two_people_at_once_and_a_stale_tab(serve, texts, opened, tmp_path):
     assert barriers(organizer) == []
 
 
+@pytest.mark.extended
 def test_texts_with_prompts_and_broken_images(serve, opened, tmp_path):
     (tmp_path / "models.csv").write_text(
         'prompt,model,markdown\np <b>1</b>,a,"*x* <img src=x onerror=alert(1)>"\n'
@@ -181,6 +184,7 @@ def test_texts_with_prompts_and_broken_images(serve, opened, tmp_path):
     page.wait_for_selector("text=You have answered every pair")
 
 
+@pytest.mark.extended
 def test_an_image_that_is_gone_can_be_skipped(serve, photos, opened):
     server = serve(photos, "--port", "0")
     for path in photos.iterdir():

@@ -247,6 +247,7 @@ def test_many_people_at_once_lose_and_double_nothing(serve, texts, tmp_path):
     assert sorted(found["outcome"]) == sorted(outcome for _, outcome in saved)
 
 
+@pytest.mark.extended
 def test_everybody_with_the_link_enters_a_name(serve, texts):
     server = serve(texts, "--port", "0", "--raters", "any")
     client = open_client(server.base, headers={"Origin": server.base})
@@ -317,6 +318,7 @@ def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.extended
 def test_an_open_host_says_what_it_opens(serve, texts):
     server = serve(texts, "--port", "0", "--host", "0.0.0.0")
     assert "opens this page to every machine" in server.said
@@ -328,6 +330,7 @@ def test_an_open_host_says_what_it_opens(serve, texts):
     assert httpx.get(f"{local}/?key={key}", headers=evil).status_code == 421
 
 
+@pytest.mark.extended
 def test_simulated_people_answer(tmp_path):
     done = ask("--simulate", "8", "--strategy", "swiss", "--seed", "1")
     assert done.exit_code == 0 and "swiss" in done.stdout, done.stderr

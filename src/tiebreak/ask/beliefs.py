@@ -177,8 +177,8 @@ class Beliefs:
             solve = self._solver(left, right, at.curvature[:-1])
             a, b = solve(grad), solve(cross)
             # t by the Schur complement; its curvature there is that of a convex sum.
-            curvature = at.tie_curvature - cross @ b
-            step_t = (at.tie_gradient - cross @ a) / max(curvature, 1e-12)
+            curvature = max(float(at.tie_curvature - cross @ b), 1e-12)
+            step_t = float(at.tie_gradient - cross @ a) / curvature
             step = a - b * step_t
             slope = grad @ step + at.tie_gradient * step_t
             size = 1.0
@@ -193,11 +193,11 @@ class Beliefs:
                 break
         # t is uncertain as well, which adds b bᵀ / curvature.
         if self.is_dense:
-            cov = sl.lapack.dpotri(solve.factor, lower=1)[0]  # type: ignore[attr-defined]
+            cov = sl.lapack.dpotri(solve.factor, lower=1)[0]
             cov = np.tril(cov) + np.tril(cov, -1).T
             cov = sl.blas.dger(1.0 / curvature, b, b, a=cov.T, overwrite_a=1).T
         else:
-            cov = 1.0 / solve.diagonal + b**2 / curvature  # type: ignore[attr-defined]
+            cov = 1.0 / solve.diagonal + b**2 / curvature
         return replace(self, mean=theta, cov=np.ascontiguousarray(cov), tie=float(t))
 
     def _per_item(self, left: Ints, right: Ints, slope: Floats) -> Floats:

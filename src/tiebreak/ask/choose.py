@@ -27,6 +27,7 @@ import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -120,7 +121,7 @@ class Goal(NamedTuple):
 def _some_pairs(n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """All pairs, or a sample of them."""
     if n * (n - 1) // 2 <= _PAIRS:
-        return np.triu_indices(n, 1)  # type: ignore[return-value]
+        return np.triu_indices(n, 1)
     i = rng.integers(0, n, _PAIRS)
     return i, (i + rng.integers(1, n, _PAIRS)) % n
 
@@ -183,6 +184,7 @@ class Chooser:
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
         self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
+        self._values = np.empty((0, 0))
         self._latest: dict[Hashable, tuple[int, int]] = {}
 
     def __len__(self) -> int:
@@ -292,24 +294,31 @@ class Chooser:
     def _chosen(self, rater: Hashable) -> Pair | None:
         items = self._candidates()
         n = len(items)
-        value = np.full((n, n), -1.0)
+        if self._values.shape != (n, n):
+            # Below the diagonal it stays so; the strategies fill what is above.
+            self._values = np.full((n, n), -1.0)
+        value = self._values
         getattr(self, f"_value_{self.settings.strategy}")(items, value)
         if self.allowed is not None:
             value[~self.allowed[np.ix_(items, items)]] = -1.0
-        place = dict(zip(items.tolist(), range(n), strict=True))
+        row = np.full(len(self.games), -1)
+        row[items] = np.arange(n)
         latest = self._latest.get(rater)
         kept = {*self._open, *([] if latest is None else [latest])}
+        met = self._met.get(rater, {})
         # Rather a pair again than none, but neither the last one nor one that is open.
-        for excluded in ({*kept, *self._met.get(rater, {})}, kept):
-            tried = value.copy()
-            rows = [(place[i], place[j]) for i, j in excluded if {i, j} <= place.keys()]
-            if rows:
-                first, second = np.array(rows).T
-                tried[first, second] = tried[second, first] = -1.0
-            best = int(np.argmax(tried))
-            if tried.flat[best] >= 0.0:
+        for excluded in (kept | met.keys(), kept):
+            flat = np.fromiter(chain.from_iterable(excluded), np.int64)
+            first, second = row[flat[::2]], row[flat[1::2]]
+            here = (first >= 0) & (second >= 0)
+            place = first[here], second[here]  # the smaller number comes first
+            before = value[place]
+            value[place] = -1.0
+            best = int(np.argmax(value))
+            if value.flat[best] >= 0.0:
                 i, j = int(items[best // n]), int(items[best % n])
                 return Pair(i, j, self.settings.strategy)
+            value[place] = before
         return None
 
     def _candidates(self) -> Ints:
@@ -337,7 +346,7 @@ class Chooser:
 
     def _bonus(self, items: Ints) -> Floats:
         few = 1e3 * np.maximum(self.settings.min_each - self.games[items], 0)
-        return few[:, None] + few  # type: ignore[no-any-return]
+        return few[:, None] + few
 
     def _value_information(self, items: Ints, value: Floats) -> None:
         beliefs = self.beliefs

@@ -18,6 +18,7 @@ import typer
 from typer import Argument, Option
 
 from tiebreak import __version__
+from tiebreak.cli.ask import ask
 from tiebreak.cli.errors import guarded
 
 if TYPE_CHECKING:
@@ -779,95 +780,11 @@ def convert(
     run(file, to, reading, quiet=quiet)
 
 
-@app.command(
+app.command(
     epilog="Examples: `tiebreak ask photos/` · `tiebreak ask items.csv --goal top:5` · "
     "`tiebreak ask texts.txt --raters Ada,Bo` · `tiebreak ask photos/ --export "
     "answers.csv` · `tiebreak ask --simulate 100`"
-)
-@guarded
-def ask(
-    source: Annotated[
-        Path | None,
-        _place(
-            metavar="ITEMS",
-            help="A folder of images, sounds, videos or texts; a table with columns "
-            "such as name, file, text, url, prompt; or a .txt file, an item per line.",
-            show_default=False,
-        ),
-    ] = None,
-    goal: Annotated[
-        str, Option(help="What is to become certain: ranking, top:K, best or scale.")
-    ] = "ranking",
-    level: Annotated[float, Option(help="How certain, to be done.")] = 0.95,
-    strategy: Annotated[
-        str | None,
-        Option(
-            help="How pairs are chosen: information, swiss or random.",
-            show_default="information",
-        ),
-    ] = None,
-    min_each: Annotated[
-        int, Option(metavar="NUMBER", help="Ask about every item so often at least.")
-    ] = 1,
-    repeat: Annotated[
-        str,
-        Option(help="Share of pairs asked again, to see who is consistent."),
-    ] = "5%",
-    raters: Annotated[
-        str,
-        Option(
-            metavar="NAMES",
-            help="People, separated by commas, each with a link; any: everybody with "
-            "the link enters a name.",
-        ),
-    ] = "",
-    question: Annotated[
-        str, Option(metavar="TEXT", help="What the page asks.")
-    ] = "Which is better?",
-    allow_both_bad: Annotated[
-        bool, Option("--allow-both-bad", help="Offer this answer too.")
-    ] = False,
-    items: Annotated[
-        Path | None,
-        _path(metavar="FILE", help="A table with features of the items, by name."),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        _path(metavar="FILE", help="File of answers. [default: beside ITEMS]"),
-    ] = None,
-    export: Annotated[
-        Path | None,
-        _path(
-            metavar="OUT", help="Write the answers to a .csv, .tsv or .parquet file."
-        ),
-    ] = None,
-    accept_changes: Annotated[
-        bool,
-        Option("--accept-changes", help="Keep answers about items that changed since."),
-    ] = False,
-    host: Annotated[
-        str, Option(help="Address to listen at; 0.0.0.0 opens it to the network.")
-    ] = "127.0.0.1",
-    port: Annotated[int, Option(help="Port; 0 takes a free one.")] = 8642,
-    simulate: Annotated[
-        int | None,
-        Option(metavar="N", help="No page: simulate people who compare N items."),
-    ] = None,
-    seed: Annotated[int, Option(help="Of --simulate.")] = 0,
-) -> None:
-    """Ask people which of two ITEMS is better, on a local page, until it is settled."""
-    from tiebreak.cli.ask import read_settings, run, run_simulation
-
-    settings = read_settings(goal, level, strategy, min_each, repeat)
-    if simulate is not None:
-        run_simulation(simulate, settings, strategy, seed=seed)
-        return
-    if source is None:
-        raise typer.BadParameter("name a folder, a table or a list of items.")
-    given: Any = {"answers": answers, "export": export, "features": items}
-    given |= {"raters": raters, "question": question, "both_bad": allow_both_bad}
-    given |= {"accept_changes": accept_changes, "host": host, "port": port}
-    run(source, settings, **given)
+)(ask)
 
 
 def _read_form(form: str | None, json: bool) -> str | None:

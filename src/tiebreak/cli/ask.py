@@ -1,35 +1,122 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``tiebreak ask``: collect comparisons on a local page, or simulate that."""
+"""``tiebreak ask``: collect comparisons on a local page, or simulate that.
+
+What the page needs is imported when the command runs.
+"""
 
 from __future__ import annotations
 
 import getpass
 import socket
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
+from typer import Argument, Option
 
-from tiebreak.ask.beliefs import MOST_DENSE
-from tiebreak.ask.choose import STRATEGIES, Goal, Settings
-from tiebreak.ask.items import read_features, read_items
-from tiebreak.ask.simulate import GOALS, OwnAsker, People, answers_needed
-from tiebreak.ask.store import Store
-from tiebreak.ask.study import Study
-from tiebreak.cli.console import Output, Steps
-from tiebreak.io.answers import read_answers
-from tiebreak.io.result import plural
-from tiebreak.io.table import check_ending, write_table
+from tiebreak.cli.errors import guarded
 
+if TYPE_CHECKING:
+    from tiebreak.ask.choose import Settings
+    from tiebreak.cli.console import Output
+
+_place = partial(Argument, readable=False)
+_path = partial(Option, readable=False)
 _LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+@guarded
+def ask(
+    source: Annotated[
+        Path | None,
+        _place(
+            metavar="ITEMS",
+            help="A folder of images, sounds, videos or texts; a table with columns "
+            "such as name, file, text, url, prompt; or a .txt file, an item per line.",
+            show_default=False,
+        ),
+    ] = None,
+    goal: Annotated[
+        str, Option(help="What is to become certain: ranking, top:K, best or scale.")
+    ] = "ranking",
+    level: Annotated[float, Option(help="How certain, to be done.")] = 0.95,
+    strategy: Annotated[
+        str | None,
+        Option(
+            help="How pairs are chosen: information, swiss or random.",
+            show_default="information",
+        ),
+    ] = None,
+    min_each: Annotated[
+        int, Option(metavar="NUMBER", help="Ask about every item so often at least.")
+    ] = 1,
+    repeat: Annotated[
+        str,
+        Option(help="Share of pairs asked again, to see who is consistent."),
+    ] = "5%",
+    raters: Annotated[
+        str,
+        Option(
+            metavar="NAMES",
+            help="People, separated by commas, each with a link; any: everybody with "
+            "the link enters a name.",
+        ),
+    ] = "",
+    question: Annotated[
+        str, Option(metavar="TEXT", help="What the page asks.")
+    ] = "Which is better?",
+    allow_both_bad: Annotated[
+        bool, Option("--allow-both-bad", help="Offer this answer too.")
+    ] = False,
+    items: Annotated[
+        Path | None,
+        _path(metavar="FILE", help="A table with features of the items, by name."),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        _path(metavar="FILE", help="File of answers. [default: beside ITEMS]"),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        _path(
+            metavar="OUT", help="Write the answers to a .csv, .tsv or .parquet file."
+        ),
+    ] = None,
+    accept_changes: Annotated[
+        bool,
+        Option("--accept-changes", help="Keep answers about items that changed since."),
+    ] = False,
+    host: Annotated[
+        str, Option(help="Address to listen at; 0.0.0.0 opens it to the network.")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port; 0 takes a free one.")] = 8642,
+    simulate: Annotated[
+        int | None,
+        Option(metavar="N", help="No page: simulate people who compare N items."),
+    ] = None,
+    seed: Annotated[int, Option(help="Of --simulate.")] = 0,
+) -> None:
+    """Ask people which of two ITEMS is better, on a local page, until it is settled."""
+    settings = read_settings(goal, level, strategy, min_each, repeat)
+    if simulate is not None:
+        run_simulation(simulate, settings, strategy, seed=seed)
+        return
+    if source is None:
+        raise typer.BadParameter("name a folder, a table or a list of items.")
+    given: Any = {"answers": answers, "export": export, "features": items}
+    given |= {"raters": raters, "question": question, "both_bad": allow_both_bad}
+    given |= {"accept_changes": accept_changes, "host": host, "port": port}
+    run(source, settings, **given)
 
 
 def read_settings(
     goal: str, level: float, strategy: str | None, min_each: int, repeat: str
 ) -> Settings:
     """Check the options of choosing, as typer wants it."""
+    from tiebreak.ask.choose import Settings
+
     percent = repeat.strip().endswith("%")
     try:
         share = float(repeat.strip().rstrip("% ")) / (100.0 if percent else 1.0)
@@ -58,6 +145,14 @@ def run(
     port: int,
 ) -> None:
     """Read the items, open the file of answers, and serve the page."""
+    from tiebreak.ask.choose import Goal
+    from tiebreak.ask.items import read_features, read_items
+    from tiebreak.ask.store import Store
+    from tiebreak.ask.study import Study
+    from tiebreak.cli.console import Output, Steps
+    from tiebreak.io.result import plural
+    from tiebreak.io.table import check_ending
+
     output = Output()
     file = source.resolve().with_suffix("") if source.is_file() else source.resolve()
     path = answers or file.with_name(f"{file.name}.answers.sqlite")
@@ -143,6 +238,10 @@ def _shown_host(host: str) -> str:
 
 
 def _export(path: Path, to: Path, output: Output) -> None:
+    from tiebreak.io.answers import read_answers
+    from tiebreak.io.result import plural
+    from tiebreak.io.table import write_table
+
     frame = read_answers(path)
     write_table(to, frame)
     output.say([f"{plural(frame.height, 'answer')} of {path.name} written to {to}."])
@@ -152,6 +251,14 @@ def run_simulation(
     n_items: int, settings: Settings, strategy: str | None, *, seed: int
 ) -> None:
     """Let simulated people answer, and print how many answers it took."""
+    from rich import box
+    from rich.table import Table
+
+    from tiebreak.ask.beliefs import MOST_DENSE
+    from tiebreak.ask.choose import STRATEGIES
+    from tiebreak.ask.simulate import GOALS, OwnAsker, People, answers_needed
+    from tiebreak.cli.console import Output
+
     if not 3 <= n_items <= MOST_DENSE:
         raise typer.BadParameter(f"--simulate takes 3 to {MOST_DENSE:,} items.")
     output = Output()
