@@ -79,9 +79,10 @@ class Leaderboard:
         ``upper`` (interval of this rating), ``rank_best`` and ``rank_worst`` (interval
         of the rank; an item could be best if it contains 1), ``group`` (letters; two
         items without a common one are different), ``provisional``, ``wins``, ``ties``,
-        ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
-        no wins, more than 10,000 strengths of lists or without a penalty no intervals,
-        more than 1,000 strengths no groups.
+        ``losses``; with votes that call both bad also ``acceptable``, the chance that
+        an item is good by itself, and its interval. What a model cannot say is null:
+        Elo has no intervals, PlackettLuce no wins, more than 10,000 strengths of lists
+        or without a penalty no intervals, more than 1,000 strengths no groups.
         A provisional item has fewer than three games, or fewer than 30 and a standard
         error twice that of the median item; its place is that of the lower end of its
         interval. If items fall into sets that never meet, a column ``set`` numbers
@@ -510,7 +511,13 @@ def model_columns(
     if component is not None and component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
-    return {"item": model.items_, "rating": rating} | columns | tally
+    columns = {"item": model.items_, "rating": rating} | columns | tally
+    if hasattr(model, "zero_"):
+        good = model.acceptable(uncertain.level)
+        columns["acceptable"] = good["acceptable"]
+        columns["acceptable_lower"] = good["lower"]
+        columns["acceptable_upper"] = good["upper"]
+    return columns
 
 
 _TALLY = ("wins", "ties", "losses")
@@ -855,6 +862,9 @@ def _columns(
         columns["ranks"] = "center", texts
         if known("group"):
             columns["group"] = "left", cells(lambda row: short_group(row["group"]))
+    if "acceptable" in best.columns:
+        shares = cells(lambda row: f"{100 * row['acceptable']:.0f} %")
+        columns["acceptable"] = "right", shares
     if known("wins"):
         tally = cells(lambda row: "/".join(f"{row[name]:g}" for name in _TALLY))
         columns["won/tied/lost"] = "right", tally
