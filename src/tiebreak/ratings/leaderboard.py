@@ -513,10 +513,9 @@ def model_columns(
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
     columns = {"item": model.items_, "rating": rating} | columns | tally
     if hasattr(model, "zero_"):
-        good = model.acceptable(uncertain.level)
-        columns["acceptable"] = good["acceptable"]
-        columns["acceptable_lower"] = good["lower"]
-        columns["acceptable_upper"] = good["upper"]
+        good = model.acceptable(uncertain.level).drop("item")
+        names = ("acceptable", "acceptable_lower", "acceptable_upper")
+        columns |= dict(zip(names, good.get_columns(), strict=True))
     return columns
 
 
@@ -563,7 +562,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             f"of items.{learned}"
         )
     if getattr(model, "spread_", np.zeros(1)).any():
-        notes.append(_say_judges(model))
+        notes.append(model.describe_judges())
     raters = getattr(model, "rater_counts_", None)
     if raters is not None and raters.shape[0] < FEWEST_RATERS:
         one = raters.shape[0] == 1
@@ -585,19 +584,6 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "better. Each set has its own ranks."
         )
     return notes
-
-
-def _say_judges(model: Any) -> str:
-    """Say how many judges are as good as coins, and how many reversed."""
-    table = model.judges()
-    low, high = table["discrimination_lower"], table["discrimination_upper"]
-    reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
-    verb = "votes" if reversed_ == 1 else "vote"
-    return (
-        f"The votes of {len(table)} judges are weighted by how well each tells items "
-        f"apart: {careless} may as well toss coins (the interval of the discrimination "
-        f"contains 0), and {reversed_} {verb} the other way round."
-    )
 
 
 def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:
