@@ -21,6 +21,7 @@ VOTES = "left,right,outcome,language\n" + "".join(
         ("C", "B", "left"),
     ]
 )
+JUDGED = VOTES + "A,C,both_bad,en\nC,B,both_bad,de\n"
 GRADES = "grade,size,height\n" + "".join(
     f"{k % 3},{k % 3 + k / 9},{k % 5}\n" for k in range(30)
 )
@@ -46,9 +47,11 @@ def printed(run, tmp_path, monkeypatch):
     [
         (VOTES, ("rank",)),
         (VOTES, ("rank", "--by", "language", "--position")),
+        (JUDGED, ("rank", "--model", "judges", "--rater", "language")),
+        (JUDGED, ("rank", "--both-bad", "outcome")),
         (GRADES, ("rank", "--grade", "grade", "--kind", "grades")),
     ],
-    ids=["votes", "categories", "grades"],
+    ids=["votes", "categories", "judges", "both bad", "grades"],
 )
 def test_rank(printed, tmp_path, text, words):
     found = printed(text, *words)
@@ -58,6 +61,10 @@ def test_rank(printed, tmp_path, text, words):
     assert schema["properties"]["version"] == {"const": JSON_VERSION}
     # Nothing is written unless a folder is named.
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv"]
+    known = schema["properties"]["leaderboard"]["items"]["properties"]
+    assert all(set(row) <= set(known) for row in found["leaderboard"] or [])
+    if "outcome" in words:
+        assert all(0 < row["acceptable"] < 1 for row in found["leaderboard"])
     assert found["out"] is None
 
 

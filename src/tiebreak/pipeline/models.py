@@ -290,6 +290,12 @@ def choose_model(
     elif asked not in models:
         raise ValueError(_refusal(asked, data, list(models)))
     model = models[asked]()
+    if "both_bad" in data.columns and not isinstance(model, BradleyTerry):
+        raise ValueError(
+            "--both-bad outcome is for bradley-terry, davidson and rao-kupper; leave "
+            "it out, and these votes count as ties, or choose one of these with "
+            "--model."
+        )
     if ties in ("auto", "half") and asked != "judges":
         if not isinstance(model, BradleyTerry):
             raise ValueError(

@@ -352,7 +352,7 @@ def rank_source(
         if data.by_name is not None:
             progress("checking the data")
             # Whether the side matters is what the checks find out by themselves.
-            hidden = ("context", "advantage") if options.position else ("context",)
+            hidden = {"context", "both_bad", *["advantage"] * options.position}
             kept = {name: c for name, c in data.columns.items() if name not in hidden}
             checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)
@@ -467,7 +467,9 @@ def find_effects(
     if not isinstance(model, BradleyTerry) or not model.pair_covariates_.shape[1]:
         return None
     unit = RatingScale().unit
-    table = model.coefficients(board.level).filter(pl.col("coefficient") != "tie")
+    table = model.coefficients(board.level).filter(
+        ~pl.col("coefficient").is_in(["tie", "zero"])
+    )
     table = table.select(
         pl.col("coefficient").alias("effect"),
         (unit * pl.col("estimate")).alias("points"),

@@ -76,9 +76,10 @@ class Leaderboard:
         ``upper`` (interval of this rating), ``rank_best`` and ``rank_worst`` (interval
         of the rank; an item could be best if it contains 1), ``group`` (letters; two
         items without a common one are different), ``provisional``, ``wins``, ``ties``,
-        ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
-        no wins, more than 10,000 strengths of lists or without a penalty no intervals,
-        more than 1,000 strengths no groups.
+        ``losses``; with votes that call both bad also ``acceptable``, the chance that
+        an item is good by itself, and its interval. What a model cannot say is null:
+        Elo has no intervals, PlackettLuce no wins, more than 10,000 strengths of lists
+        or without a penalty no intervals, more than 1,000 strengths no groups.
         A provisional item has fewer than three games, or fewer than 30 and a standard
         error twice that of the median item; its place is that of the lower end of its
         interval. If items fall into sets that never meet, a column ``set`` numbers
@@ -507,7 +508,12 @@ def model_columns(
     if component is not None and component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
-    return {"item": model.items_, "rating": rating} | columns | tally
+    columns = {"item": model.items_, "rating": rating} | columns | tally
+    if hasattr(model, "zero_"):
+        good = model.acceptable(uncertain.level).drop("item")
+        names = ("acceptable", "acceptable_lower", "acceptable_upper")
+        columns |= dict(zip(names, good.get_columns(), strict=True))
+    return columns
 
 
 _MOST_VOTES = 1e12  # items that need more are equal, as far as votes can show
@@ -552,7 +558,7 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             f"of items.{learned}"
         )
     if getattr(model, "spread_", np.zeros(1)).any():
-        notes.append(_say_judges(model))
+        notes.append(model.describe_judges())
     raters = getattr(model, "rater_counts_", None)
     if raters is not None and raters.shape[0] < FEWEST_RATERS:
         one = raters.shape[0] == 1
@@ -574,19 +580,6 @@ def describe_basis(model: Any, scale: RatingScale) -> list[str]:
             "better. Each set has its own ranks."
         )
     return notes
-
-
-def _say_judges(model: Any) -> str:
-    """Say how many judges are as good as coins, and how many reversed."""
-    table = model.judges()
-    low, high = table["discrimination_lower"], table["discrimination_upper"]
-    reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
-    verb = "votes" if reversed_ == 1 else "vote"
-    return (
-        f"The votes of {len(table)} judges are weighted by how well each tells items "
-        f"apart: {careless} may as well toss coins (the interval of the discrimination "
-        f"contains 0), and {reversed_} {verb} the other way round."
-    )
 
 
 def _letters(groups: list[NDArray[np.int64]] | None, n: int) -> list[str | None]:

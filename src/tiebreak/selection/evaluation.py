@@ -125,7 +125,9 @@ def _fit(
     name: str, model: Any, data: EvaluationData, train: NDArray[np.int64], number: int
 ) -> Any:
     fresh = clone(model)
-    names = ("period", "advantage", "context", "rater", "sample_weight")
+    names = (
+        "period", "advantage", "context", "rater", "both_bad", "sample_weight"
+    )  # fmt: skip
     extra = data.columns.of(fresh.fit, name, train, names)
     try:
         return fresh.fit(data.pairs[train], data.outcome[train], **extra)
@@ -243,6 +245,7 @@ def evaluate_folds(
     advantage: Any = None,
     context: Any = None,
     rater: ArrayLike | None = None,
+    both_bad: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ForwardResult:
     """Measure how well models predict held-out results, by cross-validation.
@@ -263,7 +266,7 @@ def evaluate_folds(
         Rows of the same group stay together, such as those of one query.
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
-    advantage, context, rater, sample_weight
+    advantage, context, rater, both_bad, sample_weight
         As in :func:`evaluate_forward`; raters count for standard errors too.
 
     Returns
@@ -275,6 +278,7 @@ def evaluate_folds(
         of a fold may share items.
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
+    given["both_bad"] = both_bad
     data = EvaluationData.read(models, X, y, sample_weight, period=None, **given)
     present = np.flatnonzero(data.weight > 0)
     labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
@@ -323,6 +327,7 @@ def evaluate_forward(
     advantage: Any = None,
     context: Any = None,
     rater: ArrayLike | None = None,
+    both_bad: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ForwardResult:
     """Measure how well models predict results from earlier ones only.
@@ -351,8 +356,9 @@ def evaluate_forward(
         Glicko read rating points, BradleyTerry and those with ``advantage="auto"``
         learn what 1 is worth. A dictionary
         gives models by name an advantage of their own, and the others none.
-    context, rater, sample_weight : array-like of n rows, optional
-        Covariates, who compared, and weights, also of the metrics; 0 is absent.
+    context, rater, both_bad, sample_weight : array-like of n rows, optional
+        Covariates, who compared, which ties call both bad, and weights, also of the
+        metrics; 0 is absent.
 
     Returns
     -------
@@ -362,9 +368,9 @@ def evaluate_forward(
 
     Notes
     -----
-    A model gets those of `period`, `advantage`, `context`, `rater` and `sample_weight`
-    that its ``fit`` (``predict``, ``predict_proba``) names among its parameters; a
-    column that no model takes is refused.
+    A model gets those of `period`, `advantage`, `context`, `rater`, `both_bad` and
+    `sample_weight` that its ``fit`` (``predict``, ``predict_proba``) names among its
+    parameters; a column that no model takes is refused.
 
     Examples
     --------
@@ -378,6 +384,7 @@ def evaluate_forward(
     [('MajorityCompare', 6, 0.5), ('shares', 6, 0.5)]
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
+    given["both_bad"] = both_bad
     when = as_column(period, "period")
     data = EvaluationData.read(models, X, y, sample_weight, period=when, **given)
     periods = order_periods(period, len(data.pairs))

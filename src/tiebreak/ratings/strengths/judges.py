@@ -394,6 +394,23 @@ class JudgeBradleyTerry(StrengthModel):
             columns |= dict(zip(keys, ends, strict=True))
         return pl.DataFrame(columns).sort("discrimination", descending=True)
 
+    def describe_judges(self) -> str:
+        """How many judges are as good as coins, and how many reversed.
+
+        Returns
+        -------
+        str
+        """
+        table = self.judges()
+        low, high = table["discrimination_lower"], table["discrimination_upper"]
+        reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
+        verb = "votes" if reversed_ == 1 else "vote"
+        return (
+            f"The votes of {len(table)} judges are weighted by how well each tells "
+            f"items apart: {careless} may as well toss coins (the interval of the "
+            f"discrimination contains 0), and {reversed_} {verb} the other way round."
+        )
+
     def predict_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
         """Probabilities of left, tie and right.
 
