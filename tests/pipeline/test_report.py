@@ -401,3 +401,12 @@ def test_judges_of_a_file_are_compared():
     alone = {"rater": np.array(["ann"] * 60)}
     assert compare_judges(replace(votes, columns=alone), 0.95) is None
     assert compare_judges(replace(votes, sided=False), 0.95) is None
+
+
+def test_judges_in_the_report_have_their_names():
+    pairs = Pairs(None, ["A", "B", "C"] * 20, ["B", "C", "A"] * 20)
+    rater = {"rater": np.array(["ann", "bo"] * 30)}
+    y = np.array([-1, -1, 1, -1, 0, 1] * 10, dtype=np.int8)
+    answer = rank_data(ComparisonData(pairs, y, rater, item_names=pairs.names))
+    judges = report_data(answer).judges["judges"]
+    assert {judge["name"] for judge in judges} == {"ann", "bo"}

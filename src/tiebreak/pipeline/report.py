@@ -19,6 +19,7 @@ from rich.table import Table
 
 from tiebreak import BradleyTerry, __version__
 from tiebreak.data import ItemTable
+from tiebreak.data.columns import factorize
 from tiebreak.data.markup import Name
 from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
@@ -318,9 +319,11 @@ def compare_judges(data: ComparisonData, level: float) -> dict[str, Any] | None:
     named = whole.by_name
     if rater is None or named is None or not whole.sided or len(rater) > _MOST_VOTES:
         return None
-    if not 1 < len(np.unique(rater.astype(str))) <= _MOST_JUDGES:
+    codes, names = factorize(rater)
+    if not 1 < len(names) <= _MOST_JUDGES:
         return None
-    found = check_judges(named, whole.y, rater.astype(str), level=level)
+    judge = np.array([str(name) for name in names])[codes]
+    found = check_judges(named, whole.y, judge, level=level)
     first = found.table.sort(pl.col("advice") == "", maintain_order=True)
     shown = first.head(_SHOWN_JUDGES).rename({"judge": "name"})
     columns = ("name", "votes", "agreement", "lower", "upper", "ties", "left")
