@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MajorityCompare,
         MatchingPursuit,
         MaxMarginCompare,
+        MixedUtility,
         OrderSVM,
         OrdinalSVM,
         RankBoost,
@@ -66,7 +67,7 @@ _HOMES = {
     "models": (
         "BoostedUtility CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
         "LogisticCompare MajorityCompare MatchingPursuit MaxMarginCompare "
-        "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
+        "MixedUtility OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
         "SVMCompare SwapSVM ThresholdCompare WithoutTies"
     ),
     "persistence": "load save to_onnx",

@@ -39,6 +39,7 @@ from tiebreak import (
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
+    MixedUtility,
     OnItems,
     PlackettLuce,
     RankBoost,
@@ -285,6 +286,12 @@ MODELS = [
         "RankBoost(majority)",
         lambda: RankBoost(20, feedback="majority"),
         (DENSE, SPARSE),
+        without=RANKER,
+    ),
+    Model(
+        "MixedUtility",
+        lambda: MixedUtility(0.1, tol=1e-12),
+        OF_FEATURES,
         without=RANKER,
     ),
     Model(

@@ -31,6 +31,7 @@ from tiebreak import (
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
+    MixedUtility,
     Orders,
     Outcome,
     Pairs,
@@ -184,6 +185,7 @@ def test_what_is_no_comparison(make, X):
     takes_items = (
         BoostedUtility,
         L1Ranker,
+        MixedUtility,
         RankBoost,
         RankingPursuit,
         RankRLS,
@@ -325,7 +327,7 @@ def test_items_without_features(make):
     pairs = Pairs(None, ["a", "b", "c", "a"], ["b", "c", "a", "c"])
     y = [1, 0, -1, 1]
     model = make()
-    featured = BoostedUtility | L1Ranker | MaxMarginCompare | RankBoost
+    featured = BoostedUtility | L1Ranker | MaxMarginCompare | MixedUtility | RankBoost
     if isinstance(model, featured | RankingPursuit):
         refused(TypeError, ["needs features", "items=None"], model.fit, pairs, y)
         return

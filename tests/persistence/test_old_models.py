@@ -34,11 +34,11 @@ MODELS = CONTENT["models"]
 FILES = sorted(FOLDER.glob("*.tiebreak"))
 
 # Estimators that version 0.1.0 did not have, and attributes that its models had not.
-NEWER = {"BoostedUtility", "JudgeBradleyTerry", "WithoutTies"}
+NEWER = {"BoostedUtility", "JudgeBradleyTerry", "MixedUtility", "WithoutTies"}
 NEWER_ANSWERS = {"advantage_", "predict_log_proba(pairs)", "standard_errors()"}
 COVARIATES = {"advantage", "context"}
 NEWER_REQUESTS = {
-    "BradleyTerry": {"fit": {"both_bad", "period"}, "score": COVARIATES},
+    "BradleyTerry": {"fit": {"period"}, "score": COVARIATES},
     "LogisticCompare": {"fit": COVARIATES, "score": COVARIATES},
 }
 

@@ -3,6 +3,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,12 @@ from tiebreak.pipeline.leaderboard import (
     rank_rows,
 )
 from tiebreak.pipeline.options import readable_title
-from tiebreak.pipeline.report import fingerprint, ratings_over_time, report_data
+from tiebreak.pipeline.report import (
+    compare_judges,
+    fingerprint,
+    ratings_over_time,
+    report_data,
+)
 from tiebreak.ratings.leaderboard import RatingScale
 
 
@@ -379,3 +385,28 @@ def test_a_report_says_how_it_was_made(tasted, rng):
 )
 def test_a_title_is_the_name_of_the_file_made_readable(path, title):
     assert readable_title(Path(path)) == title
+
+
+def test_judges_of_a_file_are_compared():
+    votes = ComparisonData(
+        Pairs(None, ["A", "B", "C"] * 20, ["B", "C", "A"] * 20),
+        np.array([-1, -1, 1] * 20, dtype=np.int8),
+        {"rater": np.array(["ann", "bo"] * 30)},
+    )
+    found = compare_judges(votes, 0.95)
+    assert [judge["name"] for judge in found["judges"]] == ["ann", "bo"]
+    assert all(judge["agreement"] == 1 for judge in found["judges"])
+    assert any("Krippendorff" in note for note in found["notes"])
+    assert compare_judges(replace(votes, columns={}), 0.95) is None
+    alone = {"rater": np.array(["ann"] * 60)}
+    assert compare_judges(replace(votes, columns=alone), 0.95) is None
+    assert compare_judges(replace(votes, sided=False), 0.95) is None
+
+
+def test_judges_in_the_report_have_their_names():
+    pairs = Pairs(None, ["A", "B", "C"] * 20, ["B", "C", "A"] * 20)
+    rater = {"rater": np.array(["ann", "bo"] * 30)}
+    y = np.array([-1, -1, 1, -1, 0, 1] * 10, dtype=np.int8)
+    answer = rank_data(ComparisonData(pairs, y, rater, item_names=pairs.names))
+    judges = report_data(answer).judges["judges"]
+    assert {judge["name"] for judge in judges} == {"ann", "bo"}

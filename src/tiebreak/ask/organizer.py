@@ -113,7 +113,9 @@ def _agreement(study: Study, answers: list[Question]) -> dict[str, Any]:
     if len(shared) > 1 and len({row[-1] for row in rows}) > 1:
         left, right, raters, signs = zip(*rows, strict=True)
         units, values = comparison_units(left, right, signs)
-        alpha = krippendorff_alpha(units, raters, values, level="ordinal")
+        alpha = krippendorff_alpha(
+            units, raters, values, level="ordinal", symmetric=True
+        )
     name = study.names
     pairs = [
         {

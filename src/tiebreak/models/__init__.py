@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tiebreak.models.least_squares.rank_rls import RankRLS
     from tiebreak.models.logistic.logistic_compare import LogisticCompare
     from tiebreak.models.majority import MajorityCompare
+    from tiebreak.models.mixed_utility import MixedUtility
     from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
     from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
     from tiebreak.models.svm.machine import PathFit, fit_path
@@ -39,6 +40,7 @@ _HOMES = {
     "least_squares.rank_rls": "RankRLS",
     "logistic.logistic_compare": "LogisticCompare",
     "majority": "MajorityCompare",
+    "mixed_utility": "MixedUtility",
     "pursuit.co_ranking_pursuit": "CoRankingPursuit",
     "pursuit.ranking_pursuit": "MatchingPursuit RankingPursuit",
     "svm.machine": "PathFit fit_path",
@@ -56,9 +58,9 @@ _, __getattr__ = names_of("tiebreak.models", _HOMES)
 __all__ = [
     "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
     "L1Ranker", "LogisticCompare", "MajorityCompare", "MatchingPursuit",
-    "MaxMarginCompare", "OrderSVM", "OrdinalSVM", "PathFit", "RankBoost", "RankRLS",
-    "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM", "ThresholdCompare",
-    "ThresholdWarning", "WithoutTies", "fit_path",
+    "MaxMarginCompare", "MixedUtility", "OrderSVM", "OrdinalSVM", "PathFit",
+    "RankBoost", "RankRLS", "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM",
+    "ThresholdCompare", "ThresholdWarning", "WithoutTies", "fit_path",
 ]  # fmt: skip
 
 

@@ -50,9 +50,9 @@ _SCALARS = (
 _OURS = (
     "BoostedUtility BradleyTerry CoRankingPursuit Elo ExpectedRankRegression Glicko "
     "Glicko2 HedgeOrder JudgeBradleyTerry L1Ranker L1RankerCV LogisticCompare "
-    "MajorityCompare MatchingPursuit MaxMarginCompare NystroemMap OnItems OrderSVM "
-    "OrdinalSVM PlackettLuce RankBoost RankRLS RankSVM RankingPursuit SVMCompare "
-    "SwapSVM ThresholdCompare WithoutTies"
+    "MajorityCompare MatchingPursuit MaxMarginCompare MixedUtility NystroemMap OnItems "
+    "OrderSVM OrdinalSVM PlackettLuce RankBoost RankRLS RankSVM RankingPursuit "
+    "SVMCompare SwapSVM ThresholdCompare WithoutTies"
 )
 _PREPROCESSING = (
     "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "

@@ -356,8 +356,9 @@ def rank_source(
             kept = {name: c for name, c in data.columns.items() if name not in hidden}
             checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)
-        if "rater" in data.columns and options.model != "judges":
-            # From here on only who is who matters, and numbers are quicker than names.
+        judges = {key: c for key, c in data.columns.items() if key == "rater"}
+        if judges and options.model != "judges":
+            # Until the report only who is who matters; numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)
         given: Any = {"half_life": options.half_life, "ties": options.ties}
@@ -396,7 +397,7 @@ def rank_source(
         board,
         list_weights(fitted, data.pairs),
         quality,
-        data,
+        replace(data, columns=data.columns | judges),
         said,
         items,
         utility,

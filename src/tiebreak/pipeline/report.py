@@ -19,6 +19,7 @@ from rich.table import Table
 
 from tiebreak import BradleyTerry, __version__
 from tiebreak.data import ItemTable
+from tiebreak.data.columns import factorize
 from tiebreak.data.markup import Name
 from tiebreak.io.result import printable
 from tiebreak.pipeline.comparisons import ComparisonData
@@ -28,6 +29,7 @@ from tiebreak.pipeline.leaderboard import (
     find_disagreements,
     item_utilities,
 )
+from tiebreak.ratings.checks.judges import check_judges
 from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import as_table
@@ -303,7 +305,35 @@ def report_data(
         importance=importance,
         dependence=feature_dependence(model, data, strongest),
         disagreements=find_disagreements(model, data),
+        judges=compare_judges(data, answer.options.level),
     )
+
+
+# Judges and votes up to which the report compares judges, within seconds.
+_MOST_JUDGES, _MOST_VOTES, _SHOWN_JUDGES = 1_000, 200_000, 30
+
+
+def compare_judges(data: ComparisonData, level: float) -> dict[str, Any] | None:
+    """Return what the report says of judges; None without judges, or with too many."""
+    whole, rater = data.whole, data.whole.columns.get("rater")
+    named = whole.by_name
+    if rater is None or named is None or not whole.sided or len(rater) > _MOST_VOTES:
+        return None
+    codes, names = factorize(rater)
+    if not 1 < len(names) <= _MOST_JUDGES:
+        return None
+    judge = np.array([str(name) for name in names])[codes]
+    found = check_judges(named, whole.y, judge, level=level)
+    first = found.table.sort(pl.col("advice") == "", maintain_order=True)
+    shown = first.head(_SHOWN_JUDGES).rename({"judge": "name"})
+    columns = ("name", "votes", "agreement", "lower", "upper", "ties", "left")
+    notes = str(found).splitlines()
+    if len(first) > len(shown):
+        notes.append(
+            f"{len(shown)} of {len(first):,} judges are shown, those with an advice "
+            "first; tiebreak judges FILE lists all as JSON."
+        )
+    return {"judges": shown.select(columns).to_dicts(), "notes": notes}
 
 
 def fingerprint(data: ComparisonData) -> str:
