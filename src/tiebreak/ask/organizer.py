@@ -51,7 +51,7 @@ def _oriented(question: Question) -> tuple[tuple[int, int], int]:
     assert question.outcome is not None
     sign = SIGNS[question.outcome]
     pair = (question.left, question.right)
-    return (pair, sign) if pair[0] < pair[1] else (pair[::-1], -sign)  # type: ignore[return-value]
+    return (pair, sign) if pair[0] < pair[1] else (pair[::-1], -sign)
 
 
 def _person(
@@ -117,7 +117,7 @@ def _agreement(study: Study, answers: list[Question]) -> dict[str, Any]:
             units, raters, values, level="ordinal", symmetric=True
         )
     name = study.names
-    pairs = [
+    pairs: list[dict[str, Any]] = [
         {
             "left": name.get(a, "?"),
             "right": name.get(b, "?"),

@@ -351,10 +351,9 @@ class Site:
         outcome, seconds = body.get("outcome"), body.get("seconds")
         if outcome == "both_bad" and not self.both_bad:
             raise Refused("Both bad is not among the answers here.", 400)
-        fine = isinstance(seconds, int | float) and 0 <= seconds < 1e6
-        self.study.answer(
-            rater, body["question"], str(outcome), float(seconds) if fine else None
-        )
+        if not (isinstance(seconds, int | float) and 0 <= seconds < 1e6):
+            seconds = None
+        self.study.answer(rater, body["question"], str(outcome), seconds)
         return self._reply(rater)
 
     async def _undo(self, request: Request) -> Response:
