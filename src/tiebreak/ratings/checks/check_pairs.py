@@ -541,4 +541,8 @@ def wilson_interval(
 
 def binomial_at_most(wins: ArrayLike, total: ArrayLike) -> Any:
     """Probability of at most so many wins when each is won with probability 1/2."""
-    return betainc(np.subtract(total, wins), np.add(wins, 1.0), 0.5)
+    lost = np.subtract(total, wins)
+    # Older SciPy has no value where nothing was lost.
+    return np.where(
+        lost > 0, betainc(np.maximum(lost, 1e-300), np.add(wins, 1.0), 0.5), 1.0
+    )
