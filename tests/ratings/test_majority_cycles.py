@@ -12,7 +12,7 @@ from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.ratings.checks import check_pairs as majority_cycles
 from tiebreak.ratings.checks.check_pairs import find_cycles
-from tiebreak.ratings.strengths.bradley_terry import has_decided_cycle
+from tiebreak.ratings.strengths.existence import has_decided_cycle
 
 
 def graph_of(rows, n_items):

@@ -301,7 +301,7 @@ def rank(
         str,
         _scaled(
             "auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
-            "glicko2, plackett-luce; for features logistic, kernel-logistic, svm, "
+            "glicko2, plackett-luce, judges (with --rater); for features logistic, kernel-logistic, svm, "
             "linear-svm, boosted, svm-compare, linear-svm-compare, max-margin, "
             "rank-rls, linear-rank-rls, l1, pursuit, rank-boost; for both (--items) "
             "logistic-names; for grades or lists with features also swap-svm, "

@@ -22,11 +22,8 @@ from scipy.special import ndtri
 from tiebreak.data import Pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.comparison_graph import ComparisonGraph
-from tiebreak.ratings.strengths.bradley_terry import (
-    LINK_OF,
-    WEAK_EFFECT,
-    has_decided_cycle,
-)
+from tiebreak.ratings.strengths.bradley_terry import LINK_OF, WEAK_EFFECT
+from tiebreak.ratings.strengths.existence import has_decided_cycle
 from tiebreak.robustness.fewest import EQUAL, Fit, Strengths, VoteCounts
 
 Floats = NDArray[np.float64]

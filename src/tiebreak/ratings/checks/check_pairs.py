@@ -54,7 +54,8 @@ from tiebreak.ratings.checks.report import (
     StrengthFacts,
     find_all,
 )
-from tiebreak.ratings.strengths.bradley_terry import BradleyTerry, has_decided_cycle
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
+from tiebreak.ratings.strengths.existence import has_decided_cycle
 
 Floats = NDArray[np.float64]
 

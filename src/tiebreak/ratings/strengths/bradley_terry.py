@@ -3,15 +3,6 @@ r"""Strengths from comparisons, with ties.
 
 Boundary convention: a tie is predicted where it is the most probable outcome, also
 where it is as probable as another.
-
-*When strengths exist.* Without a penalty the likelihood has a maximum unless
-coefficients can grow along a direction (δθ, δt) that no comparison contradicts. With
-δt = 0 decided comparisons ask for δθ_winner ≥ δθ_loser and ties for equality: there is
-such a direction unless the graph with an edge from winner to loser, and both ways for
-ties, is strongly connected. With δt > 0, scaled to 1, decided comparisons ask for
-δθ_winner ≥ δθ_loser + 2 and ties for \|δθ_i - δθ_j\| ≤ 2, which fails unless some
-directed cycle has more decided comparisons than ties (for example two items that beat
-each other). Both conditions are checked exactly, on the counts.
 """
 
 from __future__ import annotations
@@ -23,15 +14,14 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Pairs, as_pairs, is_pairs
+from tiebreak.data import as_pairs, is_pairs
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
-    ComparisonGraph,
     count_comparisons,
 )
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
@@ -63,11 +53,11 @@ from tiebreak.models.covariates import (
     check_row_covariates,
     coefficient_table,
     effect_names,
-    refuse_empty,
     refuse_endless,
 )
 from tiebreak.ratings.inputs import Results, check_rater, check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.ratings.strengths.existence import check_existence
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
     KINDS,
@@ -285,7 +275,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             present[fine],
             None if raters is None else results.take(raters)[fine],
         )
-        _check_existence(counts, results.names, self.ties, self.alpha)
+        check_existence(counts, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
             q, given = covariates.shape[1], advantage is not None
             effects = effect_names(given, q, context_names)
@@ -837,71 +827,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return drawn - drawn.mean(axis=1, keepdims=True)
 
 
-_REMEDY = (
-    "Strengths of maximum likelihood are then infinite or arbitrary. Leave these items "
-    "out, add comparisons, or set alpha='auto', a prior whose width is learned. "
-    "check_pairs(X, y) shows more."
-)
-
-
 _EFFECT_REMEDY = (
     "add comparisons, or set alpha='auto', whose weak prior on effects keeps them "
     "finite."
 )
-
-
-def _check_existence(
-    counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float | str
-) -> None:
-    """Refuse data without finite strengths; warn where only the penalty decides."""
-    n_ties, total = counts.counts[:, 1].sum(), counts.counts.sum()
-    if ties is None and n_ties:
-        raise ValueError(
-            f"There are ties (weight {n_ties:g} of {total:g}), but ties=None has no "
-            "place for them. Choose ties='davidson' or 'rao-kupper', or leave the ties "
-            "out."
-        )
-    refuse_empty(counts)
-    if n_ties == total and ties != "half":
-        return
-    pairs = Pairs._of(None, np.tile(counts.left, 3), np.tile(counts.right, 3), names)
-    outcome = np.repeat(np.array([-1, 0, 1], dtype=np.int8), len(counts.left))
-    graph = ComparisonGraph.of(pairs, outcome, counts.counts.T.ravel())
-    check_separation(graph, names, alpha, _REMEDY)
-    if alpha == 0 and n_ties and ties != "half" and not has_decided_cycle(graph):
-        raise ValueError(
-            "The decided comparisons contradict each other nowhere: strengths and the "
-            f"tie parameter could grow together without end. {_REMEDY}"
-        )
-
-
-def check_separation(
-    graph: ComparisonGraph, names: NDArray[Any], alpha: float | str, remedy: str
-) -> None:
-    """Refuse separated groups; with a penalty, warn where they never meet."""
-    if (alpha != 0 and graph.n_components == 1) or graph.is_strongly_connected:
-        return
-    reasons = " ".join(graph.describe_separation(names))
-    if alpha == 0:
-        raise ValueError(f"{reasons} {remedy}")
-    warn_user(
-        f"{reasons} Strengths of items that never meet, not even through others, are "
-        "comparable only by the penalty alpha.",
-        DataWarning,
-    )
-
-
-def has_decided_cycle(graph: ComparisonGraph) -> bool:
-    """Say whether a directed cycle has more decided comparisons than ties."""
-    n_strong, _ = connected_components(graph.beats, connection="strong")
-    if n_strong < graph.beats.shape[0]:
-        return True  # a cycle of decided comparisons only
-    decided = sp.csr_array(graph.beats > 0).astype(np.float64)
-    tied = sp.csr_array(graph.tied > 0).astype(np.float64)
-    # Between two items that have both, the decided comparison asks for more.
-    tied = tied - tied.multiply(decided)
-    try:
-        bellman_ford(sp.csr_array(tied - decided), indices=0)
-    except NegativeCycleError:
-        return True
-    return False

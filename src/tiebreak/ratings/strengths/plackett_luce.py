@@ -24,8 +24,8 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
 from tiebreak.models.base import fits_outcomes, refuse_overflow
 from tiebreak.ratings.inputs import check_results
-from tiebreak.ratings.strengths.bradley_terry import check_separation
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.ratings.strengths.existence import check_separation
 from tiebreak.ratings.strengths.inference import StrengthModel
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import minimize_newton

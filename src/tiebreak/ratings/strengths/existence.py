@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""Whether strengths of maximum likelihood exist.
+
+Without a penalty the likelihood has a maximum unless
+coefficients can grow along a direction (δθ, δt) that no comparison contradicts. With
+δt = 0 decided comparisons ask for δθ_winner ≥ δθ_loser and ties for equality: there is
+such a direction unless the graph with an edge from winner to loser, and both ways for
+ties, is strongly connected. With δt > 0, scaled to 1, decided comparisons ask for
+δθ_winner ≥ δθ_loser + 2 and ties for \|δθ_i - δθ_j\| ≤ 2, which fails unless some
+directed cycle has more decided comparisons than ties (for example two items that beat
+each other). Both conditions are checked exactly, on the counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
+
+from tiebreak.data import Pairs
+from tiebreak.data.comparison_graph import ComparisonCounts, ComparisonGraph
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.models.covariates import refuse_empty
+
+_REMEDY = (
+    "Strengths of maximum likelihood are then infinite or arbitrary. Leave these items "
+    "out, add comparisons, or set alpha='auto', a prior whose width is learned. "
+    "check_pairs(X, y) shows more."
+)
+
+
+def check_existence(
+    counts: ComparisonCounts, names: NDArray[Any], ties: str | None, alpha: float | str
+) -> None:
+    """Refuse data without finite strengths; warn where only the penalty decides."""
+    n_ties, total = counts.counts[:, 1].sum(), counts.counts.sum()
+    if ties is None and n_ties:
+        raise ValueError(
+            f"There are ties (weight {n_ties:g} of {total:g}), but ties=None has no "
+            "place for them. Choose ties='davidson' or 'rao-kupper', or leave the ties "
+            "out."
+        )
+    refuse_empty(counts)
+    if n_ties == total and ties != "half":
+        return
+    pairs = Pairs._of(None, np.tile(counts.left, 3), np.tile(counts.right, 3), names)
+    outcome = np.repeat(np.array([-1, 0, 1], dtype=np.int8), len(counts.left))
+    graph = ComparisonGraph.of(pairs, outcome, counts.counts.T.ravel())
+    check_separation(graph, names, alpha, _REMEDY)
+    if alpha == 0 and n_ties and ties != "half" and not has_decided_cycle(graph):
+        raise ValueError(
+            "The decided comparisons contradict each other nowhere: strengths and the "
+            f"tie parameter could grow together without end. {_REMEDY}"
+        )
+
+
+def check_separation(
+    graph: ComparisonGraph, names: NDArray[Any], alpha: float | str, remedy: str
+) -> None:
+    """Refuse separated groups; with a penalty, warn where they never meet."""
+    if (alpha != 0 and graph.n_components == 1) or graph.is_strongly_connected:
+        return
+    reasons = " ".join(graph.describe_separation(names))
+    if alpha == 0:
+        raise ValueError(f"{reasons} {remedy}")
+    warn_user(
+        f"{reasons} Strengths of items that never meet, not even through others, are "
+        "comparable only by the penalty alpha.",
+        DataWarning,
+    )
+
+
+def has_decided_cycle(graph: ComparisonGraph) -> bool:
+    """Say whether a directed cycle has more decided comparisons than ties."""
+    n_strong, _ = connected_components(graph.beats, connection="strong")
+    if n_strong < graph.beats.shape[0]:
+        return True  # a cycle of decided comparisons only
+    decided = sp.csr_array(graph.beats > 0).astype(np.float64)
+    tied = sp.csr_array(graph.tied > 0).astype(np.float64)
+    # Between two items that have both, the decided comparison asks for more.
+    tied = tied - tied.multiply(decided)
+    try:
+        bellman_ford(sp.csr_array(tied - decided), indices=0)
+    except NegativeCycleError:
+        return True
+    return False
