@@ -92,9 +92,7 @@ def _has_cache() -> bool:
             TiebreakWarning,
         )
         return False
-    config: Any = (
-        _import_numba().config
-    )  # which numba has read from the environment before
+    config: Any = _import_numba().config  # which numba has read from the environment before
     config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
     os.environ.setdefault("MPLCONFIGDIR", str(folder / "matplotlib"))
     return True

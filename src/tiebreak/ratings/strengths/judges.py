@@ -351,12 +351,14 @@ class JudgeBradleyTerry(StrengthModel):
     def _components(self) -> NDArray[np.int64]:
         return self.plain_._components()
 
-    def _coefficient_distribution(self, kind: str | None) -> StrengthDistribution:
+    def _coefficient_distribution(
+        self, kind: str | None, whole: bool = False
+    ) -> StrengthDistribution:
         check_is_fitted(self)
         why = " Judges are in the model, so there is no kind for their clusters."
         self._check_kind(kind, ("model",), why)
         if not hasattr(self, "node_strengths_"):
-            return self.plain_._coefficient_distribution(kind)
+            return self.plain_._coefficient_distribution(kind, whole)
         factor = 1.0 if kind == "model" else self.excess_
         return StrengthDistribution(
             self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
