@@ -263,9 +263,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             if self.half_life is not None:
                 columns["period"] = period
             if both_bad is not None:
-                raise ValueError(
-                    "both_bad is not for data in partitions; without it they are ties."
-                )
+                raise ValueError("both_bad is not for partitions; leave it out.")
             return self._keep(parts.fit_model(self, **columns))
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_rows = results.n_rows
@@ -328,8 +326,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 f"{list_rows(wrong)}. Give them the outcome 0, or both_bad False."
             )
         if bad.all():
-            message = "Every vote calls both items bad; add others, or leave it out."
-            raise ValueError(message)
+            raise ValueError("Every vote calls both items bad; add other votes.")
         return bad if bad.any() else None
 
     def _count(self, counts: ComparisonCounts) -> None:
