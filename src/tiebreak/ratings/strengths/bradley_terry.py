@@ -253,10 +253,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             if self.half_life is not None:
                 columns["period"] = period
             if both_bad is not None:
-                raise ValueError(
-                    "both_bad is not for data in partitions; leave it out, and these "
-                    "votes count as ties, or put all rows in one table."
-                )
+                raise ValueError("both_bad is not for partitions; leave it out.")
             return self._keep(parts.fit_model(self, **columns))
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_rows = results.n_rows
@@ -309,11 +306,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if both_bad is None:
             return None
         column = check_row_column(both_bad, "both_bad", results.n_rows)
-        if not np.isin(column, (0, 1)).all():
-            raise ValueError(
-                "both_bad must hold True and False, one for each row; got "
-                f"{column[~np.isin(column, (0, 1))][0]!r}."
-            )
+        if len(other := column[~np.isin(column, (0, 1))]):
+            raise ValueError(f"both_bad must hold True and False; got {other[0]!r}.")
         bad = results.take(column).astype(bool)
         wrong = np.flatnonzero(bad & (results.outcome != 0))
         if len(wrong):
@@ -322,10 +316,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 f"{list_rows(wrong)}. Give them the outcome 0, or both_bad False."
             )
         if bad.all():
-            raise ValueError(
-                "Every vote calls both items bad, so nothing says which is better; add "
-                "other votes, or leave both_bad out."
-            )
+            raise ValueError("Every vote calls both items bad; add other votes.")
         return bad if bad.any() else None
 
     def _count(self, counts: ComparisonCounts) -> None:
@@ -567,7 +558,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
                 "Without votes that call both items bad strengths have no zero, so "
                 "nothing is known of what is acceptable. Fit with both_bad=..."
             )
-        full, n = self._coefficient_distribution(None), len(self.items_)
+        full, n = self._coefficient_distribution(None, True), len(self.items_)
         zero = np.full(n, full.center.shape[1] - 1)
         above = full.differences(zero, np.arange(n))
         tail = 0.5 - 0.5 * level
