@@ -184,7 +184,7 @@ class Chooser:
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
         self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
-        self._values = np.empty((0, 0))
+        self._values, self._uses = np.empty((0, 0)), 0
         self._latest: dict[Hashable, tuple[int, int]] = {}
 
     def __len__(self) -> int:
@@ -294,13 +294,18 @@ class Chooser:
     def _chosen(self, rater: Hashable) -> Pair | None:
         items = self._candidates()
         n = len(items)
-        if self._values.shape != (n, n):
+        if self._values.shape != (n, n) or n < len(self.games):
             # Below the diagonal it stays so; the strategies fill what is above.
-            self._values = np.full((n, n), -1.0)
+            self._values, self._uses = np.full((n, n), -1.0), 0
         value = self._values
-        getattr(self, f"_value_{self.settings.strategy}")(items, value)
-        if self.allowed is not None:
-            value[~self.allowed[np.ix_(items, items)]] = -1.0
+        # Of many people at once, several are asked by the same values.
+        if self._uses and self._uses <= len(self._open) // 8:
+            self._uses += 1
+        else:
+            self._uses = 1
+            getattr(self, f"_value_{self.settings.strategy}")(items, value)
+            if self.allowed is not None:
+                value[~self.allowed[np.ix_(items, items)]] = -1.0
         row = np.full(len(self.games), -1)
         row[items] = np.arange(n)
         latest = self._latest.get(rater)
@@ -315,10 +320,13 @@ class Chooser:
             before = value[place]
             value[place] = -1.0
             best = int(np.argmax(value))
-            if value.flat[best] >= 0.0:
-                i, j = int(items[best // n]), int(items[best % n])
-                return Pair(i, j, self.settings.strategy)
+            found = value.flat[best] >= 0.0
             value[place] = before
+            if found:
+                i, j = divmod(best, n)
+                for used in (value[i], value[j], value[:, i], value[:, j]):
+                    used[used > 0.0] *= 0.5  # these two wait for their answer
+                return Pair(int(items[i]), int(items[j]), self.settings.strategy)
         return None
 
     def _candidates(self) -> Ints:
