@@ -301,9 +301,10 @@ def rank(
         str,
         _scaled(
             "auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
-            "glicko2, plackett-luce, judges (with --rater); for features logistic, kernel-logistic, svm, "
-            "linear-svm, boosted, svm-compare, linear-svm-compare, max-margin, "
-            "rank-rls, linear-rank-rls, l1, pursuit, rank-boost; for both (--items) "
+            "glicko2, plackett-luce, judges (with --rater); for features logistic, "
+            "kernel-logistic, svm, linear-svm, boosted, svm-compare, "
+            "linear-svm-compare, max-margin, rank-rls, "
+            "linear-rank-rls, l1, pursuit, rank-boost; for both (--items) "
             "logistic-names; for grades or lists with features also swap-svm, "
             "order-svm, ordinal-svm, expected-rank, matching-pursuit, co-pursuit. In "
             "folders bradley-terry, davidson, rao-kupper; for graded items "
