@@ -86,6 +86,7 @@ def plain_page(plain_report):
     return render_report(plain_report[0])
 
 
+UNDER = {"holds": True, "difference": 0.21, "low": -0.05, "high": None}
 AUDIT = {
     "version": 1,
     "votes": 600,
@@ -104,7 +105,9 @@ AUDIT = {
             "raters": {"raters": None, "names": [], "verified": False, "exact": False},
             "other_items": {"items": None, "names": [], "verified": False, "exact": 0},
             "days": {"days": None, "names": [], "verified": False, "exact": False},
-            "choices": {"holds": 4 - len(broken), "of": 4, "broken_by": broken},
+            "choices": {"holds": 4 - len(broken), "of": 4, "broken_by": broken}
+            | {"as_asked": UNDER | {"choice": "as asked"}}
+            | {"each": [UNDER | {"choice": "<b>drop both bad</b>", "holds": False}]},
             "confidence": sure,
         }
         for claim, verdict, votes, broken, sure in [

@@ -161,6 +161,23 @@ def test_categories_are_compared_on_one_level():
     assert (a["rows"][0]["way"], b["rows"][0]["way"]) == ("", "up")
 
 
+def test_an_audit_draws_the_difference_under_each_choice():
+    under = {"holds": True, "difference": math.log(10), "low": 0.0, "high": 4.0}
+    lower = {"choice": "no prior", "holds": False, "difference": -0.5}
+    choices = {"as_asked": under | {"choice": "as asked"}}
+    choices["each"] = [lower | {"low": None, "high": None}]
+    claim = AUDIT["claims"][0] | {"choices": AUDIT["claims"][0]["choices"] | choices}
+    [shown] = plots.audit_view(AUDIT | {"claims": [claim]})["claims"]
+    first, last = shown["curve"]["rows"]
+    assert (first["text"], first["interval"], first["asked"]) == ("400", "0 to 695", 1)
+    assert (last["choice"], last["text"], last["interval"]) == ("no prior", "−87", "")
+    assert first["from"] == shown["curve"]["zero"] > last["x"]
+    assert first["from"] < first["x"] < first["to"] and last["from"] is None
+    old = claim | {"choices": {"holds": 4, "of": 4, "broken_by": []}}
+    [shown] = plots.audit_view(AUDIT | {"claims": [old]})["claims"]
+    assert shown["curve"] is None
+
+
 def test_an_audit_has_one_verdict_and_three_pictures_per_claim():
     view = plots.audit_view(AUDIT)
     first, second, third = view["claims"]

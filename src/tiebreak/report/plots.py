@@ -697,6 +697,7 @@ def audit_view(audit: Any) -> dict[str, Any]:
                 "of": claim["choices"]["of"],
                 "strip": strip,
                 "broken": claim["choices"]["broken_by"],
+                "curve": _choice_curve(claim["choices"]),
                 "confidence": None if sure is None else min(int(100 * sure), 99),
             }
         )
@@ -706,6 +707,43 @@ def audit_view(audit: Any) -> dict[str, Any]:
         "choices": len(audit["choices"]),
         "robust": sum(claim["robust"] for claim in claims),
     }
+
+
+def _choice_curve(choices: Any) -> dict[str, Any] | None:
+    """The difference under each choice of analysis in rating points, largest first."""
+    if not choices.get("each") or not choices.get("as_asked"):
+        return None
+    each = [choices["as_asked"], *choices["each"]]
+    each.sort(key=lambda one: -one["difference"])
+    unit = 400.0 / math.log(10.0)
+    ends = [
+        unit * one[end]
+        for one in each
+        for end in ("difference", "low", "high")
+        if one[end] is not None
+    ]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    pad = 0.02 * (high - low)
+    axis = Axis(low - pad, high + pad, 5)
+    rows = []
+    for one in each:
+        value, *sides = (
+            None if one[end] is None else unit * one[end]
+            for end in ("difference", "low", "high")
+        )
+        known = None not in sides
+        interval = " to ".join(number_text(side) for side in sides) if known else ""
+        rows.append(
+            {
+                "choice": one["choice"],
+                "holds": one["holds"],
+                "asked": one is choices["as_asked"],
+                "text": number_text(value),
+                "interval": interval,
+                **axis.dot(value, *sides),
+            }
+        )
+    return {"axis": axis, "zero": axis.place(0.0), "rows": rows}
 
 
 def judges_view(judges: Any) -> dict[str, Any]:
