@@ -7,12 +7,21 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from tiebreak import BradleyTerry, Elo, Glicko, Glicko2, Orders, Pairs, PlackettLuce
+from tiebreak import (
+    BradleyTerry,
+    Elo,
+    Glicko,
+    Glicko2,
+    JudgeBradleyTerry,
+    Orders,
+    Pairs,
+    PlackettLuce,
+)
 from tiebreak.datasets import load_worldcup2022
 
 from .style import BLUE, GREY, INK, ORANGE, panels
 
-__all__ = ["bradley_terry", "elo", "glicko", "plackett_luce"]
+__all__ = ["bradley_terry", "elo", "glicko", "judge_bradley_terry", "plackett_luce"]
 
 
 def bradley_terry(quick: bool) -> Figure:
@@ -41,6 +50,47 @@ def bradley_terry(quick: bool) -> Figure:
     match.set_title(f"Rao and Kupper's ties, κ = {model.tie_:.2f}")
     match.legend(loc="center left")
     return strengths.figure
+
+
+def judge_bradley_terry(quick: bool) -> Figure:
+    """How well judges tell items apart, and the strengths with and without that."""
+    rng = np.random.default_rng(5)
+    n, n_items, n_judges = (1200, 8, 12) if quick else (4800, 20, 24)
+    theta = np.linspace(-1.5, 1.5, n_items)
+    care = np.where(np.arange(n_judges) < n_judges // 3, 0.0, 1.3)
+    care[-1] = -1.3
+    judge = rng.integers(0, n_judges, n)
+    left = rng.integers(0, n_items, n)
+    right = (left + rng.integers(1, n_items, n)) % n_items
+    d = care[judge] * (theta[right] - theta[left])
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
+    # The average judge has the discrimination 1, and sees the strengths of the model.
+    theta, care = theta * care.mean(), care / care.mean()
+    pairs = Pairs(None, left, right)
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    plain = BradleyTerry("davidson").fit(pairs, y)
+    judges, items = panels(2, 3.0)
+    table = model.judges()
+    rows = np.arange(n_judges)
+    ends = [table[f"discrimination_{end}"] for end in ("lower", "upper")]
+    judges.hlines(rows, *ends, color=GREY)
+    judges.plot(table["discrimination"], rows, "o", color=BLUE, label="learned")
+    truth = care[table["judge"].to_numpy()]
+    judges.plot(truth, rows, "|", color=INK, label="true")
+    judges.axvline(0, color=ORANGE, linewidth=1)
+    judges.set(xlabel="discrimination, 95 % intervals", ylabel="judge")
+    judges.set_yticks([])
+    judges.invert_yaxis()
+    judges.set_title("a third toss coins, one is reversed")
+    judges.legend(loc="lower right")
+    place = plain.items_.astype(int)
+    items.plot(theta[place], plain.strength_, "o", color=GREY, label="all votes equal")
+    items.plot(theta[place], model.strength_, "o", color=BLUE, label="with judges")
+    items.axline((0, 0), slope=1, color=INK, linewidth=0.8)
+    items.set(xlabel="true strength", ylabel="learned strength")
+    items.set_title("strengths of the items")
+    items.legend()
+    return judges.figure
 
 
 def plackett_luce(quick: bool) -> Figure:

@@ -102,14 +102,15 @@ READER = (
 )
 def test_as_another_user(tmp_path):
     """A package of another user, no home, and a number that has no name."""
-    more = "import matplotlib.font_manager\n" if RUNS_ALL else ""
-    more += "from tiebreak.datasets.places import cache_dir; cache_dir()\n"
+    more = "from tiebreak.datasets.places import cache_dir; cache_dir()\n"
     more += "import tiebreak.models, tiebreak.ratings, tiebreak.selection\n"
     for folder in (tmp_path, *tmp_path.parents):
         if folder.owner() == "root" and str(folder).startswith("/tmp/"):
             folder.chmod(0o755)
     tmp_path.chmod(0o777)
     code = CODE.format(more=more)
+    # After compiled code, which chooses a folder for both.
+    code += "import matplotlib.font_manager\n" if RUNS_ALL else ""
     users = (NAMELESS, NOBODY) if RUNS_ALL else (NAMELESS,)
     for user in users:
         become = [*READER.split(), f"--reuid={user}", f"--regid={user}"]

@@ -511,7 +511,8 @@ def _draws_from_lists(model: GradedModel, shape: Shape) -> bool:
 
 def _has_other_grades(model: GradedModel, shape: Shape) -> bool:
     """Positions in lists are other grades, where more than their order matters."""
-    return shape.lists and "increasing_grades" in model.without
+    other = {"increasing_grades", "grades_of_orders"}  # lists may have another loss
+    return shape.lists and bool(other & set(model.without))
 
 
 # Laws that speak of something that not every shape has.

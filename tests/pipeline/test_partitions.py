@@ -124,6 +124,7 @@ def test_a_folder_of_matches_is_ranked_as_one_file(run, rng, tmp_path):
     assert [len(one["leaderboard"]), one["model"]] == [6, "bradley-terry"]
     for named in ("file", "out", "title", "command", "date"):
         one.pop(named), many.pop(named)
+    assert many.pop("fingerprint") != one.pop("fingerprint")  # of other files
     assert many == one  # checks, ratings, intervals, quality and history
     boards = [
         (tmp_path / out / "leaderboard.csv").read_bytes() for out in ("one", "many")
@@ -186,7 +187,7 @@ def test_what_tells_too_many_rows_apart_is_left_out_and_said(
 
 def test_models_that_follow_the_rows_need_one_file(rng, tmp_path):
     split(make_votes(rng), tmp_path / "votes", [140])
-    with pytest.raises(ValueError, match="'elo' takes results one after the other"):
+    with pytest.raises(ValueError, match="'elo' looks at single results, and so needs"):
         rank_data(read(tmp_path / "votes"), model="elo")
 
 

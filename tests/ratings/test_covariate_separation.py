@@ -126,4 +126,4 @@ def test_check_pairs_warns_where_the_prior_decides():
     assert report.ok
     assert found.level == "warning"
     assert 'alpha="auto"' in found.message
-    assert "--alpha auto" in found.message
+    assert 'alpha="auto"' in found.message

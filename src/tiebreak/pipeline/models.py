@@ -243,6 +243,8 @@ def models_for(
         if data.listed or data.grades is not None:
             found |= {name: partial(_as_given, name, data) for name in BY_GRADE}
         found |= BY_NAME if named and by_name_too else {}
+    if "rater" not in data.columns:
+        found = {name: make for name, make in found.items() if name != "judges"}
     if unasked:
         return {name: make for name, make in found.items() if name in _COMPARED_UNASKED}
     return found
@@ -274,7 +276,7 @@ def choose_model(
     """Return the model that was asked for, or the default one for ``"auto"``."""
     models = models_for(data, by_name_too=by_name_too)
     reason = "as you asked."
-    if asked == "judges":
+    if asked == "judges" and (by_name_too or not data.pairs.has_features):
         _check_judges(data, ties)
     if ties in models and asked != "judges":
         asked, ties = str(ties), None

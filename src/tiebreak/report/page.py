@@ -56,9 +56,9 @@ def render_report(data: ReportData) -> str:
     --------
     >>> import polars as pl
     >>> from tiebreak.report import ReportData, render_report
-    >>> board = pl.DataFrame({"item": ["Ada", "<b>"], "rating": [1520.0, 1480.0]})
+    >>> board = pl.DataFrame({"item": ["Ada", "<u>"], "rating": [1520.0, 1480.0]})
     >>> page = render_report(ReportData("Chess", board))
-    >>> "&lt;b&gt;" in page, "<b>" in page
+    >>> "&lt;u&gt;" in page, "<u>" in page
     (True, False)
     """
     style, script = _asset("report.css"), _asset("report.js")

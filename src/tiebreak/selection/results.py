@@ -670,6 +670,8 @@ def _keys(method: Any, name: str) -> list[str]:
     if not into_steps or not isinstance(pipeline, Pipeline):
         return []
     steps = pipeline.steps
+    if method.__name__ != "fit":  # of which only the last step gets arguments
+        return [name] if _takes(getattr(steps[-1][1], method.__name__), name) else []
     return [f"{step}__{name}" for step, part in steps if _takes(part.fit, name)]
 
 

@@ -234,13 +234,14 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         advantage, context : array-like of shape (n,) and (n, q), optional
             Covariates in favor of left: an advantage is 1 at home or first, 0 on
             neutral ground, -1 if right has it. The size of the effects is learned.
-        rater, sample_weight : array-like of shape (n,), optional
-            Who compared, for standard errors only; and weights, 2 is as two rows and
-            ½ as half a row, also in standard errors.
+        rater : array-like of shape (n,), optional
+            Who compared, for standard errors only.
         both_bad : array-like of bool of shape (n,), optional
             Which of the ties call both items bad. They are then an outcome of their
             own, of probability σ(z - θ_left) σ(z - θ_right), and the others share the
             rest: strengths get an absolute zero z, ``zero_``; see `acceptable`.
+        sample_weight : array-like of shape (n,), optional
+            Weights: 2 is as two rows and ½ as half a row, also in standard errors.
 
         Returns
         -------

@@ -85,7 +85,7 @@ def learn_prior(
         averaged = n_items <= _AVERAGED
         nodes = search.spread_nodes(mode, spread) if averaged else [mode]
         density = np.exp(np.array([search.at(s).evidence for s in nodes]) - search.top)
-        weight = density * (np.gradient(nodes) if averaged else 1.0)
+        weight = density * (np.gradient(nodes) if len(nodes) > 1 else 1.0)
     best = int(np.argmin(np.abs(np.array(nodes) - mode)))
     return LearnedPrior(
         alpha=0.5 * np.exp(-2.0 * np.array(nodes)),
