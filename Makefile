@@ -26,7 +26,7 @@ help: ## list the commands
 
 demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the report
 	@$(PY) examples/demo.py
-	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo
+	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo --force
 
 test: lint ## run the linters, the type checker and the tests
 	@TIEBREAK_TESTS=$(TESTS) TIEBREAK_TEST_SEED=$(SEED) \

@@ -6,6 +6,9 @@ What docs/examples.md shows of an example is what it prints, up to rounding.
 
 import re
 import runpy
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -211,3 +214,18 @@ def test_the_ordering_example_has_theirs_beside_ours(capsys, monkeypatch):
     said = capsys.readouterr().out
     for words in ("li/num", "nl/bin", "Order SVM", "0.982", "ERR"):
         assert words in said
+
+
+@pytest.mark.extended
+def test_the_demo_writes_its_report_again_and_again(tmp_path):
+    for name in ("examples", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)[1]
+    lines = [line.strip().removeprefix("@") for line in recipe.splitlines()]
+    for line in [*lines, lines[-1]]:
+        words = shlex.split(line.replace("$(PY)", sys.executable))
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    made = {path.name for path in (tmp_path / "tiebreak-demo").iterdir()}
+    assert {"grid.png", "level_curves.png", "report.html", "model.tiebreak"} <= made
