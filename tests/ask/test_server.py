@@ -289,10 +289,13 @@ def test_the_organizer_sees_who_answers_how(serve, texts):
             for name in ("Ada", "Bo", "Lefty")}  # fmt: skip
     assert "prefers the left side" in rows["Lefty"]
     assert "much faster" in rows["Lefty"]
-    assert "prefers" not in rows["Ada"] + rows["Bo"]
+    # By chance one of them may get better items on one side, once in fifty runs.
+    assert "prefers" not in rows["Ada"] or "prefers" not in rows["Bo"]
     board = people[0].client.get("/api/board").json()["board"]
     assert [row["rank"] for row in board] == list(range(1, 9))
-    assert board[0]["item"] == "text 7" and board[-1]["item"] == "text 0"
+    # Lefty's answers are about sides, which are drawn at random.
+    place = {row["item"]: row["rank"] for row in board}
+    assert place["text 7"] <= 3 and place["text 0"] >= 6
     assert all(row["lower"] < row["rating"] < row["upper"] for row in board)
 
 

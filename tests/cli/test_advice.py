@@ -12,6 +12,7 @@ import pytest
 import typer
 
 import tiebreak
+from tests.extended import few
 from tests.io.test_shapes import FOLDER, REFUSED
 from tests.meta.sources import PACKAGE
 from tiebreak.cli.app import app
@@ -198,7 +199,7 @@ NOT_TRIED = {
 }
 
 
-@pytest.mark.parametrize("line", CASES)
+@pytest.mark.parametrize("line", few(CASES, 12))
 def test_advice_can_be_followed(line, run):
     code, said = run(line)
     assert code, said
@@ -226,7 +227,7 @@ def test_advice_can_be_followed(line, run):
     assert untried <= {"--model", "--skip-bad-rows", "--alpha"}, said
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", few(REFUSED, 6))
 def test_options_of_a_refusal_are_those_of_every_command_that_reads(name, run):
     for command in ("rank", "check", "convert", "compare"):
         out = "out.csv" if command == "convert" else ""

@@ -81,6 +81,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
     assert jit._private_folder() not in (folder, other)
 
 
+@pytest.mark.extended
 def test_without_any_place_there_is_one_warning_and_an_answer(tmp_path):
     code = NO_PLACE + NO_TEMPORARY_FILES + CODE.format(more="")
     done = run(code.replace('"error"', '"always"'), tmp_path)

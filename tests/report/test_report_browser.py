@@ -414,7 +414,9 @@ def test_hostile_names_are_copied_as_text(visit):
     assert "\\$x\\^{}2\\$" in latex
 
 
-@pytest.mark.parametrize("mode", ["Observed", "Expected by the model", "Difference"])
+@pytest.mark.parametrize(
+    "mode", few(["Difference", "Observed", "Expected by the model"])
+)
 def test_who_beats_whom_is_observed_or_expected(visit, mode):
     page, matrix, model = visit("full"), DATA["full"].matrix, MODELS["full"]
     page.get_by_role("button", name=mode).click()
@@ -599,8 +601,8 @@ def test_five_thousand_items_are_paged_and_found(visit):
     assert page.evaluate("document.querySelectorAll('*').length") < 12_000
 
 
-@pytest.mark.parametrize("scheme", few(["light", "dark"], 2))
-@pytest.mark.parametrize("width", few([1400, 390, 800], 2))
+@pytest.mark.parametrize("scheme", few(["light", "dark"]))
+@pytest.mark.parametrize("width", few([390, 1400, 800]))
 @pytest.mark.parametrize("name", few(["full", "hostile", "plane", "glicko", "many"]))
 def test_it_fits_and_can_be_used_by_everybody(visit, name, width, scheme):
     page = visit(name, color_scheme=scheme)
