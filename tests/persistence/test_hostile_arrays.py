@@ -49,6 +49,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.extended
 def test_changed_arrays_are_refused_or_answer(folder):
     words = [str(folder), "1/1"] if RUNS_ALL else [str(folder), "1/13", *SHORT]
     command = [sys.executable, "-m", main.__module__, *words]

@@ -68,6 +68,7 @@ def test_one_call_has_everything(rng, tmp_path):
     assert again.equals(own.table)
 
 
+@pytest.mark.extended
 def test_the_command_gives_the_same(run, rng, tmp_path):
     draw_votes(rng).write_csv(tmp_path / "votes.csv")
     questions = ["--by", "language", "--covariates", "log:len_a:len_b", "--position"]

@@ -186,6 +186,7 @@ def test_bad_columns():
         BradleyTerry().fit(pairs, y).acceptable()
 
 
+@pytest.mark.usefixtures("data_dir")
 def test_arena_votes_call_weak_models_bad():
     votes = load_lm_arena()
     model = BradleyTerry(alpha=0.1).fit(votes.pairs, votes.y, both_bad=votes.both_bad)
