@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every test can ask for: one printed seed, a generator, the real data.
+"""What every test can ask for: a printed seed, a generator, real data, a browser.
 
 Numba keeps what it compiled beside the sources, or in the user's cache folder when
 the sources cannot be written to, so there is nothing to set up for it here.
@@ -7,7 +7,11 @@ the sources cannot be written to, so there is nothing to set up for it here.
 
 import os
 import secrets
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import numpy as np
@@ -17,6 +21,18 @@ SEED = "TIEBREAK_TEST_SEED"
 DEFAULT_SEED = 2022
 TESTS = "TIEBREAK_TESTS"
 DATA = "TIEBREAK_DATA"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Without a sandbox because tests may run as root; the others keep it off the network.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+INSTALL = "apt-get update -q && apt-get install -y -q chromium"
 
 
 def seed_of_this_run() -> int:
@@ -114,3 +130,33 @@ def data_dir() -> Path:
     if not path.is_dir():
         pytest.fail(f"{DATA} is {folder!r}, which is not a folder")
     return path
+
+
+def find_browser() -> str | None:
+    found = (shutil.which(name) for name in BROWSERS)
+    return next((path for path in found if path), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start a browser without a window, one for all tests of a process.
+
+    When all tests are to run, Debian's is installed if root may do so.
+    """
+    sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
+    path = find_browser()
+    may_install = (
+        os.environ["TIEBREAK_TESTS"] == "all"
+        and hasattr(os, "geteuid")
+        and os.geteuid() == 0
+        and shutil.which("apt-get")
+    )
+    if path is None and may_install:
+        subprocess.run(INSTALL, shell=True, timeout=600, capture_output=True)
+        path = find_browser()
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the path")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()

@@ -10,7 +10,6 @@ import sys
 import httpx
 import pytest
 
-from tests.report.test_report_browser import browser  # noqa: F401 - a fixture
 from tests.waiting import wait_for
 
 _CLIENTS: list[httpx.Client] = []

@@ -5,10 +5,7 @@ import dataclasses
 import functools
 import http.server
 import io
-import os
 import re
-import shutil
-import subprocess
 import threading
 
 import numpy as np
@@ -24,50 +21,7 @@ from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.report import report_data
 from tiebreak.report import CompareData, ReportData, write_report
 
-sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
 Axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# Without a sandbox because tests may run as root; the others keep it off the network.
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-INSTALL = "apt-get update -q && apt-get install -y -q chromium"
-
-
-def find_browser():
-    found = (shutil.which(name) for name in BROWSERS)
-    return next((path for path in found if path), None)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Start a browser without a window.
-
-    When all tests are to run, Debian's is installed if root may do so.
-    """
-    path = find_browser()
-    may_install = (
-        os.environ["TIEBREAK_TESTS"] == "all"
-        and hasattr(os, "geteuid")
-        and os.geteuid() == 0
-        and shutil.which("apt-get")
-    )
-    if path is None and may_install:
-        subprocess.run(INSTALL, shell=True, timeout=600, capture_output=True)
-        path = find_browser()
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the path")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
