@@ -92,7 +92,7 @@ def main(folder: Path) -> None:
     for name, proba in {
         "all features": everything.predict_proba(features.pairs[test]),
         "Elo and Glicko": simple.predict_proba(ratings_only[test]),
-        "shares": np.tile(shares, (test.sum(), 1)),
+        "baseline": np.tile(shares, (test.sum(), 1)),
     }.items():
         print(f"  {name:17s} log loss {comparison_log_loss(y[test], proba):.3f}")
     weights = everything[-1].coef_

@@ -107,16 +107,17 @@ def test_football_without_data(no_data, run):
     neutral, at_home = numbers(said, "on neutral ground"), numbers(said, "at home")
     assert at_home[0] > neutral[0] and sum(neutral) == pytest.approx(1, abs=0.02)
     loss = {
-        model: numbers(said, model)[-1] for model in ("Bradley-Terry", "Elo", "shares")
+        model: numbers(said, model)[-1]
+        for model in ("Bradley-Terry", "Elo", "baseline")
     }
     # Strengths do not change in this league, so forgetting costs.
-    assert loss["Bradley-Terry"] < loss["Elo"] < loss["shares"]
+    assert loss["Bradley-Terry"] < loss["Elo"] < loss["baseline"]
 
 
 def test_chess_without_data(no_data, run):
     said = run("chess")
     assert "simulated games" in said
-    losses = [numbers(said, name)[-1] for name in ("Glicko ", "shares")]
+    losses = [numbers(said, name)[-1] for name in ("Glicko ", "baseline")]
     assert losses[0] < losses[1] - 0.1
     assert "what matters most: glicko +" in said
 
@@ -156,7 +157,7 @@ def test_the_tasting_panel(run, tmp_path):
     assert "'taster 16' (a tie, 28 times)" in said
     assert re.search(r"1 +Barolo .*\n(.*\n)+ +8 +Port", said)
     assert numbers(said, "Counting people instead of pairs makes intervals")[0] > 1.2
-    model, shares = (numbers(said, f"a new taster, by {n}")[0] for n in ("B", "s"))
+    model, shares = (numbers(said, f"a new taster, by {n}")[0] for n in ("B", "b"))
     assert model < shares
     assert_same_output(said, shown("tasting_panel"))
 

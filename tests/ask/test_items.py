@@ -146,6 +146,7 @@ def test_an_empty_folder_is_refused(tmp_path):
         read_items(tmp_path)
 
 
+@pytest.mark.extended
 def test_more_items_than_people_can_compare(tmp_path):
     path = tmp_path / "many.txt"
     path.write_text("\n".join(map(str, range(100_001))), encoding="utf-8")

@@ -121,6 +121,7 @@ def test_a_phone_in_two_hands(serve, photos, opened):
         assert barriers(page) == []
 
 
+@pytest.mark.extended
 def test_the_page_survives_a_crash_of_the_server(serve, texts, opened, tmp_path):
     server = serve(texts, "--port", "0", "--repeat", "0")
     page = opened(server.links[0])

@@ -217,6 +217,7 @@ def test_all_acknowledged_answers_survive_a_kill(serve, texts, tmp_path):
     assert (tmp_path / "out.csv").read_text("utf-8").count("\n") == 6
 
 
+@pytest.mark.extended
 def test_many_people_at_once_lose_and_double_nothing(serve, texts, tmp_path):
     """For a few seconds; `python -m benchmarks.asking load` does so for a minute."""
     names = [f"p{k}" for k in range(12)]
@@ -265,6 +266,7 @@ def test_everybody_with_the_link_enters_a_name(serve, texts):
     assert client.post("/join", data=wrong).status_code == 403
 
 
+@pytest.mark.extended
 def test_the_organizer_sees_who_answers_how(serve, texts):
     server = serve(texts, "--port", "0", "--raters", "Ada,Bo,Lefty")
     people = [Person(link) for link in server.links]

@@ -77,7 +77,7 @@ def test_compare_evaluate_and_convert(run, votes, tmp_path):
     assert [row["model"] for row in found["table"]] == [
         "bradley-terry",
         "elo",
-        "shares",
+        "baseline",
     ]
     gap = found["log_loss_above_first"]["elo"]
     assert gap["standard_error"] > 0

@@ -177,7 +177,7 @@ def test_compare_has_models_of_names_and_of_features(run, files):
     done = run("compare", files[0], "--items", files[1], "--models", models, "--json")
     assert done.code == 0, done.stderr
     table = json.loads(done.stdout)["table"]
-    assert [row["model"] for row in table] == [*models.split(","), "shares"]
+    assert [row["model"] for row in table] == [*models.split(","), "baseline"]
     assert {row["n_test"] for row in table} == {240}
 
 

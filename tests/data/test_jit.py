@@ -97,6 +97,7 @@ READER = (
 )
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(
     not hasattr(os, "getuid") or os.getuid() != 0 or not shutil.which("setpriv"),
     reason="only root can be another user",

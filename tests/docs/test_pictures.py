@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 
 from docs.pictures import PICTURES
 from docs.pictures.style import draw, save_picture
+from tests.extended import few
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "models").glob("*.md"))
@@ -19,7 +20,7 @@ IMAGES = ROOT / "docs" / "images" / "models"
 LARGEST = 60_000
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", few(PICTURES, keep=6))
 def test_a_picture_shows_something_and_says_what(name):
     figure = draw(PICTURES[name], quick=True)
     assert figure.axes

@@ -185,6 +185,7 @@ def test_broken_json_is_named_by_its_place(read, text, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.extended
 def test_many_columns_are_quick_and_not_listed(read):
     names = [f"column_{number}" for number in range(10_000)]
     row = ",".join("x" for _ in names)

@@ -61,6 +61,7 @@ def test_equals_the_coincidence_matrix(level, rows, symmetric):
     assert result.alpha == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.extended
 @LEVELS
 def test_intervals_cover_the_alpha_of_all_units(level):
     # A rater gives the true value of 0, 1, 2 or, with chance ½, any of them.

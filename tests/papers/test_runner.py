@@ -36,6 +36,7 @@ def square(number, word):
 EXPERIMENT = Experiment("test", "squares", cells, square)
 
 
+@pytest.mark.extended
 def test_cells_are_kept_and_failures_told(tmp_path, capsys):
     console = Console(stderr=True, width=200)
     assert run_experiments([EXPERIMENT], quick=False, folder=tmp_path, console=console)

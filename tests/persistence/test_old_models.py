@@ -99,6 +99,7 @@ def test_an_old_model_answers_as_it_did(path):
         assert_same(found[question], answer, rtol, question)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_an_old_model_can_be_saved_again(path, tmp_path):
     model = tiebreak.load(path)

@@ -129,6 +129,7 @@ def test_zero_and_strengths_are_recovered(alpha):
     assert (model.predict(pairs) == share.argmax(axis=1) - 1).all()
 
 
+@pytest.mark.extended
 def test_the_zero_has_an_interval_that_covers():
     inside = []
     for seed in range(100):

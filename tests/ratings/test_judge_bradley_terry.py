@@ -333,6 +333,7 @@ def simulate(n_runs, n_items, n_judges, n_votes, **kind):
     return np.mean(inside), np.array(taus)
 
 
+@pytest.mark.extended
 def test_careless_judges_cost_the_plain_model_more():
     covered, taus = simulate(6, 15, 20, 3000)
     assert covered > 0.85

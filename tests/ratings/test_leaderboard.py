@@ -63,6 +63,7 @@ def test_a_reference_is_where_it_is_put_and_certain(results):
         Leaderboard(model, reference="nobody")
 
 
+@pytest.mark.extended
 def test_bootstrap_intervals_are_close_to_the_others(results):
     model = BradleyTerry("davidson", alpha=0).fit(*results)
     one = Leaderboard(model).table

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import binomtest, chi2
 
+from tests.extended import few
 from tiebreak import Pairs, check_pairs
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.ratings.checks import likelihood_tests
@@ -87,6 +88,7 @@ def test_losses_of_many_draws_are_those_of_scipy(rng):
     assert found == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.extended
 def test_equal_items_are_seldom_called_different():
     # Four games each: chi-square rejects about half of these at level 0.05.
     rng = np.random.default_rng(5)
@@ -166,7 +168,7 @@ def test_position_is_the_effect_in_a_lightly_penalized_model(rng):
 
 
 @pytest.mark.parametrize(
-    ("n_items", "games", "spread"), [(8, 80, 1.0), (20, 100, 2.0), (50, 150, 1.0)]
+    ("n_items", "games", "spread"), few([(8, 80, 1.0), (20, 100, 2.0), (50, 150, 1.0)])
 )
 def test_favorites_listed_first_are_no_effect_of_position(n_items, games, spread):
     rng = np.random.default_rng(n_items + games)

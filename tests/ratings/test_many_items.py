@@ -93,6 +93,7 @@ def test_the_slope_of_the_evidence_is_its_difference(rng, monkeypatch):
         assert abs(slope) > 100.0
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::tiebreak.DataWarning")
 def test_the_width_is_that_of_the_dense_search(rng, monkeypatch):
     pairs, y, _ = games(rng, 1100, 9000)

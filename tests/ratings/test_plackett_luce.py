@@ -101,6 +101,7 @@ def test_probabilities_of_all_lists_sum_to_one():
     assert model.log_likelihood(Orders(None, lists)) == pytest.approx(-model.objective_)
 
 
+@pytest.mark.extended
 def test_strengths_and_their_errors_are_found_again(rng):
     """Planted strengths, 200 samples: errors are as large as they are said to be."""
     theta = np.array([0.0, 0.4, 0.8, 1.2])

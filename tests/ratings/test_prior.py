@@ -114,6 +114,7 @@ def test_steps_are_given_to_every_fit():
     assert_allclose(found.weight @ found.coef, model._solution(), atol=1e-12)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("n_items", "games", "spread"), few([(6, 3, 0.8), (12, 10, 0.8), (20, 6, 1.5)])
 )
@@ -154,6 +155,7 @@ CASES = [
 ]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("setting", few(CASES), ids=lambda s: f"{s.schedule}-{s.truth}")
 def test_statements_about_strengths_hold(setting):
     found = measure(setting, 25, seed=7)

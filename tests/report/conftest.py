@@ -40,9 +40,9 @@ def report_of(names, rng, *, ties="davidson", n=600, **more):
     proba = model.predict_proba(pairs, advantage=home)
     rows = [
         {"model": names[0], "accuracy": 0.6, "log_loss": 0.9, "brier": None},
-        {"model": "shares", "accuracy": 0.4, "log_loss": 1.1, "brier": 0.66},
+        {"model": "baseline", "accuracy": 0.4, "log_loss": 1.1, "brier": 0.66},
     ]
-    quality = QualityData(rows, names[0], "shares", names[1], y, proba)
+    quality = QualityData(rows, names[0], "baseline", names[1], y, proba)
     history = Elo().fit(pairs, y).history_
     content = {
         "summary": [f"{name} is one of {k}.\ud800" for name in names[:3]],

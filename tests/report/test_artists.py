@@ -72,6 +72,7 @@ def test_small_cells_have_one_number():
     assert texts == ["62", "38"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", ["png", "pdf", "svg"])
 def test_all_formats_show_cells(kind):
     full, empty = io.BytesIO(), io.BytesIO()

@@ -272,14 +272,14 @@ def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
     texts = {(cell.row, cell.column): cell.text for cell in drawn.cells}
     # Rows are gamma, columns C; each the better of two, the greater score.
     assert texts == {
-        (0, 0): "0.0%",
-        (1, 0): "2.0%",
-        (2, 0): "5.0%",  # the other one is not a number
-        (0, 1): "6.0%",
-        (1, 1): "8.0%",
-        (2, 1): "10.0%",
+        (0, 0): "0.0\u00a0%",
+        (1, 0): "2.0\u00a0%",
+        (2, 0): "5.0\u00a0%",  # the other one is not a number
+        (0, 1): "6.0\u00a0%",
+        (1, 1): "8.0\u00a0%",
+        (2, 1): "10.0\u00a0%",
     }
-    assert display.hovers_["cell-2-1"] == "C = 10, gamma = 2: 10.0%"
+    assert display.hovers_["cell-2-1"] == "C = 10, gamma = 2: 10.0\u00a0%"
     (frame,) = display.ax_.patches
     assert frame.get_xy() == (-0.47, -0.47)
 

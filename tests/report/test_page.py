@@ -216,8 +216,8 @@ def test_the_answer_says_how_sure_it_is(plain_board, worst, expected):
 
 def test_quality_is_said_in_words_and_missing_numbers_are_dashes(plain_page):
     page = plain_page
-    assert "was right 60.0% of the time; always guessing" in page
-    assert "the most common outcome: 40.0%" in page
+    assert "was right 60.0\u00a0% of the time; always guessing" in page
+    assert "the most common outcome: 40.0\u00a0%" in page
     assert '<td class="number">–</td>' in page
 
 
@@ -247,7 +247,7 @@ def test_quality_comes_from_a_forward_evaluation(rng):
     models = {"bt": BradleyTerry(alpha=0.1), "elo": Elo()}
     result = evaluate_forward(models, pairs, y, period=np.arange(200), n_splits=3)
     quality = QualityData.from_forward(result, "bt")
-    assert [row["model"] for row in quality.rows] == ["bt", "elo", "shares"]
+    assert [row["model"] for row in quality.rows] == ["bt", "elo", "baseline"]
     assert quality.rows[0]["accuracy"] == result.table["accuracy"][0]
     np.testing.assert_array_equal(quality.proba, result.proba["bt"])
     assert "200" not in quality.note  # the first block is trained on only
@@ -297,11 +297,11 @@ def test_checks_are_sorted_and_marked(plain_board):
 def graded_report(**more):
     rows = [
         {"model": "logistic", "accuracy": 0.7, "log_loss": 0.8},
-        {"model": "shares", "accuracy": 0.72, "log_loss": 0.9},
+        {"model": "baseline", "accuracy": 0.72, "log_loss": 0.9},
     ]
     content = {
         "weights": [("<size>", -2.0), ("age", 0.5), ("x", 0.1)],
-        "quality": QualityData(rows, "logistic", "shares"),
+        "quality": QualityData(rows, "logistic", "baseline"),
         "recognized": ["12 graded rows.", "Model: <logistic>."],
     }
     nothing = pl.DataFrame({"item": [], "rating": []})
@@ -318,9 +318,11 @@ def test_without_names_the_page_begins_with_what_matters():
     assert "Its probabilities are better than" in page
     worse = [
         {"model": "logistic", "accuracy": 0.7, "log_loss": 0.9},
-        {"model": "shares", "accuracy": None, "log_loss": 0.9},
+        {"model": "baseline", "accuracy": None, "log_loss": 0.9},
     ]
-    page = graded_report(quality=QualityData(worse, "logistic", "shares"), weights=None)
+    page = graded_report(
+        quality=QualityData(worse, "logistic", "baseline"), weights=None
+    )
     assert "Its probabilities are no better" in page
     assert "most common outcome" not in page
     assert sections(page) == ["quality", "checks"]
@@ -341,16 +343,16 @@ def test_tuning_is_told_drawn_and_given_to_machines():
     page = graded_report(tuning=result, tuning_notes=["<C> is the last value."])
     assert "How the settings were chosen" in page
     assert "4 combinations of settings were tried" in page
-    assert "C = 10, gamma = 0.1 (wrong outcomes: 25.0%)" in page
+    assert "C = 10, gamma = 0.1 (wrong outcomes: 25.0\u00a0%)" in page
     assert "&lt;C&gt; is the last value." in page
     cells = re.findall(r'<td class="number">([^<]+)</td>', page)
-    assert cells[-12:-9] == ["10", "0.1", "25.0%"]
+    assert cells[-12:-9] == ["10", "0.1", "25.0\u00a0%"]
     assert "expect " not in page  # one split cannot tell
     again = TuneResult.make(
         grid, scores + np.array([0.0, 0.1]), np.ones((4, 2), bool), 2, None, "error"
     )
     assert np.isfinite(again.corrected_score)
-    expected = f"expect {-100 * again.corrected_score:.1f}% on new results"
+    expected = f"expect {-100 * again.corrected_score:.1f}\u00a0% on new results"
     assert expected in graded_report(tuning=again)
     one = TuneResult.make(grid[:1], scores[:1], good[:1], 0, None, "error")
     page = graded_report(tuning=one)

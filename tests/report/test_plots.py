@@ -190,7 +190,7 @@ def test_an_audit_has_one_verdict_and_three_pictures_per_claim():
 
 def test_judges_may_lack_numbers():
     ann, bob = plots.judges_view(JUDGES)["rows"]
-    assert (ann["text"], ann["interval"], ann["x"]) == ("81 %", "77 % to 85 %", 810.0)
+    assert (ann["text"], ann["interval"], ann["x"]) == ("81", "77 to 85", 810.0)
     assert (bob["text"], bob["interval"], bob["from"]) == ("–", "", None)
 
 

@@ -17,6 +17,7 @@ from tests.pipeline.answers import rank_data
 from tests.report.conftest import HOSTILE, full_report, report_of
 from tiebreak import Glicko, Leaderboard, Pairs, SVMCompare, ThresholdCompare, tune
 from tiebreak.data.markup import shorten
+from tiebreak.metrics import comparison_auc
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.report import report_data
 from tiebreak.report import CompareData, ReportData, write_report
@@ -213,6 +214,162 @@ def test_every_number_is_that_of_the_data(visit):
     )
 
 
+def texts(page, selector):
+    return [text.strip() for text in page.locator(selector).all_text_contents()]
+
+
+def between(low, high):
+    return f"{low:+.0f} to {high:+.0f}".replace("-", "−")
+
+
+@pytest.mark.extended
+def test_numbers_of_effects_and_categories_are_those_of_the_data(visit):
+    page, data = visit("full"), DATA["full"]
+    shown = texts(page, "#effects .row .value")
+    for text, row in zip(shown, data.effects.to_dicts(), strict=True):
+        assert number(text.split()[0]) == round(row["points"])
+        assert between(row["lower"], row["upper"]) in text
+        p = float(text.rpartition("p ")[2].lstrip("=< "))
+        assert p == row["p_value"] or row["p_value"] < p == 1e-4
+    # Ranks without and with, one line of the chart after the other.
+    ranks = [int(t) for t in texts(page, ".slope svg tspan") if t.isdecimal()]
+    moved = data.moves.select("rank_without", "rank").rows()
+    assert list(zip(ranks[::2], ranks[1::2], strict=True)) == moved
+    assert "2 of 12 items change their rank" in texts(page, "#effects h3")[0]
+    overall = dict(data.leaderboard.select("item", "rating").iter_rows())
+    boards = {name: dict(t.select("item", "rating").iter_rows())
+              for name, t in data.categories.items()}  # fmt: skip
+    for panel in page.locator(".panel").all():
+        item = texts(panel, "figcaption")[0]
+        found = dict(
+            zip(texts(panel, ".name"), map(number, texts(panel, ".value")), strict=True)
+        )
+        assert set(found) == {name for name, board in boards.items() if item in board}
+        for name, shift in found.items():
+            board = boards[name]
+            level = np.mean([overall[one] - board[one] for one in board])
+            assert shift == round(board[item] + level - overall[item])
+    for part in page.locator("details[data-category]").all():
+        table = data.categories[part.get_attribute("data-category")]
+        cells = part.locator("tbody tr").evaluate_all(
+            "rows => rows.map(row => [...row.cells].map(c => c.textContent.trim()))"
+        )
+        for row, wanted in zip(cells, table.to_dicts(), strict=True):
+            assert row[1] == wanted["item"]
+            assert number(row[2]) == round(wanted["rating"])
+            assert row[3] == f"{wanted['lower']:.0f} to {wanted['upper']:.0f}"
+            counts = [wanted[key] for key in ("wins", "ties", "losses")]
+            assert [number(text) for text in row[-4:]] == [sum(counts), *counts]
+
+
+@pytest.mark.extended
+def test_numbers_of_quality_and_features_are_those_of_the_data(visit):
+    page, data = visit("full"), DATA["full"]
+    quality = data.quality
+    cells = texts(page, "#quality tbody td")
+    wanted = ["60.0\u00a0%", "0.9000", "–", "40.0\u00a0%", "1.1000", "0.6600"]
+    assert cells == wanted
+    # Of every outcome: all results stand in some point, and the sums are right.
+    said = texts(page, "#quality circle title")
+    for column, word in enumerate(("left", "tie", "right")):
+        form = rf"{word}: said ([\d.]+)\u00a0%, happened ([\d.]+)\u00a0% of ([\d,]+)"
+        points = [re.fullmatch(form, text) for text in said if text.startswith(word)]
+        given = np.array([[number(x) for x in point.groups()] for point in points])
+        chance, share, count = given.T
+        assert count.sum() == len(quality.outcome)
+        error = 0.0006 * count.sum()
+        happened = (quality.outcome == column - 1).sum()
+        np.testing.assert_allclose(share @ count / 100, happened, atol=error)
+        expected = quality.proba[:, column].sum()
+        np.testing.assert_allclose(chance @ count / 100, expected, atol=error)
+    difference = quality.proba[:, 2] - quality.proba[:, 0]
+    area = comparison_auc(quality.outcome, difference)
+    page.locator("#quality summary").click()
+    assert f"the area under it is {area:.2f}" in texts(page, "#quality details p")[0]
+    weights = sorted(data.weights, key=lambda pair: -abs(pair[1]))
+    names, values = (
+        texts(page, f"#weights figure.dots >> nth=0 >> .{part}")
+        for part in ("name", "value")
+    )
+    assert [(name, number(v)) for name, v in zip(names, values, strict=True)] == weights
+    drops = texts(page, "#weights figure.dots >> nth=1 >> .value")
+    np.testing.assert_allclose(
+        [number(text) for text in drops], 100 * data.importance["drop"].to_numpy()
+    )
+    assert texts(page, "#weights td")[-5:] == [
+        "<a>",
+        "b",
+        "left",
+        "right",
+        "2.0\u00a0%",
+    ]
+    # Curves and lines over time are linear in the numbers.
+    paths = page.locator(".curve path.line").evaluate_all(PLACES)
+    for places, table in zip(paths, data.dependence.values(), strict=True):
+        assert_linear(places, table["value"], table["utility"])
+    lines = page.locator("#lines path.line:not([data-line])").evaluate_all(PLACES)
+    assert len(lines) == 5
+    for places, name in zip(lines, data.leaderboard["item"], strict=False):
+        table = data.history.filter(pl.col("item") == name)
+        assert_linear(places, table[table.columns[0]], table["rating"], tolerance=2.0)
+
+
+PLACES = (
+    "paths => paths.map(path => [...path.getAttribute('d').matchAll("
+    "/(-?[\\d.]+)[ ,](-?[\\d.]+)/g)].map(m => [Number(m[1]), Number(m[2])]))"
+)
+
+
+def assert_linear(places, *values, tolerance=1.0):
+    """Points are where the numbers are, but for rounding to a thousandth."""
+    places = np.array(places)
+    for drawn, numbers in zip(places.T, values, strict=True):
+        x = numbers.cast(pl.Float64).to_numpy()
+        if len(x) > len(drawn):  # many points are thinned out
+            continue
+        slope = np.polyfit(x, drawn, 1)
+        np.testing.assert_allclose(np.polyval(slope, x), drawn, atol=tolerance)
+
+
+@pytest.mark.extended
+def test_numbers_of_audit_and_judges_are_those_of_the_data(visit):
+    page, data = visit("full"), DATA["full"]
+    for item, claim in zip(
+        page.locator(".claim").all(), data.audit["claims"], strict=True
+    ):
+        votes, choices, chance = texts(item, "dd")
+        fewest = claim["removal"]["votes"]
+        if fewest is None:
+            assert votes == "none found"
+        else:
+            form = r"([\d,]+) removed \(([\d.]+) % of all\), ([\d,]+) reversed"
+            removed, share, reverse = re.fullmatch(form, votes).groups()
+            assert number(removed) == fewest
+            np.testing.assert_allclose(
+                float(share), 100 * fewest / data.audit["votes"], rtol=0.005
+            )
+            assert number(reverse) == claim["reversal"]["votes"]
+        held = claim["choices"]
+        assert f"holds under {held['holds']} of {held['of']}" in choices
+        assert all(name in choices for name in held["broken_by"])
+        sure = claim["confidence"]
+        if sure is None:
+            assert chance == "–"
+        else:
+            # Never 100 %: nothing is certain.
+            assert chance.startswith(f"{min(99, round(100 * sure))} % confidence")
+        item.locator("summary").click()
+        under = [held["as_asked"], *held["each"]]
+        for text, row in zip(texts(item, ".row .value"), under, strict=True):
+            points = row["difference"] * 400 / np.log(10)
+            assert number(text.split()[0]) == round(points)
+    rows = [texts(page, f"#judges .row .{part}") for part in ("name", "value")]
+    assert rows == [
+        ["<b>Ann</b> 400 votes; tie 10\u00a0%, left 52\u00a0%", "Bob 12 votes"],
+        ["81 77 to 85", "–"],
+    ]
+
+
 def test_the_page_draws_what_the_server_drew(visit, browser, folder):
     context = browser.new_context(java_script_enabled=False)
     plain = context.new_page()
@@ -238,6 +395,7 @@ def test_the_page_draws_what_the_server_drew(visit, browser, folder):
     context.close()
 
 
+@pytest.mark.extended
 def test_every_column_sorts_both_ways(visit):
     page = visit("full")
     heads = page.locator("#board thead th")
@@ -258,6 +416,7 @@ def test_every_column_sorts_both_ways(visit):
         assert page.locator("#board th[aria-sort=none]").count() == len(keys) - 1
 
 
+@pytest.mark.extended
 def test_sorting_by_buttons_and_keyboard(visit):
     page = visit("full")
     page.get_by_role("button", name="Name", exact=True).focus()
@@ -269,6 +428,7 @@ def test_sorting_by_buttons_and_keyboard(visit):
     assert votes == sorted(votes, reverse=True)
 
 
+@pytest.mark.extended
 def test_what_has_no_number_comes_last_in_both_directions(visit):
     page = visit("threshold")
     won = page.get_by_role("button", name="Won")
@@ -289,6 +449,7 @@ def test_search_filters_plot_and_table(visit):
     assert len(names_in(page, "#rows")) == 12
 
 
+@pytest.mark.extended
 def test_a_pinned_item_fades_those_like_it(visit):
     page, board = visit("full"), DATA["full"].leaderboard
     letters = {row["item"]: set(row["group"].split()) for row in board.to_dicts()}
@@ -317,6 +478,7 @@ def test_a_pinned_item_fades_those_like_it(visit):
     assert page.locator("#pinned").is_hidden()
 
 
+@pytest.mark.extended
 def test_a_category_is_switched_to(visit):
     page, boards = visit("full"), DATA["full"].categories
     for name, board in boards.items():
@@ -368,6 +530,7 @@ def test_hostile_names_are_copied_as_text(visit):
     assert "\\$x\\^{}2\\$" in latex
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "mode", few(["Difference", "Observed", "Expected by the model"])
 )
@@ -403,6 +566,7 @@ def test_who_beats_whom_is_observed_or_expected(visit, mode):
     assert "% of the points" in told or told == "These two never met."
 
 
+@pytest.mark.extended
 def test_a_line_over_time_is_asked_for(visit):
     page = visit("full")
     chip = page.locator(".chips button").first
@@ -411,6 +575,7 @@ def test_a_line_over_time_is_asked_for(visit):
     assert page.locator("#lines .asked").count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("ties", few(["davidson", "rao-kupper"]))
 @pytest.mark.parametrize("advantage", few([1.0, 0.0]))
 def test_comparing_two_agrees_with_the_model(visit, ties, advantage):
@@ -535,6 +700,7 @@ def test_harmful_names_appear_as_text(visit, by_file):
     assert page.evaluate("document.querySelectorAll('bdi > *').length") == 0
 
 
+@pytest.mark.extended
 def test_five_thousand_items_are_paged_and_found(visit):
     page = visit("many")
     assert page.locator("#rows .row").count() == 40
@@ -596,6 +762,7 @@ def test_everything_can_be_reached_by_keyboard(visit):
     assert unnamed == 0
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("size", few(["A4", "Letter"]))
 def test_a_print_has_every_row_and_no_controls(visit, tmp_path, size):
     page = visit("full", media="print")

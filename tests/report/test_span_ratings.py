@@ -126,6 +126,7 @@ def test_bands_agree_with_the_covariance_of_the_model(rng, ties):
     np.testing.assert_allclose(found, model.covariance("model"), rtol=0.05, atol=1e-4)
 
 
+@pytest.mark.extended
 def test_nineteen_of_twenty_bands_hold_the_truth(rng):
     held = []
     for _ in range(12):

@@ -135,6 +135,7 @@ def test_votes_that_would_tell_two_apart():
 # Many items, and choices of the person who asks
 
 
+@pytest.mark.extended
 def test_many_items_get_the_same_answers(monkeypatch):
     rng = np.random.default_rng(6)
     left, right, y = draw_votes(rng, 30, 600)

@@ -248,10 +248,10 @@ def test_metrics_are_those_computed_by_hand():
     rps = (0.25 + 0.04) / 2 + (0.25 + 0.64) / 2 + (0.25 + 0.04) / 2
     assert row["rps"] == pytest.approx(rps / 3)
     # The shares before row 2 are left 1, tie 1; before rows 3 and 4 left 2, tie 1.
-    shares = result.proba["shares"]
+    shares = result.proba["baseline"]
     np.testing.assert_allclose(shares[0], [1 / 2, 1 / 2, 0])
     np.testing.assert_allclose(shares[1:], [[2 / 3, 1 / 3, 0]] * 2)
-    assert result.predicted["shares"].tolist() == [-1, -1, -1]
+    assert result.predicted["baseline"].tolist() == [-1, -1, -1]
     assert result.table["log_loss"][1] == np.inf  # no right side had won before
 
 
@@ -306,7 +306,7 @@ def test_changing_the_future_changes_no_earlier_prediction(rng):
         after = evaluate_forward(models, pairs, changed, period=period, n_splits=4)
         np.testing.assert_array_equal(before.row, after.row)
         earlier = before.split <= split
-        for name in (*models, "shares"):
+        for name in (*models, "baseline"):
             np.testing.assert_array_equal(
                 before.proba[name][earlier], after.proba[name][earlier]
             )
@@ -443,7 +443,7 @@ def test_bad_columns_are_refused(columns, error, message):
         )
 
 
-@pytest.mark.parametrize("models", [{}, {"shares": Constant()}, {1: Constant()}])
+@pytest.mark.parametrize("models", [{}, {"baseline": Constant()}, {1: Constant()}])
 def test_bad_names_of_models_are_refused(models):
     pairs = Pairs(None, list("abab"), list("baba"))
     with pytest.raises(ValueError, match=r"no models|need names"):
@@ -554,7 +554,7 @@ def test_a_model_without_probabilities_has_only_an_accuracy(rng):
     assert result.table.schema["log_loss"] == pl.Float64
     with pytest.raises(ValueError, match="gives no probabilities, so it has no rps"):
         result.losses("MajorityCompare", "rps")
-    assert result.difference("MajorityCompare", "shares", "accuracy").n_periods > 1
+    assert result.difference("MajorityCompare", "baseline", "accuracy").n_periods > 1
 
 
 def test_differences_and_their_errors_are_those_of_a_loop(rng):
@@ -586,8 +586,8 @@ def test_with_a_row_per_period_the_error_is_that_of_a_mean(rng):
     pairs, y, _ = simulate(rng, n=80)
     result = evaluate_forward(Constant(), pairs, y, period=np.arange(80))
     result = dataclasses.replace(result, overlap=0.0)
-    d = result.losses("Constant", "rps") - result.losses("shares", "rps")
-    found = result.difference("Constant", "shares", "rps")
+    d = result.losses("Constant", "rps") - result.losses("baseline", "rps")
+    found = result.difference("Constant", "baseline", "rps")
     assert found.standard_error == pytest.approx(d.std(ddof=1) / np.sqrt(len(d)))
 
 
@@ -596,7 +596,7 @@ def test_one_period_has_no_standard_error():
     result = evaluate_forward(
         Constant(), pairs, [-1, 1, -1, 1], period=[1, 1, 2, 2], n_splits=1
     )
-    found = result.difference("Constant", "shares")
+    found = result.difference("Constant", "baseline")
     assert found.n_periods == 1
     assert np.isnan(found.standard_error)
 
@@ -605,11 +605,11 @@ def test_unknown_models_and_metrics_are_refused(rng):
     pairs, y, period = simulate(rng, n=60)
     result = evaluate_forward(Constant(), pairs, y, period=period, n_splits=2)
     with pytest.raises(
-        ValueError, match="no model 'x'; known are 'Constant', 'shares'"
+        ValueError, match="no model 'x'; known are 'Constant', 'baseline'"
     ):
-        result.difference("x", "shares")
+        result.difference("x", "baseline")
     with pytest.raises(ValueError, match=r"metric must be one of .* got 'auc'"):
-        result.difference("Constant", "shares", "auc")
+        result.difference("Constant", "baseline", "auc")
 
 
 def test_the_table_by_split_says_when(rng):
@@ -636,7 +636,7 @@ def test_the_text_and_the_terminal_show_the_table(rng):
     for text in (str(result), stream.getvalue()):
         assert "3 blocks" in text
         assert "–" in text
-        for name in (*models, "shares"):
+        for name in (*models, "baseline"):
             assert name in text
         assert f"{result.table['rps'][0]:.4f}" in text
 
@@ -645,7 +645,7 @@ def test_a_better_model_is_found_better(rng):
     pairs, y, period = simulate(rng, n=3000, n_periods=60)
     result = evaluate_forward(BradleyTerry(alpha=0.1), pairs, y, period=period)
     for metric, sign in (("log_loss", -1), ("brier", -1), ("rps", -1), ("accuracy", 1)):
-        found = result.difference("BradleyTerry", "shares", metric)
+        found = result.difference("BradleyTerry", "baseline", metric)
         assert sign * found.mean > 2 * found.standard_error > 0
 
 
@@ -671,7 +671,7 @@ def test_every_row_is_predicted_once_from_other_folds(votes):
     row = result.table.row(0, named=True)
     assert row["log_loss"] == pytest.approx(comparison_log_loss(y, proba))
     assert "each predicted from the other folds of 5." in str(result)
-    better = result.difference("BradleyTerry", "shares")
+    better = result.difference("BradleyTerry", "baseline")
     assert better.mean < 0 and better.n_periods == 400
 
 
@@ -680,9 +680,9 @@ def test_errors_of_folds_are_those_of_nadeau_and_bengio(votes):
     pairs, y = votes
     folds = KFold(5, shuffle=True, random_state=3)
     result = evaluate_folds(BradleyTerry(alpha=0.1), pairs, y, cv=folds)
-    d = result.losses("BradleyTerry") - result.losses("shares")
+    d = result.losses("BradleyTerry") - result.losses("baseline")
     means = [d[result.split == k].mean() for k in range(5)]
-    found = result.difference("BradleyTerry", "shares")
+    found = result.difference("BradleyTerry", "baseline")
     assert found.n_periods == 5
     assert found.standard_error**2 == pytest.approx(0.45 * np.var(means, ddof=1))
     assert found.interval(0.9) == pytest.approx(
@@ -690,7 +690,7 @@ def test_errors_of_folds_are_those_of_nadeau_and_bengio(votes):
     )
     # Of a number of folds the rows are independent: 0.45 · (variance of a mean of 80).
     result = evaluate_folds(BradleyTerry(alpha=0.1), pairs, y, random_state=3)
-    found = result.difference("BradleyTerry", "shares")
+    found = result.difference("BradleyTerry", "baseline")
     assert found.standard_error**2 == pytest.approx(0.45 * d.var(ddof=1) / 80)
     with pytest.raises(ValueError, match="between 0 and 1, got 95"):
         found.interval(95)
@@ -756,7 +756,7 @@ def test_raters_are_taken_together(votes, rng):
     pairs, y = votes
     rater = rng.integers(0, 11, 400)
     result = evaluate_folds(BradleyTerry(alpha=0.1), pairs, y, rater=rater)
-    assert result.difference("BradleyTerry", "shares").n_periods == 11
+    assert result.difference("BradleyTerry", "baseline").n_periods == 11
 
 
 def test_items_of_one_row_are_left_out_and_counted(votes):

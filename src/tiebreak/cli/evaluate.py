@@ -39,7 +39,7 @@ def run(
     frequency = np.bincount(y + 1, weight, 3) / weight.sum()
     common = np.full(len(y), int(frequency.argmax()) - 1, dtype=np.int8)
     baseline = np.tile(frequency, (len(y), 1))
-    rows["shares"] = score_rows(y, weight, common, baseline)
+    rows["baseline"] = score_rows(y, weight, common, baseline)
     if as_json:
         print_json({"n": len(y), "recognized": said} | rows)
         return

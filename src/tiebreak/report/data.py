@@ -198,7 +198,7 @@ class QualityData:
         names = ["model", "accuracy", "log_loss", "brier", "rps"]
         rows, note = result.table.select(names).to_dicts(), " ".join(result.heading())
         happened = result.outcome, result.proba.get(model)
-        return cls(rows, model, "shares", note, *happened, weight=result.weight)
+        return cls(rows, model, "baseline", note, *happened, weight=result.weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
-from tiebreak.ratings.checks.report import count_text, percent, plural
+from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.report import plots
 from tiebreak.report.data import ReportData
 
@@ -122,6 +122,11 @@ def _environment() -> Environment:
     environment.filters["short"] = lambda name, most: visible(shorten(name, most))
     environment.globals |= {"plural": plural, "number": plots.number_text}
     return environment
+
+
+def percent(share: float) -> str:
+    """Write a share in percent; the number stays with its sign."""
+    return f"{100 * share:.1f}\u00a0%"
 
 
 def _name(name: Any, most: int = 60) -> Markup:

@@ -747,26 +747,31 @@ def _choice_curve(choices: Any) -> dict[str, Any] | None:
 
 
 def judges_view(judges: Any) -> dict[str, Any]:
-    """Judges with their agreement as dots on an axis from 0 to 1."""
-    axis = Axis(0.0, 1.0, 5)
+    """Judges with their agreement as dots on an axis of percent."""
+    axis = Axis(0.0, 100.0, 5)
     rows = []
     for judge in judges["judges"]:
-        lower, upper = judge.get("lower"), judge.get("upper")
+        agreement, lower, upper = (
+            None if judge.get(name) is None else 100.0 * judge[name]
+            for name in ("agreement", "lower", "upper")
+        )
         known = lower is not None and upper is not None
+        says = [
+            f"{word} {number_text(100 * judge[key])}\u00a0%"
+            for key, word in (("ties", "tie"), ("left", "left"))
+            if judge.get(key) is not None
+        ]
         votes = judge.get("votes")
         rows.append(
             {
                 "name": judge["name"],
                 "votes": None if votes is None else count_text(votes),
-                "text": _percent(judge.get("agreement")),
-                **axis.dot(judge.get("agreement"), lower, upper),
-                "interval": f"{_percent(lower)} to {_percent(upper)}" if known else "",
-                "ties": _percent(judge.get("ties")),
-                "left": _percent(judge.get("left")),
+                "text": number_text(agreement),
+                **axis.dot(agreement, lower, upper),
+                "interval": f"{number_text(lower)} to {number_text(upper)}"
+                if known
+                else "",
+                "says": ", ".join(says),
             }
         )
     return {"axis": axis, "rows": rows, "notes": judges.get("notes", ())}
-
-
-def _percent(share: float | None) -> str:
-    return _NOTHING if share is None else f"{number_text(100 * share)} %"

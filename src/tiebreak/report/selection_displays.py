@@ -129,7 +129,7 @@ class TuningDisplay(Display):
             return "–"
         value += 0.0  # no minus zero
         if self.result.scoring in _SHARES:
-            return f"{100 * value:.1f}%"
+            return f"{100 * value:.1f}\u00a0%"
         return f"{value:.3f}"
 
     def choice(self) -> str:

@@ -28,7 +28,7 @@ from tiebreak.selection.results import (
 )
 from tiebreak.selection.splitters import ItemKFold, PeriodSplit
 
-_SHARES = "shares"
+_BASELINE = "baseline"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
 
 
@@ -116,8 +116,8 @@ def _predict_block(
             error.add_note(f"This was model {name!r}, predicting block {number}.")
             raise
     counts = np.bincount(data.outcome[train] + 1, data.weight[train], 3)
-    predicted[_SHARES] = np.full(len(kept), _OUTCOMES[counts.argmax()])
-    proba[_SHARES] = np.tile(counts / counts.sum(), (len(kept), 1))
+    predicted[_BASELINE] = np.full(len(kept), _OUTCOMES[counts.argmax()])
+    proba[_BASELINE] = np.tile(counts / counts.sum(), (len(kept), 1))
     return Block(number, len(train), test, kept, predicted, proba)
 
 
@@ -213,9 +213,9 @@ def _name_models(models: Any) -> dict[str, Any]:
     if not models:
         raise ValueError("There are no models to evaluate: the dictionary is empty.")
     for name in models:
-        if not isinstance(name, str) or not name or name == _SHARES:
+        if not isinstance(name, str) or not name or name == _BASELINE:
             raise ValueError(
-                f"Models need names other than {_SHARES!r}, which is the baseline's; "
+                f"Models need names other than {_BASELINE!r}, which is the baseline's; "
                 f"got {name!r}."
             )
     return dict(models)
@@ -335,8 +335,7 @@ def evaluate_forward(
     For every block of `PeriodSplit`, a clone of each model is fitted on all rows of
     earlier periods, in order of time, and predicts the rows of the block. It is not
     updated within the block, so more splits let models that follow the time look their
-    best. The baseline ``"shares"`` knows only how often left, tie and right occurred so
-    far.
+    best. ``"baseline"`` knows only how often left, tie and right occurred so far.
 
     Rows with an item that was not seen are left out *for all models*, unless every
     model can predict them; the column ``n_unseen`` of the result says how many.
@@ -381,7 +380,7 @@ def evaluate_forward(
     >>> model = MajorityCompare()
     >>> result = evaluate_forward(model, pairs, y, period=range(8), n_splits=2)
     >>> result.table.select("model", "n_test", "accuracy").rows()
-    [('MajorityCompare', 6, 0.5), ('shares', 6, 0.5)]
+    [('MajorityCompare', 6, 0.5), ('baseline', 6, 0.5)]
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
     given["both_bad"] = both_bad

@@ -95,7 +95,7 @@ class ForwardResult:
     Attributes
     ----------
     table : polars.DataFrame
-        One row per model, and one for the baseline ``"shares"``, which predicts every
+        One row per model, and one for ``"baseline"``, which predicts every
         row by the frequencies of left, tie and right in the training rows. ``n_test``
         rows are evaluated; ``n_unseen`` rows have an item that not every model can
         predict and are left out for all. ``accuracy`` (more is better) is of
@@ -191,7 +191,7 @@ class ForwardResult:
         Parameters
         ----------
         a, b : str
-            Names of models, or ``"shares"``.
+            Names of models, or ``"baseline"``.
         metric : {"accuracy", "log_loss", "brier", "rps"}, default="log_loss"
             Which. Negative differences speak for `a`, except of the accuracy.
 
