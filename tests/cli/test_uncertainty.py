@@ -152,6 +152,16 @@ def test_items_that_never_meet_are_not_ranked_against_each_other(rank):
     assert ranks == {"a": (1, 3), "b": (2, 4), "c": (1, 3), "d": (2, 4)}
 
 
+def test_the_best_of_most_items_is_named_where_a_few_never_meet_them(rank):
+    rows = [f"{a},{b},left" for a, b in ("ab", "bc", "cd", "ac", "bd")] * 30
+    rows += ["b,a,left", "c,b,left", "d,c,left", "x,y,left", "y,x,left"]
+    said, board, _ = rank(rows)
+    said = " ".join(said.split())
+    assert "a is best, with 95 % confidence; 2 other items were never compared" in said
+    ranks = {row["item"]: row["rank_worst"] for row in board.to_dicts()}
+    assert ranks["a"] == 3  # x and y may be above
+
+
 def test_the_bootstrap_leaves_the_prior_out_and_says_so(rank, run, tmp_path):
     rows = ["a,b,left", "b,c,left", "c,a,left", "a,b,tie", "b,a,left"] * 5
     said, *_ = rank(rows, "--bootstrap", "50")

@@ -34,7 +34,7 @@ from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
-from tiebreak.report.data import NO_BEST, last_step, who_is_best
+from tiebreak.report.data import last_step, who_is_best
 from tiebreak.selection import TuneResult
 
 if TYPE_CHECKING:
@@ -188,10 +188,9 @@ def about_items(answer: RankResult) -> list[str]:
     """Say who is best, or what the features say."""
     table, data, said = answer.table, answer.data, []
     if table is not None:
-        if answer.checks is None or answer.checks.ok:
-            said.append(who_is_best(table, answer.options.level))
-        else:
-            said.append(NO_BEST)
+        found = () if answer.checks is None else answer.checks.findings
+        problems = {each.code for each in found if each.level == "problem"}
+        said.append(who_is_best(table, answer.options.level, problems))
         unseen = int((~data.compared).sum()) if data.pairs.has_features else 0
         if unseen:
             said.append(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import datetime
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -350,9 +350,9 @@ class ReportData:
             return str(self.summary[0])
         if not len(self.leaderboard):
             return ""
-        if any(finding["level"] == "problem" for finding in self.findings()):
-            return NO_BEST
-        return who_is_best(self.leaderboard, self.level)
+        found = self.findings()
+        problems = {each.get("code") for each in found if each["level"] == "problem"}
+        return who_is_best(self.leaderboard, self.level, problems)
 
     def facts(self) -> dict[str, Any] | None:
         """Give the checks as a dict.
@@ -366,13 +366,34 @@ class ReportData:
         return None if self.checks is None else dict(self.checks)
 
 
-NO_BEST = (
-    "No item is called the best, because of a problem in the data; see the data checks."
-)
+def who_is_best(
+    table: pl.DataFrame, level: float, problems: Collection[str | None] = ()
+) -> str:
+    """Say who is best, and how sure that is.
 
-
-def who_is_best(table: pl.DataFrame, level: float) -> str:
-    """Say who is best, and how sure that is."""
+    Of items that never meet, who is best among most of them. An item of another set may
+    always be above, so it stands in every `rank_worst`, and in no `rank_best`.
+    """
+    if problems:
+        largest = table["set"].value_counts(sort=True) if "set" in table.columns else ()
+        if (
+            set(problems) != {"disconnected"}
+            or not len(largest)
+            or (2 * largest["count"][0] <= len(table))
+        ):
+            return (
+                "No item is called the best, because of a problem in the data; see the "
+                "data checks."
+            )
+        others = len(table) - int(largest["count"][0])
+        inside = table.filter(pl.col("set") == largest["set"][0])
+        if "rank_worst" in table.columns:
+            inside = inside.with_columns(pl.col("rank_worst") - others)
+        items, these = ("item", "was") if others == 1 else ("items", "were")
+        return (
+            f"{who_is_best(inside, level)[:-1]}; {others} other {items} {these} never "
+            "compared with these, not even through others."
+        )
     placed = table
     if "provisional" in table.columns:
         placed = table.filter(~pl.col("provisional"))
