@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import io
 from itertools import combinations
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from tiebreak import BradleyTerry, Pairs
 from tiebreak.metrics import krippendorff_alpha
@@ -194,3 +196,22 @@ def test_unknown_people_and_missing_raters_are_named():
         check_judges(pairs, y, [None, *rater[1:]])
     with pytest.raises(ValueError, match="level"):
         check_judges(pairs, y, rater, level=2)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_names_and_advice_are_shown_in_a_terminal_of_any_width(width):
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(0, 3, 400), rng.integers(3, 6, 400)
+    rater = np.array(["somebody with a long name", "bo", "cy", "di"])[
+        np.arange(400) % 4
+    ]
+    y = np.where(rater == "bo", -1, 1)
+    report = check_judges(Pairs(None, left, right), y, rater)
+    file = io.StringIO()
+    Console(file=file, width=width).print(report)
+    lines = file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    heads = lines[1].split()
+    assert {"judge", "votes", "agreement", "95%"} <= set(heads)
+    assert ("left" in heads) == (width > 60)
+    assert "somebody" in file.getvalue()

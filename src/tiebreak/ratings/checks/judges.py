@@ -9,7 +9,7 @@ judge's own votes needs more votes for one item than for the other.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -19,7 +19,6 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from rich import box
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from scipy.sparse.csgraph import connected_components
@@ -44,6 +43,8 @@ VERSION = 1
 _GROUPS = 100
 _ENOUGH = 10  # votes from which copies and judges who only tie are named
 _SHOWN = 20  # judges in the terminal
+_NAME = 12  # letters of a judge's name before it takes a second line
+_FIRST_TO_GO = "again", "turned", "left", "cycles", "ties", "expected"  # if narrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +104,15 @@ class JudgesReport:
     def __str__(self) -> str:
         return "\n".join(self._sentences())
 
-    def __rich__(self) -> Group:
-        """Show the judges in the terminal, those with advice first."""
+    def __rich_console__(self, _: Any, options: Any) -> Iterator[Any]:
+        """Show the judges in the terminal."""
+        yield from self._shown(options.max_width)
+
+    def _repr_html_(self) -> str:
+        return results_html(*self._shown(1_000))
+
+    def _shown(self, width: int) -> Iterator[Any]:
+        """Tables and sentences, the judges with advice first."""
         order = (pl.col("advice") == "").cast(pl.Int8)
         rows = self.table.sort(order, pl.col("votes"), descending=[False, True])
         rows = rows.head(_SHOWN)
@@ -114,17 +122,16 @@ class JudgesReport:
             *("expected", "again", "turned", "cycles", "advice"),
         ]
         shown = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-        filled = [any(row[k] != "–" for row in cells) for k in range(len(heads))]
-        for head, some in zip(heads, filled, strict=True):
-            if some:
-                text = head in ("judge", "advice")
-                justify: Any = "left" if text else "right"
-                shown.add_column(
-                    head, justify=justify, no_wrap=head != "judge", overflow="fold"
-                )
+        filled = _fitting(heads, cells, width)
+        for head in compress(heads, filled):
+            text = head in ("judge", "advice")
+            justify: Any = "left" if text else "right"
+            shown.add_column(
+                head, justify=justify, no_wrap=head != "judge", overflow="fold"
+            )
         for row in cells:
             shown.add_row(*map(Text, compress(row, filled)))
-        tables: list[Any] = [shown]
+        yield shown
         if self.confusion is not None:
             against = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
             for name in self.confusion.columns:
@@ -134,11 +141,8 @@ class JudgesReport:
             for judge, votes, *shares in most.iter_rows():
                 texts = [str(judge), f"{votes:,}", *map(_percent, shares)]
                 against.add_row(*map(Text, texts))
-            tables += [Text("Against people, on the same questions:"), against]
-        return Group(*tables, *map(Text, self._sentences()))
-
-    def _repr_html_(self) -> str:
-        return results_html(self.__rich__())
+            yield from (Text("Against people, on the same questions:"), against)
+        yield from map(Text, self._sentences())
 
     def _sentences(self) -> list[str]:
         said = []
@@ -537,6 +541,17 @@ def _find_copies(votes: _Votes) -> list[list[Any]]:
         if len(mine) >= _ENOUGH:
             seen.setdefault(mine.tobytes(), []).append(name)
     return [judges for judges in seen.values() if len(judges) > 1]
+
+
+def _fitting(heads: list[str], cells: list[list[str]], width: int) -> list[bool]:
+    """Say which columns are shown: those with something in them that fit."""
+    shown = [any(row[k] != "–" for row in cells) for k in range(len(heads))]
+    wide = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    wide[0] = min(wide[0], _NAME)
+    for head in _FIRST_TO_GO:
+        if sum(3 + w for w, some in zip(wide, shown, strict=True) if some) > width:
+            shown[heads.index(head)] = False
+    return shown
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
