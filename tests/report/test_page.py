@@ -214,6 +214,23 @@ def test_the_answer_says_how_sure_it_is(plain_board, worst, expected):
     assert ReportData("x", board, checks=problem).answer().startswith("No item is")
 
 
+@pytest.mark.parametrize(
+    ("worst", "expected"),
+    [
+        (2, "Ada is best of the 2 items that have enough results, with 95 %"),
+        (3, "Ada is ahead, but each of the 2 items that have enough results could be"),
+    ],
+)
+def test_items_with_few_results_are_no_rivals(plain_board, worst, expected):
+    # Cy may be above Ada, and with a worst rank of 3 so may Bo.
+    board = plain_board.with_columns(
+        rank_best=pl.Series([1, 4 - worst, 1]),
+        rank_worst=pl.Series([worst, 3, 3]),
+        provisional=pl.Series([False, False, True]),
+    )
+    assert ReportData("Few", board).answer().startswith(expected)
+
+
 def test_quality_is_said_in_words_and_missing_numbers_are_dashes(plain_page):
     page = plain_page
     assert "was right 60.0\u00a0% of the time; always guessing" in page

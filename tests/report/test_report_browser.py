@@ -47,6 +47,9 @@ def folder(tmp_path_factory, hostile_page, rng_seed):
         }
     )
     write_report(ReportData("Close", board, compare=close), folder / "threshold.html")
+    # Two sets of items that never meet, each with ranks of its own.
+    sets = board.with_columns(rank=pl.Series([1, 2, 1]), set=pl.Series([1, 1, 2]))
+    write_report(ReportData("Sets", sets), folder / "sets.html")
     write_report(glicko_report(np.random.default_rng(rng_seed)), folder / "glicko.html")
     write_report(plane_report(np.random.default_rng(rng_seed)), folder / "plane.html")
     DATA["full"], MODELS["full"] = full_report(rng_seed)
@@ -435,6 +438,14 @@ def test_what_has_no_number_comes_last_in_both_directions(visit):
     for expected in (["10", "7", "–"], ["7", "10", "–"]):
         won.click()
         assert column(page, "wins") == expected
+
+
+@pytest.mark.extended
+def test_each_set_stays_together(visit):
+    page = visit("sets")
+    for part in ("#rows", "#board tbody"):
+        assert names_in(page, part) == ["Ada", "Bo", "Cy"]
+    assert column(page, "rank") == ["1", "2", "1"]
 
 
 def test_search_filters_plot_and_table(visit):

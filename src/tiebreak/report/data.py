@@ -405,11 +405,17 @@ def who_is_best(
         return f"{name} has the highest rating."
     if best["rank_worst"] == 1:
         return f"{name} is best, {confident}."
-    rivals = len(table.filter(pl.col("rank_best") == 1))
-    some = f"{rivals} of {len(table)} items"
-    if rivals == len(table):
-        some = f"each of the {len(table)} items"
-    return f"{name} is ahead, but {some} could be best, {confident}."
+    # Of items with few results nothing is said: many of them could be best.
+    few = len(table) - len(placed)
+    unsure = len(table.filter(pl.col("rank_best") == 1))
+    rivals = len(placed.filter(pl.col("rank_best") == 1))
+    known = " that have enough results" if few else ""
+    if best["rank_worst"] == 1 + unsure - rivals:
+        return f"{name} is best of the {len(placed)} items{known}, {confident}."
+    some = f"{rivals} of {len(placed)} items"
+    if rivals == len(placed):
+        some = f"each of the {len(placed)} items"
+    return f"{name} is ahead, but {some}{known} could be best, {confident}."
 
 
 def plain(value: Any) -> Any:

@@ -42,7 +42,7 @@
       return {
         row, place, text, short: name.textContent, name: name.title || name.textContent, low: (name.title || name.textContent).toLocaleLowerCase(),
         provisional: Boolean(row.querySelector("i")), letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
-        rank: number(text.rank), rating: number(text.rating), lower, upper, interval: lower, best, ranks: best + worst / 1e6,
+        rank: place, rating: number(text.rating), lower, upper, interval: lower, best, ranks: best + worst / 1e6,
         votes: number(text.votes || "–"), wins: number(text.wins || "–"), ties: number(text.ties || "–"), losses: number(text.losses || "–"),
       };
     });
