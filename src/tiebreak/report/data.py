@@ -375,18 +375,15 @@ def who_is_best(
     always be above, so it stands in every `rank_worst`, and in no `rank_best`.
     """
     if problems:
-        largest = table["set"].value_counts(sort=True) if "set" in table.columns else ()
-        if (
-            set(problems) != {"disconnected"}
-            or not len(largest)
-            or (2 * largest["count"][0] <= len(table))
-        ):
+        inside = table.clear()
+        if set(problems) == {"disconnected"} and "set" in table.columns:
+            inside = table.filter(pl.col("set") == table["set"].mode().min())
+        others = len(table) - len(inside)
+        if others >= len(inside):
             return (
                 "No item is called the best, because of a problem in the data; see the "
                 "data checks."
             )
-        others = len(table) - int(largest["count"][0])
-        inside = table.filter(pl.col("set") == largest["set"][0])
         if "rank_worst" in table.columns:
             inside = inside.with_columns(pl.col("rank_worst") - others)
         items, these = ("item", "was") if others == 1 else ("items", "were")

@@ -12,6 +12,13 @@ the best point are written down as rows with slacks of their own, as many as `ma
 and only the sum of the others is a plane: the model is exact around that point, and the
 whole problem if all terms fit. Its minimum is looked for in a box around the best point
 that grows where that helped. Planes and rows serve for every penalty.
+
+With many terms R is nearly smooth, and planes are slow. So the terms are first rounded
+off over a width, which Newton steps minimize with the penalty as it is, and the width
+is narrowed. The slope of a rounded term is a share between 0 and 1 of the slope of its
+line, so the sum of these shares is a plane below R; it proves a bound whose distance
+from the value falls with the square of the width. Few terms bend too little within a
+narrow width, and planes take over from there.
 """
 
 from __future__ import annotations
@@ -24,6 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.jit import njit
 from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.linear_program import LinearProgram, Plane, SlackRows, lower_bound
 
@@ -39,6 +47,11 @@ _GOOD, _POOR = 0.5, 0.1
 _IDLE = 40
 # Costs are multiplied by this at most.
 _MOST_UNITS = 1e9
+# Terms are rounded off over this width of their slack first, and at the end over no
+# less than this one, where rounding errors begin to tell.
+_WIDTH, _NARROW = 0.5, 1e-5
+# Newton steps of one width, and those in a row that do not halve the error of slopes.
+_MOST_STEPS, _STALLED = 50, 6
 # A smaller gap, relative to the value, cannot be told from rounding.
 _ROUNDING = 1e-13
 
@@ -60,18 +73,34 @@ class PiecewiseRisk(Protocol):
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """Write down the terms whose kinks are closest to x, about so many."""
 
+    # A risk may have ``smoothed(width)``: the same with its kinks rounded off, as a
+    # `RoundedRisk`.
+
+
+class RoundedRisk(Protocol):
+    """A risk whose kinks are rounded off; nowhere below the risk itself."""
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give the value and the gradient; plane and curvature then speak of x."""
+
+    def plane(self) -> Plane:
+        """Give a plane below the risk, with the gradient as its slope."""
+
+    def hessian(self, columns: NDArray[np.int64]) -> Floats:
+        """Give the second derivatives by these variables."""
+
 
 @dataclass(frozen=True, eq=False)
 class LPBundleSolution:
     """Where the solver stopped."""
 
-    x: Floats  # (q,): The best point, a vertex of the last model if converged
+    x: Floats  # (q,): The best point
     value: float  # Objective there
     risk: float  # R there
     lower_bound: float  # What no point can be below
     gap: float  # (value - lower_bound) / value
-    n_iter: int  # Models that were solved
-    n_rows: int  # Rows of the last linear program
+    n_iter: int  # Newton steps and models that were solved
+    n_rows: int  # Rows of the last linear program, 0 if none was needed
     converged: bool  # Whether the gap is within the tolerance
     status: str  # ``"optimal"``, ``"time limit"`` or ``"iterations"``
     # The plane that proves the bound: nowhere above R, and its slope is nowhere above
@@ -103,6 +132,7 @@ class LPBundle:
         value, slope = risk.expand(zero)
         self.at_zero = value
         self.best, self.best_risk = zero, value
+        self._width = _WIDTH
         self._learn(zero, value, slope)
 
     def minimize(
@@ -120,15 +150,21 @@ class LPBundle:
         if best > self.at_zero:
             self.best = np.zeros(self.q)
             best = self.best_risk = self.at_zero
-        if self._lp is None:
+        bound, proof, n_iter = self._approach(tol, max_iter, end)
+        best = self._value(self.best, self.best_risk)
+        status = "iterations" if n_iter >= max_iter else ""
+        if best - bound <= tol * best:
+            status = "optimal"
+        if status:
+            pass
+        elif self._lp is None:
             fits = self.risk.n_rows <= self.max_rows
             rows = self.risk.rows_near(self.best, self.max_rows) if fits else None
             self._rebuild(rows)
         else:
             self._lp.change_costs(self._costs())
             self._method = "primal"
-        bound, proof = -1.0, Plane(np.zeros(self.q), 0.0)
-        moves, failures, status, n_iter = 0, 0, "", 0
+        moves, failures = 0, 0
         radius = np.inf if self._complete else max(1.0, np.abs(self.best).max())
         while not status:
             n_iter += 1
@@ -164,7 +200,6 @@ class LPBundle:
                 self._rebuild(self.risk.rows_near(self.best, self.max_rows))
                 moves = failures = 0
         gap = relative_gap(best - bound, best)
-        assert self._lp is not None
         return LPBundleSolution(
             x=self.best,
             value=best,
@@ -172,11 +207,47 @@ class LPBundle:
             lower_bound=bound,
             gap=float(gap),
             n_iter=n_iter,
-            n_rows=self._lp.n_rows,
+            n_rows=0 if self._lp is None else self._lp.n_rows,
             status=status,
             converged=bool(gap <= max(tol, _ROUNDING)),
             plane=proof,
         )
+
+    def _approach(
+        self, tol: float, max_iter: int, end: float
+    ) -> tuple[float, Plane, int]:
+        """Go close to the minimum by Newton steps on R rounded off, less and less.
+
+        The slope of the rounded R at a point is that of a plane below R, which is
+        learned and gives a bound. Returns the best bound, its plane and the steps.
+        """
+        bound, proof, n_steps = -1.0, Plane(np.zeros(self.q), 0.0), 0
+        few_terms = self.risk.n_rows <= self.max_rows
+        if few_terms or self.k < self.q or not hasattr(self.risk, "smoothed"):
+            return bound, proof, n_steps
+        x = self.best
+        while True:
+            smooth = self.risk.smoothed(self._width)
+            most = min(_MOST_STEPS, max_iter - n_steps)
+            x, steps, few = _minimize_smooth(
+                smooth, x, self._penalty, 0.1 * tol, most, end
+            )
+            n_steps += steps
+            plane = smooth.plane()
+            self._add(plane)
+            found, plane = self._bound_of(plane, np.zeros(0))
+            if found > bound:
+                bound, proof = found, plane
+            risk = self.risk.expand(x)[0]
+            value, best = self._value(x, risk), self._value(self.best, self.best_risk)
+            if value < best:
+                self.best, self.best_risk, best = x, risk, value
+            done = best - bound <= tol * best
+            late = n_steps >= max_iter or time.monotonic() > end
+            if done or few or late or self._width < _NARROW:
+                self._width = min(_WIDTH, 16.0 * self._width)
+                return bound, proof, n_steps
+            self._width *= 0.25
 
     def _value(self, x: Floats, risk: float) -> float:
         return float(self._penalty @ np.abs(x[: self.k])) + risk
@@ -190,10 +261,12 @@ class LPBundle:
         return risk
 
     def _learn(self, x: Floats, value: float, slope: Floats) -> None:
-        plane = Plane(slope, value - float(slope @ x))
+        self._add(Plane(slope, value - float(slope @ x)))
+
+    def _add(self, plane: Plane) -> None:
         self.cuts.append(_Cut(plane))
         if self._lp is not None and not self._complete:
-            w, free = slope[: self.k], slope[self.k :]
+            w, free = plane.a[: self.k], plane.a[self.k :]
             row = np.concatenate([-w, w, -free, [1.0]])
             self._lp.add_row(row, np.arange(len(row)), plane.b)
 
@@ -305,6 +378,9 @@ class LPBundle:
             multiplier = rows.admit(dual[: rows.D.shape[0]], share)
             plane = rows.plane(multiplier, share)
             a, b = a + plane.a, b + plane.b
+        return self._bound_of(Plane(a, b), order)
+
+    def _bound_of(self, plane: Plane, order: Floats) -> tuple[float, Plane]:
         # What rounding leaves of slopes without a penalty is charged for variables a
         # thousand times as large as those found. With a penalty ‖x‖₁ ≤ value / p.
         reach = 1e3 * (1.0 + np.abs(self.best).max(initial=0.0))
@@ -312,4 +388,87 @@ class LPBundle:
         if smallest > 0.0:
             value = self._value(self.best, self.best_risk)
             reach = min(reach, 1.0 + value / smallest)
-        return lower_bound(Plane(a, b), self._penalty, self.G, order, reach)
+        return lower_bound(plane, self._penalty, self.G, order, reach)
+
+
+def _minimize_smooth(
+    smooth: RoundedRisk,
+    x: Floats,
+    penalty: Floats,
+    tol: float,
+    max_iter: int,
+    end: float,
+) -> tuple[Floats, int, bool]:
+    """Minimize Σ p_j |x_j| + S(x) by Newton steps with the penalty as it is.
+
+    Returns x, at which S was expanded last, the steps, and whether S bends too little
+    for the variables that matter, so that planes serve better.
+    """
+    value, slope = smooth.expand(x)
+    few, damp, stalled = False, 0.0, 0
+    best, least, n_steps = x, np.inf, 0
+    while True:
+        miss = _violation(x, slope, penalty)
+        worst = float(miss.max(initial=0.0))
+        # Close to the minimum only slopes can tell whether a step has helped.
+        stalled = 0 if worst <= 0.5 * least else stalled + 1
+        if worst < least:
+            best, least = x, worst
+        if worst <= tol * penalty.max() or stalled > _STALLED:
+            break
+        if n_steps == max_iter or time.monotonic() > end:
+            break
+        n_steps += 1
+        total = value + float(penalty @ np.abs(x))
+        free = np.flatnonzero((x != 0.0) | (miss > 0.0))
+        H = smooth.hessian(free)
+        bend = np.diag(H).copy()
+        few = bool(bend.min() <= 1e-3 * bend.max())
+        damp = max(damp, 1e-10 * float(bend.mean()), 0.1 * worst if few else 0.0)
+        H[np.diag_indices_from(H)] += damp
+        step = np.zeros(len(x))
+        step[free] = _newton_step(H, slope[free], x[free], penalty[free])
+        promised = float(slope @ step + penalty @ (np.abs(x + step) - np.abs(x)))
+        length, start = 1.0, x
+        while True:
+            x = start + length * step
+            value, slope = smooth.expand(x)
+            now = value + float(penalty @ np.abs(x))
+            enough = 0.1 * length * promised + _ROUNDING * total
+            if now <= total + enough or length < 1e-6:
+                break
+            length *= 0.5
+        damp *= 0.1 if length == 1.0 else 4.0
+    if best is not x:
+        smooth.expand(best)
+    return best, n_steps, few
+
+
+def _violation(x: Floats, slope: Floats, penalty: Floats) -> Floats:
+    """How far each slope is from those that a minimum has."""
+    at_zero = np.maximum(np.abs(slope) - penalty, 0.0)
+    return np.where(x == 0.0, at_zero, np.abs(slope + penalty * np.sign(x)))
+
+
+@njit(cache=True, nogil=True)
+def _newton_step(H: Floats, slope: Floats, x: Floats, penalty: Floats) -> Floats:
+    """Minimize slope·d + ½ d·H d + Σ p |x + d| by one coordinate after the other."""
+    n = len(x)
+    d, gradient = np.zeros(n), slope.copy()
+    first = 0.0
+    for _ in range(200):
+        largest = 0.0
+        for j in range(n):
+            at = x[j] + d[j]
+            aim = H[j, j] * at - gradient[j]
+            new = np.sign(aim) * max(abs(aim) - penalty[j], 0.0) / H[j, j]
+            change = new - at
+            if change != 0.0:
+                d[j] += change
+                for i in range(n):
+                    gradient[i] += H[i, j] * change
+                largest = max(largest, abs(change) * np.sqrt(H[j, j]))
+        first = max(first, largest)
+        if largest <= 1e-9 * first:
+            break
+    return d

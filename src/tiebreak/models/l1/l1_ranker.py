@@ -117,7 +117,8 @@ class L1Ranker(L1Utility, BaseEstimator):
         Number of pairs, and of rows of the problem after its reduction; with
         ``slack="pair"`` rows of the last linear program.
     n_pairs_, n_iter_ : int
-        Number of pairs that were learned from, and of linear programs solved.
+        Number of pairs that were learned from, and of Newton steps and linear
+        programs.
     converged_ : bool
         Whether the gap is within ``tol``.
     n_features_in_, feature_names_in_
@@ -317,7 +318,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         if not solution.converged:
             end = "time_limit" if solution.status == "time limit" else "max_iter"
             warn_user(
-                f"L1Ranker stopped after {solution.n_iter} linear programs with a "
+                f"L1Ranker stopped after {solution.n_iter} steps with a "
                 f"relative duality gap of {solution.gap:.2g}; asked for "
                 f"tol={self.tol:g}. The best weights so far are kept. Try a larger "
                 f"{end}, scaled features or a larger tol.",

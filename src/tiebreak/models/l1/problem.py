@@ -131,7 +131,7 @@ class L1Solution:
     dual_objective: float  # what no weights can be below
     dual_gradient: Floats  # slope Σ λ (x_s - x_t) of the plane that proves it
     gap: float  # their relative difference
-    n_iter: int  # linear programs that were solved
+    n_iter: int  # Newton steps and linear programs
     n_rows: tuple[int, int]  # constraints before and after the reduction
     converged: bool  # whether the gap is within the tolerance
     status: str  # ``"optimal"``, ``"time limit"`` or ``"iterations"``

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from tiebreak.data import Grades, ItemTable
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.losses import GradeHinge, GradeTree
+from tiebreak.losses import GradeHinge, GradeTree, SmoothedHinge
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.solvers import Plane, SlackRows
 from tiebreak.solvers.hull import hull_vertices
@@ -197,7 +197,7 @@ class ListedPairRisk:
         """Give the risk and a subgradient."""
         short = self._short(x)
         value = float(self.weight @ np.maximum(short, 0.0))
-        return value, back_product(self.A, self._slope(short > 0.0))
+        return value, back_product(self.A, self.slope_of(short > 0.0))
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """Write down the pairs that are closest to their margin."""
@@ -208,7 +208,7 @@ class ListedPairRisk:
             near = np.sort(np.argpartition(np.abs(short), max_rows)[:max_rows])
             far = short > 0.0
             far[near] = False
-            slope = self._slope(far)
+            slope = self.slope_of(far)
             rest = Plane(back_product(self.A, slope), float(self.weight @ far))
         items = pair_incidence(self.better[near], self.worse[near], self.A.shape[0])
         return SlackRows(
@@ -219,15 +219,77 @@ class ListedPairRisk:
             rest=rest,
         )
 
+    def smoothed(self, width: float) -> SmoothRisk:
+        """Give the same sum of hinges, rounded off over `width`."""
+        return SmoothRisk(self.A, _ListedSmoothedHinge(self, width), 1.0)
+
     def _short(self, x: Floats) -> Floats:
-        u = forward_product(self.A, x)
+        return self.short_of(forward_product(self.A, x))
+
+    def short_of(self, u: Floats) -> Floats:
+        """How far the utilities of pairs are from their margin."""
         return 1.0 - (u[self.better] - u[self.worse])
 
-    def _slope(self, active: NDArray[np.bool_]) -> Floats:
-        n, pushed = self.A.shape[0], self.weight * active
+    def slope_of(self, share: Any) -> Floats:
+        """Give the slope in the utilities of shares of the pairs' lines."""
+        n, pushed = self.A.shape[0], self.weight * share
         slope: Floats = np.bincount(self.worse, pushed, n).astype(np.float64)
         slope -= np.bincount(self.better, pushed, n)
         return slope
+
+
+class _ListedSmoothedHinge:
+    """Hinges of listed pairs, rounded off over `width`, as functions of utilities."""
+
+    def __init__(self, risk: ListedPairRisk, width: float) -> None:
+        self.risk, self.width = risk, width
+
+    def expand(self, u: Floats) -> tuple[float, Floats]:
+        """Give the sum, and its gradient; the curvature then speaks of u."""
+        risk, half = self.risk, 0.5 * self.width
+        short = risk.short_of(u)
+        self._bent = np.flatnonzero(np.abs(short) < half)
+        part = np.clip((short + half) / self.width, 0.0, 1.0)
+        round_off = 0.5 * self.width * part * (1.0 - part)
+        value = float(risk.weight @ (part * short + round_off))
+        self.dual_sum = float(risk.weight @ part)
+        return value, risk.slope_of(part)
+
+    def sketch(self, A: Any, n_rows: int) -> Floats:
+        """Give AᵀHA at the last expanded point."""
+        risk, bent = self.risk, self._bent
+        D = np.asarray(_dense(A[risk.better[bent]]) - _dense(A[risk.worse[bent]]))
+        return D.T @ (risk.weight[bent, None] * D) / self.width
+
+
+class SmoothRisk:
+    """A smooth sum of hinges of weights, above the sum itself.
+
+    Its slope at any point is that of a plane below the sum: each hinge is replaced by a
+    share of its line.
+    """
+
+    def __init__(self, A: Any, loss: Any, total: float) -> None:
+        self.A, self.loss, self.total = A, loss, total
+
+    def expand(self, x: Floats) -> tuple[float, Floats]:
+        """Give the value and the gradient; plane and curvature then speak of x."""
+        value, slope = self.loss.expand(forward_product(self.A, x))
+        self._slope = back_product(self.A, slope) / self.total
+        return value / self.total, self._slope
+
+    def plane(self) -> Plane:
+        """Give the plane below the sum."""
+        return Plane(self._slope, self.loss.dual_sum / self.total)
+
+    def hessian(self, columns: Codes) -> Floats:
+        """Give the second derivatives by these variables."""
+        part = _dense(self.A[:, columns])
+        return self.loss.sketch(part, len(part)) / self.total
+
+
+def _dense(A: Any) -> Floats:
+    return np.asarray(A.toarray() if sp.issparse(A) else A)
 
 
 class GradedPairRisk:
@@ -242,6 +304,10 @@ class GradedPairRisk:
         """Give the risk and a subgradient."""
         value, slope = self.hinge.expand(forward_product(self.A, x))
         return value / self.total, back_product(self.A, slope) / self.total
+
+    def smoothed(self, width: float) -> SmoothRisk:
+        """Give the same sum of hinges, rounded off over `width`."""
+        return SmoothRisk(self.A, SmoothedHinge(self.hinge, width), self.total)
 
     def rows_near(self, x: Floats, max_rows: int) -> SlackRows:
         """Write down the pairs that are closest to their margin."""
