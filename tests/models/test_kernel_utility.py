@@ -40,6 +40,24 @@ def test_the_factor_is_one_and_the_pivots_carry_it(rng, monkeypatch, limit, spre
     assert_allclose(a @ inner @ a, beta @ beta, rtol=1e-9, atol=bound)
 
 
+def test_items_that_differ_are_factored_without_pivots(rng):
+    items = 3 * rng.normal(size=(50, 4))
+    factor = factor_kernel(read(items), np.arange(50))
+    assert_array_equal(factor.pivots, np.arange(50))
+    assert_array_equal(np.triu(factor.values, 1), 0)
+    K = rbf_kernel(items, gamma=0.5)
+    assert_allclose(factor.values @ factor.values.T, K, atol=1e-14)
+    a = factor.item_coef(factor.values.T @ np.ones(50))
+    assert_allclose(a, np.ones(50), atol=1e-8)
+    # Two equal items, or a matrix that is no kernel.
+    twice = np.vstack([items, items[:1] + 1e-9])
+    assert len(factor_kernel(read(twice), np.arange(51)).pivots) == 50
+    bad = np.eye(3) - 0.9
+    given = TrainingItems.read(Pairs(bad, [0], [1]), "precomputed", "scale", 3, 0.0)
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        factor_kernel(given, np.arange(3))
+
+
 def test_too_many_items_that_differ_too_much(rng, monkeypatch):
     monkeypatch.setattr(kernel_factor, "MAX_PIVOTS", 40)
     items = 100 * rng.normal(size=(90, 3))

@@ -312,6 +312,7 @@ def test_a_shared_path_needs_the_pair_kernel():
 @pytest.mark.parametrize("C", few([0.1, 1.0, 30.0]))
 def test_newton_steps_on_rounded_hinges_are_certified(rng, monkeypatch, C):
     monkeypatch.setattr(primal, "_FEW_ROUNDS", 2)
+    monkeypatch.setattr(primal, "_DIMENSIONS_PER_ROUND", 200)
     X = rng.normal(size=(260, 6))
     qid = np.arange(260) % 2
     y = np.digitize(X @ rng.normal(size=6) + rng.normal(size=260), [-2, 0, 2])

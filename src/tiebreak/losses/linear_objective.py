@@ -30,7 +30,7 @@ _SKETCH_SHARE, _FEWEST_ROWS, _MOST_ROWS = 0.04, 1000, 8000
 _DENSE_COLUMNS = 5000
 _PATIENCE = 50
 # A product with fewer entries than this is not worth dividing among threads.
-_LEAST_ENTRIES = 200_000
+_LEAST_ENTRIES = 2_000_000
 
 
 class UtilityLoss(Protocol):

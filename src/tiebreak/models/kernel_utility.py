@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpotrf, dpstrf
 
 from tiebreak.data import ItemTable
 from tiebreak.data.jit import njit
@@ -35,7 +35,7 @@ _ALL = [slice(None)]
 # Largest entry of K - G Gᵀ, relative to the largest entry of K.
 FACTOR_TOL = 1e-10
 # Up to this many items the Gram matrix is formed; beyond, so many pivots must do.
-MAX_PIVOTS = 4096
+MAX_PIVOTS = 6144
 
 
 class KernelUtility(UtilityMixin):
@@ -213,6 +213,10 @@ def _factor_gram(gram: Vector) -> KernelFactor:
             "are NaN or inf. Scale the features first, for example with "
             "StandardScaler, or try another kernel."
         )
+    # Without pivots it takes a third of the time, and fails early where they matter.
+    upper, info = dpotrf(gram, lower=0, clean=1)
+    if info == 0 and upper.diagonal().min(initial=np.inf) ** 2 > FACTOR_TOL * scale:
+        return KernelFactor(upper.T, np.arange(len(gram)))
     lower, order, r, _ = dpstrf(gram, lower=1, tol=FACTOR_TOL * scale)
     values = np.empty((len(gram), r))
     values[order - 1] = np.tril(lower)[:, :r]

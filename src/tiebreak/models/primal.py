@@ -151,7 +151,8 @@ def _solve_nonsmooth(
     warm = None if last is None else last.bundle
     limit = model.max_iter
     if _has_many_dimensions(A) and model.tol >= _FINEST:
-        limit = min(limit, _FEW_ROUNDS)
+        # A round costs one product, and a Newton step one for each dimension.
+        limit = min(limit, max(_FEW_ROUNDS, A.shape[1] // _DIMENSIONS_PER_ROUND))
     found = minimize_bundle(A, loss, C, tol=model.tol, max_iter=limit, last=warm)
     if not found.converged and limit < model.max_iter:
         smoothed = _solve_smoothed(model, A, loss, C, found)
@@ -168,7 +169,7 @@ def _solve_nonsmooth(
 # Of 800 items with Gaussian kernels the bundle method takes 20 to 570 rounds; where it
 # takes hundreds, Newton steps take a third of the time or less, and where it takes few,
 # it is the faster one. Finer tolerances need so narrow bands that it wins again.
-_MANY_ROWS, _FEW_ROUNDS, _FINEST = 200, 40, 1e-4
+_MANY_ROWS, _FEW_ROUNDS, _DIMENSIONS_PER_ROUND, _FINEST = 200, 40, 20, 1e-4
 _WIDEST, _MOST_WIDTHS, _FASTEST = 0.5, 10, 0.25
 # Gaps fall about with this power of the width, measured on the same kernels.
 _POWER = 0.6
