@@ -345,6 +345,11 @@ def test_patterns_and_names(tmp_path):
     assert not is_partitioned(tmp_path / "none.csv")
 
 
+def test_a_pattern_that_names_nothing_comes_before_its_options(run, tmp_path):
+    done = run("rank", f"{tmp_path}/*.parquet", "--by", "language")
+    assert done.code == 3 and "no file has such a name" in done.stderr
+
+
 def test_sentences_of_many_files():
     said = [["All alike.", "3 rows left out."], ["All alike.", "17 rows left out."]]
     assert join_sentences(["x/a", "x/b"], said) == [

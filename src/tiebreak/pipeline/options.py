@@ -455,9 +455,11 @@ def read_source(
         path = Path(data)
         title = options.title or readable_title(path)
         if partitioned or is_partitioned(path):
-            options.refuse_partitions(reading)
-            from tiebreak.pipeline.partitions import read_partitions
+            from tiebreak.pipeline.partitions import list_partitions, read_partitions
 
+            if is_partitioned(path):
+                list_partitions(path)
+            options.refuse_partitions(reading)
             found, detected = read_partitions(path, reading, progress, client)
             if isinstance(found, ComparisonData):
                 return Source(Asked(found), detected, title)

@@ -119,7 +119,7 @@ def find_partitions(path: Path, reading: ReadOptions) -> ManyFiles:
     if not is_partitioned(path):
         shape = _find_shape(path, reading)
         return ManyFiles((str(path.absolute()),), shape, reading)
-    files = _list(path)
+    files = list_partitions(path)
     heads = [_read_head(Path(file)) for file in files]
     for file, head in zip(files, heads, strict=True):
         _refuse_other_columns(Path(file), head.columns, files[0], heads[0].columns)
@@ -139,7 +139,8 @@ def find_partitions(path: Path, reading: ReadOptions) -> ManyFiles:
     return ManyFiles(whole, shape, reading, sentences)
 
 
-def _list(path: Path) -> list[str]:
+def list_partitions(path: Path) -> list[str]:
+    """Return the files of a folder or a pattern; FileError if there are none."""
     try:
         return list_files(path)
     except OSError as error:
