@@ -3,6 +3,7 @@
 
 import os
 import signal
+import sys
 import time
 
 import numpy as np
@@ -332,3 +333,24 @@ def test_parts_stay_with_the_workers_between_passes(cluster, graded):
         os.remove(file)  # nobody reads them again
     assert objective.expand(np.ones(data.X.shape[1]))[0] == pytest.approx(before)
     parts.close()
+
+
+def count_faults(keep):
+    """Pages that a process waits for while it fills the same array three times."""
+    import resource
+
+    if keep:
+        dask_parts._keep_memory()
+    np.ones(5_000_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(3):
+        np.ones(5_000_000)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of the C library of Linux")
+def test_workers_keep_the_memory_that_they_free(cluster):
+    worker = next(iter(cluster.scheduler_info()["workers"]))
+    with_it = cluster.submit(count_faults, True, workers=[worker], pure=False).result()
+    # The process of the user is left alone.
+    assert with_it <= count_faults(True) / 2
