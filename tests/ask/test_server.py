@@ -186,6 +186,7 @@ def test_too_many_answers_in_a_second_must_wait(shared):
     assert Person(shared.links[1]).answer(10**6).status_code == 409
 
 
+@pytest.mark.extended
 def test_all_acknowledged_answers_survive_a_kill(serve, texts, tmp_path):
     server = serve(texts, "--port", "0")
     ada = Person(server.links[0])
@@ -301,6 +302,7 @@ def test_the_organizer_sees_who_answers_how(serve, texts):
     assert all(row["lower"] < row["rating"] < row["upper"] for row in board)
 
 
+@pytest.mark.extended
 def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

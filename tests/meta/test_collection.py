@@ -1,35 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every process names the tests alike, and every run draws the same numbers."""
+"""Names of tests are the same in every process, and so are the numbers drawn.
 
-import os
-import subprocess
-import sys
+That two processes collect the same tests is checked by pytest-xdist in every run.
+"""
 
 import hypothesis
 import pytest
 
 from tests import conftest
-from tests.meta.sources import ROOT
-
-
-@pytest.mark.extended
-def test_two_collections_are_equal():
-    def collect(hash_seed):
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests"],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return [line for line in done.stdout.splitlines() if "::" in line]
-
-    # One after the other, so that the clock shows another time.
-    first, second = collect("1"), collect("2")
-    assert len(first) > 10_000
-    assert first == second
 
 
 def test_names_made_of_bytes_are_refused():

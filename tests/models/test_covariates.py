@@ -297,7 +297,7 @@ def test_intervals_cover_as_often_as_they_say(link):
     rng = np.random.default_rng(1)
     items = rng.normal(size=(30, 3))
     truth = np.concatenate([[1.0, 0.0, -1.0], EFFECTS, [0.4]])
-    n_sets, inside, of_pairs = 600, np.zeros(7), 0.0
+    n_sets, inside, of_pairs = 250, np.zeros(7), 0.0
     for _ in range(n_sets):
         pairs, y, given = draw(rng, items, n=400, link=link)
         model = LogisticCompare(1e-3, link=link).fit(pairs, y, **given)
@@ -309,7 +309,7 @@ def test_intervals_cover_as_often_as_they_say(link):
         error = model.difference(pairs, **given) - d
         errors = model.standard_errors(pairs, **given)
         of_pairs += float((np.abs(error) < 1.96 * errors).mean())
-    # Four standard deviations of a share of 600; pairs of one fit depend on each other.
+    # Four standard deviations of a share of 250; pairs of one fit depend on each other.
     assert np.abs(inside / n_sets - 0.95).max() < 4 * (0.95 * 0.05 / n_sets) ** 0.5
     assert abs(of_pairs / n_sets - 0.95) < 0.02
 

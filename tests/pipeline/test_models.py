@@ -126,6 +126,7 @@ def rank_kind(files, kind, **given):
         return rank(files / file, **given)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", few(KINDS))
 def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
     fits = KINDS[kind][1]
