@@ -5,16 +5,21 @@ import numpy as np
 from scipy.optimize import minimize
 
 
-def judge_loss(e, votes, theta, side, tie, spread):
+def judge_loss(e, votes, theta, side, tie, spread, link):
     """Give minus the log of likelihood and prior (without constant) of one judge."""
     full = np.zeros(3)
     free = spread > 0
     full[free] = e
     left, right, outcome = np.array(votes).T
     d = (1 + full[0]) * (theta[right] - theta[left]) - side - full[2]
-    odds = np.stack([-d / 2, np.full(len(d), tie + full[1]), d / 2])
-    happened = odds[outcome + 1, np.arange(len(d))]
-    loss = np.sum(np.logaddexp.reduce(odds) - happened)
+    if link == "davidson":
+        odds = np.exp(np.stack([-d / 2, np.full(len(d), tie + full[1]), d / 2]))
+        share = odds / odds.sum(axis=0)
+    else:
+        width = np.exp(tie + full[1])
+        left, right = 1 / (1 + np.exp(d + width)), 1 / (1 + np.exp(width - d))
+        share = np.stack([left, 1 - left - right, right])
+    loss = -np.log(share[outcome + 1, np.arange(len(d))]).sum()
     return float(loss + 0.5 * ((e / spread[free]) ** 2).sum())
 
 
@@ -36,11 +41,11 @@ def numerical_hessian(f, x, h=1e-3):
     return out
 
 
-def marginal_loss(theta, side, tie, spread, votes_of, alpha, stiffness):
+def marginal_loss(theta, side, tie, spread, votes_of, alpha, stiffness, link):
     """Give the objective: Laplace's approximation of every judge, and penalties."""
     free, total, first = spread > 0, alpha * float(theta @ theta) + 0.005 * side**2, []
     for votes in votes_of:
-        given = (votes, theta, side, tie, spread)
+        given = (votes, theta, side, tie, spread, link)
         if not free.any():
             total += judge_loss(np.zeros(0), *given)
             first.append(0.0)
@@ -55,12 +60,12 @@ def marginal_loss(theta, side, tie, spread, votes_of, alpha, stiffness):
     return total + 0.5 * stiffness * np.mean(first) ** 2
 
 
-def fit_given_spread(votes_of, n_items, spread, alpha, stiffness, start):
+def fit_given_spread(votes_of, n_items, spread, alpha, stiffness, link, start):
     """Minimize over strengths, side and tie by SciPy, derivatives by differences."""
 
     def loss(x):
         return marginal_loss(
-            x[:n_items], x[-2], x[-1], spread, votes_of, alpha, stiffness
+            x[:n_items], x[-2], x[-1], spread, votes_of, alpha, stiffness, link
         )
 
     options = {"gtol": 1e-4, "eps": 1e-4}

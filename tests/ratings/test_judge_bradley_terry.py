@@ -6,10 +6,18 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.stats import kendalltau
 
 from tests.oracles.judges_plain import fit_given_spread, marginal_loss
-from tiebreak import BradleyTerry, DataWarning, JudgeBradleyTerry, Leaderboard, Pairs
+from tiebreak import (
+    BradleyTerry,
+    DataWarning,
+    JudgeBradleyTerry,
+    Leaderboard,
+    LogisticCompare,
+    Pairs,
+)
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
 from tiebreak.solvers import minimize_newton
 
@@ -66,26 +74,34 @@ def listed(cells):
 SPREADS = [(0.5, 0.4, 0.3), (0.9, 0.0, 0.2), (0.0, 0.3, 0.0), (0.0, 0.0, 0.0)]
 
 
+LINKS = ["davidson", "cumulative"]
+
+
+@pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("spread", SPREADS)
-def test_the_objective_is_that_of_the_plain_version(spread):
+def test_the_objective_is_that_of_the_plain_version(spread, link):
     cells = small_cells(n_votes=24)
     spread = np.array(spread)
-    objective = JudgeObjective(cells, spread, 0.1, sided=True, tied=True)
+    objective = JudgeObjective(cells, spread, 0.1, sided=True, tied=True, link=link)
     x = np.random.default_rng(1).normal(size=6)
     slow = marginal_loss(
-        x[:4], x[4], x[5], spread, listed(cells), 0.1, objective.stiffness
+        x[:4], x[4], x[5], spread, listed(cells), 0.1, objective.stiffness, link
     )
     assert objective.value(x) == pytest.approx(slow, rel=1e-6)
 
 
+@pytest.mark.parametrize("link", LINKS)
 @pytest.mark.parametrize("spread", SPREADS)
-@pytest.mark.parametrize("alpha", [0.0, 0.1])
-def test_gradients_are_differences_of_values(spread, alpha):
+@pytest.mark.parametrize("alpha", [0.0, 0.1, "features"])
+def test_gradients_are_differences_of_values(spread, alpha, link):
     cells = small_cells(n_items=5, n_judges=6, n_votes=300)
-    spread = np.array(spread)
-    objective = JudgeObjective(cells, spread, alpha, sided=True, tied=True)
+    spread, rng = np.array(spread), np.random.default_rng(2)
+    kind = {"sided": True, "tied": True, "link": link}
+    if alpha == "features":
+        alpha, kind["features"] = 0.1, rng.normal(size=(5, 5))
+    objective = JudgeObjective(cells, spread, alpha, **kind)
     objective.stiffness = 1.0  # large terms would hide small ones
-    x = 0.7 * np.random.default_rng(2).normal(size=7)
+    x = 0.7 * rng.normal(size=7)
     _, gradient = objective.expand(x)
     in_spread, slope = objective.in_spread.copy(), objective.scale_slope.copy()
     h = 1e-4
@@ -112,23 +128,78 @@ def test_gradients_are_differences_of_values(spread, alpha):
         assert in_spread[k] == pytest.approx(change(*ends, of_spread), abs=2e-6)
 
 
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 @pytest.mark.parametrize("alpha", [0.0, 0.1, 2.0])
-def test_equal_judges_are_bradley_terry(alpha):
+def test_equal_judges_are_bradley_terry(alpha, ties):
     pairs, y, judge, _ = draw_votes(3, 6, 5, 400)
-    plain = BradleyTerry("davidson", alpha=alpha, tol=1e-12).fit(pairs, y)
+    plain = BradleyTerry(ties, alpha=alpha, tol=1e-12).fit(pairs, y)
     cells = JudgeCells.of(
         judge, pairs.left, pairs.right, y.astype(np.int8), np.ones(len(y)), 6
     )
-    same = JudgeObjective(cells, np.zeros(3), alpha, sided=False, tied=True)
+    kind = {"sided": False, "tied": True, "link": plain._link.name}
+    same = JudgeObjective(cells, np.zeros(3), alpha, **kind)
     found = minimize_newton(same, np.zeros(7), tol=1e-12).x
     at = np.argsort(plain.items_)
     assert found[:6] == pytest.approx(plain.strength_[at], abs=1e-8)
-    assert math.exp(found[6]) == pytest.approx(plain.tie_, abs=1e-8)
-    model = JudgeBradleyTerry(alpha=alpha, vary=(), tol=1e-12).fit(
-        pairs, y, rater=judge
-    )
+    width = plain.tie_ if ties == "davidson" else math.log(plain.tie_)
+    assert math.exp(found[6]) == pytest.approx(width, abs=1e-8)
+    model = JudgeBradleyTerry(ties, alpha=alpha, vary=(), tol=1e-12)
+    model.fit(pairs, y, rater=judge)
     assert model.strength_ == pytest.approx(plain.strength_, abs=1e-8)
     assert model.intervals() == pytest.approx(plain.intervals(), abs=1e-7)
+    assert model.predict_proba(pairs) == pytest.approx(plain.predict_proba(pairs))
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_equal_judges_of_items_with_features_are_logistic_compare(link):
+    pairs, y, judge, _ = draw_votes(3, 6, 5, 400)
+    items = np.random.default_rng(0).normal(size=(6, 3))
+    given = Pairs(items, pairs.left, pairs.right)
+    ties = "davidson" if link == "davidson" else "rao-kupper"
+    plain = LogisticCompare(0.3, link=link, tol=1e-12).fit(given, y)
+    options = {"features": True, "tol": 1e-12}
+    model = JudgeBradleyTerry(ties, alpha=0.3, vary=(), **options)
+    model.fit(given, y, rater=judge)
+    assert model.coef_ == pytest.approx(plain.coef_, abs=1e-8)
+    assert np.abs(model.coef_).max() > 0.1
+    assert model.objective_ == pytest.approx(plain.objective_, abs=1e-8)
+    assert model.predict_proba(given) == pytest.approx(plain.predict_proba(given))
+    # A feature per item is a strength per item.
+    alone = JudgeBradleyTerry(ties, alpha=0.3, tol=1e-10).fit(pairs, y, rater=judge)
+    each = JudgeBradleyTerry(ties, alpha=0.3, features=True, tol=1e-10)
+    each.fit(Pairs(np.eye(6), pairs.left, pairs.right), y, rater=judge)
+    at = np.argsort(alone.items_)
+    assert each.strength_ == pytest.approx(alone.strength_[at], abs=1e-3)
+    assert each.discrimination_ == pytest.approx(alone.discrimination_, abs=1e-2)
+
+
+def test_features_and_judges_predict_unseen_items():
+    rng = np.random.default_rng(1)
+    items = rng.normal(size=(40, 2))
+    truth = items @ [1.0, -0.5]
+    left, right = rng.integers(0, 30, (2, 3000))
+    left, right = left[left != right], right[left != right]
+    judge = rng.integers(0, 10, len(left))
+    a = np.where(judge < 3, 0.0, 1.0)
+    d = a * (truth[right] - truth[left])
+    y = np.where(rng.random(len(d)) < 1 / (1 + np.exp(-d)), 1, -1)
+    names = [f"item {k}" for k in range(40)]
+    votes = Pairs(items, left, right, names=names)
+    model = JudgeBradleyTerry(features=True).fit(votes, y, rater=judge)
+    assert model.coef_ == pytest.approx([0.7, -0.35], abs=0.1)
+    new = model.utility(items[30:])
+    assert np.corrcoef(new, truth[30:])[0, 1] > 0.99
+    careless = model.judges_ < 3
+    assert (model.discrimination_[careless] < 0.4).all()
+    assert (model.discrimination_[~careless] > 0.9).all()
+    low, high = model.intervals().T
+    seen = 0.7 * truth[[names.index(name) for name in model.items_]]
+    seen -= seen.mean()
+    assert ((low <= seen) & (seen <= high)).mean() > 0.8
+    assert Leaderboard(model).table["item"][0] == names[truth[:30].argmax()]
+    sparse = Pairs(sp.csr_array(items), left, right)
+    same = JudgeBradleyTerry(features=True).fit(sparse, y, rater=judge)
+    assert same.coef_ == pytest.approx(model.coef_, abs=1e-6)
 
 
 def test_judges_without_spread_approach_bradley_terry():
@@ -144,16 +215,17 @@ def test_judges_without_spread_approach_bradley_terry():
 
 
 @pytest.mark.extended
-def test_a_fit_is_that_of_scipy():
+@pytest.mark.parametrize("link", LINKS)
+def test_a_fit_is_that_of_scipy(link):
     cells = small_cells(n_items=3, n_judges=2, n_votes=30)
     spread = np.array([0.6, 0.0, 0.0])
-    objective = JudgeObjective(cells, spread, 0.2, sided=True, tied=True)
+    objective = JudgeObjective(cells, spread, 0.2, sided=True, tied=True, link=link)
     found = minimize_newton(objective, np.zeros(5), tol=1e-10, max_iter=300)
     assert found.converged
     start = found.x + np.array([0.05, -0.1, 0.05, 0.1, -0.1])
-    given = listed(cells), 3, spread, 0.2, objective.stiffness
+    given = listed(cells), 3, spread, 0.2, objective.stiffness, link
     slow = fit_given_spread(*given, start)
-    assert found.x == pytest.approx(slow, abs=1e-3)
+    assert found.x == pytest.approx(slow, abs=3e-3)  # of its differences
     assert np.abs(found.x).max() > 0.1
 
 
@@ -206,9 +278,10 @@ def other_right(pairs):
     return pairs.names[pairs.right].tolist()
 
 
-def test_predictions_for_known_average_and_new_judges():
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_predictions_for_known_average_and_new_judges(ties):
     pairs, y, judge, truth = draw_votes(7, 6, 12, 6000)
-    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    model = JudgeBradleyTerry(ties).fit(pairs, y, rater=judge)
     some = pairs[:500]
     average = model.predict_proba(some)
     known = model.predict_proba(some, rater=judge[:500])
@@ -228,8 +301,13 @@ def test_predictions_for_known_average_and_new_judges():
     e = rng.normal(size=(200_000, 3)) * model.spread_
     gap = model.difference(some[:1])[0]
     d = (1 + e[:, 0]) * gap - model.side_ - e[:, 2]
-    odds = np.stack([np.exp(-d / 2), model.tie_ * np.exp(e[:, 1]), np.exp(d / 2)])
-    drawn = (odds / odds.sum(axis=0)).mean(axis=1)
+    if ties == "davidson":
+        odds = np.stack([np.exp(-d / 2), model.tie_ * np.exp(e[:, 1]), np.exp(d / 2)])
+        drawn = (odds / odds.sum(axis=0)).mean(axis=1)
+    else:
+        width = math.log(model.tie_) * np.exp(e[:, 1])
+        ends = np.mean(1 / (1 + np.exp([d + width, width - d])), axis=1)
+        drawn = [ends[0], 1 - ends.sum(), ends[1]]
     assert new[0] == pytest.approx(drawn, abs=3e-3)
     share = model.predict_proba(some, rater=judge[:500])
     assert (model.predict(some, rater=judge[:500]) == share.argmax(axis=1) - 1).all()
@@ -305,9 +383,14 @@ def test_bad_parameters():
         (JudgeBradleyTerry(vary=["taste"]), "vary='taste'.*'discrimination'"),
         (JudgeBradleyTerry(vary="tie"), "vary='tie'.*some of"),
         (JudgeBradleyTerry(alpha=-1), "alpha=-1"),
+        (JudgeBradleyTerry("both"), "ties='both'.*'rao-kupper'"),
+        (JudgeBradleyTerry(features=1), "features=1.*True or False"),
+        (JudgeBradleyTerry(features=True, alpha=0), "alpha=0.*with features"),
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(pairs, y, rater=judge)
+    with pytest.raises(TypeError, match="needs features of the items"):
+        JudgeBradleyTerry(features=True).fit(pairs, y, rater=judge)
     with pytest.raises(ValueError, match="rater has 3 values"):
         JudgeBradleyTerry().fit(pairs, y, rater=judge[:3])
     model = JudgeBradleyTerry().fit(pairs, y, rater=judge)

@@ -2,18 +2,19 @@
 r"""The likelihood of votes whose judges differ, their own parameters integrated out.
 
 A cell is one judge, a left and a right item, with counts of left, tie and right. With
-δ = θ_right - θ_left, the common tie parameter t and side effect s, and the judge's own
-deviations e = (e₁, e₂, e₃), the outcome follows Davidson's link at
+δ = θ_right - θ_left, θ = β or θ = Xβ with features X of the items, the common tie
+parameter t and side effect s, and the judge's own deviations e = (e₁, e₂, e₃), the
+outcome follows a link at
 
-.. math:: d = (1 + e_1)\,δ - s - e_3, \qquad \ln ν = t + e_2 .
+.. math:: d = (1 + e_1)\,δ - s - e_3, \qquad \ln w = t + e_2 ,
 
-Deviations have independent normal priors of mean 0 and standard deviations σ. For each
-judge let f_j(e) be the negative logarithm of likelihood times prior, convex in e, ê its
-minimum and D the Hessian there. The objective is Laplace's approximation of the
-marginal likelihood,
+Davidson's with ν = w, or the cumulative one with thresholds ±w. Deviations have
+independent normal priors of mean 0 and standard deviations σ. For each judge let f_j(e)
+be the negative logarithm of likelihood times prior, ê its minimum and D the Hessian
+there. The objective is Laplace's approximation of the marginal likelihood,
 
-.. math:: G(θ, s, t) = \sum_j f_j(ê_j) + \tfrac12 \ln|D_j| + \sum_k \ln σ_k
-          + α\|θ\|^2 + ω s^2 + \tfrac{κ}{2} (ā - 1)^2,
+.. math:: G(β, s, t) = \sum_j f_j(ê_j) + \tfrac12 \ln|D_j| + \sum_k \ln σ_k
+          + α\|β\|^2 + ω s^2 + \tfrac{κ}{2} (ā - 1)^2,
 
 a **sum** over votes, with ā the mean of the discriminations 1 + ê_1. The last term
 keeps the scale in θ: a penalty on strengths alone would make them small and
@@ -26,23 +27,26 @@ semidefinite.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
-from tiebreak.data.threads import chunks, in_threads, one_blas_thread
-from tiebreak.losses.comparisons import ItemDesign
+from tiebreak.data.threads import chunks, in_threads
+from tiebreak.losses.comparisons import FeatureDesign, ItemDesign
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_JUDGES = 2048  # at a time, in the Hessian
+_MIXED = 800_000  # judges times items at a time, in the Hessian
 _WEAK = 0.005  # ω, so that a side that always wins has a finite effect
 _STIFF = 100.0  # κ per item and judge: ā is 1 up to a percent
-_TASK = 500  # judges of one task, at most
+_TASK, _FEW = 500, 20_000  # judges of one task at most; cells that one thread takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,7 @@ class JudgeCells:
 
 
 class JudgeObjective:
-    """G, its gradient and its approximate Hessian at x = (θ, s, t).
+    """G, its gradient and its approximate Hessian at x = (β, s, t).
 
     s and t are variables where `sided` and `tied` say so. Deviations start where the
     last evaluation left them.
@@ -102,17 +106,30 @@ class JudgeObjective:
         *,
         sided: bool,
         tied: bool,
+        link: str = "davidson",
+        features: Any = None,
     ) -> None:
         self.cells, self.alpha, self.sided, self.tied = cells, alpha, sided, tied
-        self.design = ItemDesign(cells.left, cells.right, cells.n_items)
-        self.n_variables = cells.n_items + sided + tied
+        self.features, self.items = features, cells.n_items
+        self.design: ItemDesign | FeatureDesign = (
+            ItemDesign(cells.left, cells.right, cells.n_items)
+            if features is None
+            else FeatureDesign(features, cells.left, cells.right)
+        )
+        self.cumulative = tied and link == "cumulative"
+        n = self.n_coef = self.design.n_coef
+        self.n_variables = n + sided + tied
         self.effect = np.zeros((cells.n_judges, 3))
         self.inner = np.empty((cells.n_judges, 3, 3))  # D
         self.set_spread(spread)
-        n = cells.n_items
-        self.level = float(cells.counts.sum()) / n**2  # see ComparisonObjective
+        # See ComparisonObjective: without a penalty all strengths may move together.
+        free = alpha == 0 and features is None
+        self.level = float(cells.counts.sum()) / n**2 if free else 0.0
         self.stiffness = _STIFF * (n + cells.n_judges)
-        self.tasks = chunks(cells.n_judges, _TASK)
+        few = len(cells.left) <= _FEW
+        self.tasks = (
+            [slice(0, cells.n_judges)] if few else chunks(cells.n_judges, _TASK)
+        )
 
     def set_spread(self, spread: Array) -> None:
         """Set the standard deviations σ (3,) of discrimination, tie and side."""
@@ -121,38 +138,33 @@ class JudgeObjective:
             self.precision = np.minimum(self.spread, np.inf) ** -2.0
         self.effect[:, self.spread == 0.0] = 0.0
 
-    def _common(self, x: Array) -> tuple[Array, Array]:
-        """Give the differences δ of the cells, and (t, s)."""
-        n = self.cells.n_items
-        side = x[n] if self.sided else 0.0
-        tie = x[-1] if self.tied else -math.inf
-        return self.design.apply(x[:n]), np.array([tie, side])
+    def _common(self, x: Array) -> tuple[Array, tuple[float, float, bool]]:
+        """Give the differences δ of the cells, and t, s and the link."""
+        n = self.n_coef
+        side = float(x[n]) if self.sided else 0.0
+        tie = float(x[-1]) if self.tied else -math.inf
+        return self.design.apply(x[:n]), (tie, side, self.cumulative)
+
+    def _start(self, rows: slice) -> Ints:
+        return self.cells.start[rows.start : rows.stop + 1]
 
     def value(self, x: Array) -> float:
         """Give G(x)."""
         gap, common = self._common(x)
         if not np.isfinite(gap).all():
             return math.inf
-        value = self._settle(gap, common)
-        return value + self._penalty(x)
+        value = self._settle(gap, common) + self._penalty(x)
+        return value if math.isfinite(value) else math.inf
 
-    def _settle(self, gap: Array, common: Array) -> float:
+    def _settle(self, gap: Array, common: tuple[float, float, bool]) -> float:
         """Find the deviations of all judges, and give G without the penalty."""
         cells, value = self.cells, np.empty(self.cells.n_judges)
 
         def settle(rows: slice) -> None:
-            _find_modes(
-                cells.start[rows.start : rows.stop + 1],
-                gap,
-                cells.counts,
-                common,
-                self.precision,
-                self.effect[rows],
-                self.inner[rows],
-                value[rows],
-            )
+            given = (self._start(rows), gap, cells.counts, common, self.precision)
+            _find_modes(*given, self.effect[rows], self.inner[rows], value[rows])
 
-        in_threads(settle, self.tasks)
+        _run(settle, self.tasks)
         free = self.spread > 0.0
         return float(value.sum()) + cells.n_judges * np.log(self.spread[free]).sum()
 
@@ -162,21 +174,19 @@ class JudgeObjective:
         return 1.0 + float(self.effect[:, 0].mean())
 
     def _penalty(self, x: Array) -> float:
-        theta = x[: self.cells.n_items]
-        penalty = self.alpha * float(theta @ theta)
+        beta = x[: self.n_coef]
+        penalty = self.alpha * float(beta @ beta)
         if self.sided:
-            penalty += _WEAK * x[len(theta)] ** 2
+            penalty += _WEAK * x[len(beta)] ** 2
         penalty += 0.5 * self.stiffness * (self.scale - 1.0) ** 2
-        if self.alpha == 0:
-            penalty += 0.5 * self.level * float(theta.sum()) ** 2
-        return penalty
+        return penalty + 0.5 * self.level * float(beta.sum()) ** 2
 
     def expand(self, x: Array) -> tuple[float, Array]:
         """Give G and its gradient at x, and keep x for the Hessian."""
         gap, common = self._common(x)
         value = self._settle(gap, common)
         value += self._penalty(x)
-        cells, n = self.cells, self.cells.n_items
+        cells, n = self.cells, self.n_coef
         self.gap, self.common = gap, common
         self.known: Array | None = None  # the Hessian, where it is used again
         # Of each cell and each judge: derivatives in δ, and in t, s and the three ln σ,
@@ -185,64 +195,61 @@ class JudgeObjective:
         in_common = np.empty((2, cells.n_judges, 5))
 
         def derive(rows: slice) -> None:
-            _differentiate(
-                cells.start[rows.start : rows.stop + 1],
-                gap,
-                cells.counts,
-                common,
-                self.precision,
-                self.effect[rows],
-                self.inner[rows],
-                in_gap,
-                in_common[:, rows],
-            )
+            given = (self._start(rows), gap, cells.counts, common, self.precision)
+            found = (self.effect[rows], self.inner[rows], in_gap, in_common[:, rows])
+            _differentiate(*given, *found)
 
-        in_threads(derive, self.tasks)
+        _run(derive, self.tasks)
         self.own = in_gap[0], in_common[0]
-        total, theta = in_common.sum(axis=1), x[:n]
+        total, beta = in_common.sum(axis=1), x[:n]
         rest = [1] * self.sided + [0] * self.tied
         gradient = np.append(self.design.back(in_gap[0]), total[0, rest])
         slope = np.append(self.design.back(in_gap[1]), total[1, rest]) / cells.n_judges
-        self.scale_slope, self.theta = slope, theta
-        gradient[:n] += 2.0 * self.alpha * theta
+        self.scale_slope, self.beta = slope, beta
+        gradient[:n] += 2.0 * self.alpha * beta + self.level * beta.sum()
         if self.sided:
             gradient[n] += 2.0 * _WEAK * x[n]
         pull = self.stiffness * (self.scale - 1.0)
         gradient += pull * slope
-        if self.alpha == 0:
-            gradient[:n] += self.level * theta.sum()
         self.in_spread = total[0, 2:] + pull * total[1, 2:] / cells.n_judges
         return value, gradient
 
     def jacobian(self) -> Array:
-        """Derivatives of the strengths āθ in x at the last expanded point."""
-        out = np.outer(self.theta, self.scale_slope)
+        """Derivatives of āβ in x at the last expanded point."""
+        out = np.outer(self.beta, self.scale_slope)
         out.flat[:: self.n_variables + 1] += self.scale
         return out
 
     def hessian_product(self, v: Array) -> Array:
         """Give the Hessian at the last expanded point times v."""
-        if self.known is None:
-            self.known = self.hessian()
-        return self.known @ v
+        return self.hessian() @ v
 
     def hessian_diagonal(self) -> Array:
         """Give the diagonal of the Hessian at the last expanded point."""
-        if self.known is None:
-            self.known = self.hessian()
-        return np.diag(self.known)
+        return np.diag(self.hessian())
 
     def hessian(self) -> Array:
         """Give the Schur complement at the last expanded point."""
-        cells, n, size = self.cells, self.cells.n_items, self.n_variables
-        curvature = self._curvature()
+        if self.known is None:
+            self.known = self._hessian()
+        return self.known
+
+    def _hessian(self) -> Array:
+        cells, n = self.cells, self.n_coef
+        curvature, inner = self._curvature()
         a = np.repeat(1.0 + self.effect[:, 0], np.diff(cells.start))
         in_dd, in_dt, in_tt = curvature.T
-        out = np.zeros((size, size))
-        out[:n, :n] = self.design.gram(a * a * in_dd)
-        out.flat[: n * size : size + 1] += 2.0 * self.alpha
-        if self.alpha == 0:
-            out[:n, :n] += self.level
+        out = np.zeros((self.n_variables, self.n_variables))
+
+        def explained(rows: slice) -> Array:
+            root = self._mixed(rows, curvature, inner).reshape(-1, len(out))
+            return la.blas.dsyrk(1.0, root.T)  # the upper half
+
+        for part in _run(explained, self._blocks()):
+            out -= part
+        out += np.triu(out, 1).T
+        out[:n, :n] += self.design.gram(a * a * in_dd) + self.level
+        out.flat[: n * len(out) : len(out) + 1] += 2.0 * self.alpha
         out += self.stiffness * np.outer(self.scale_slope, self.scale_slope)
         if self.sided:
             side = -self.design.back(a * in_dd)
@@ -257,73 +264,89 @@ class JudgeObjective:
         if self.sided and self.tied:
             out[n, -1] -= in_dt.sum()
             out[-1, n] -= in_dt.sum()
-        with one_blas_thread():
-            for rows in self._blocks():
-                root = self._mixed(rows, curvature).reshape(-1, size)
-                out -= root.T @ root
         return out
 
-    def _curvature(self) -> Array:
-        """Second derivatives in dd, dt and tt of each cell, (m, 3)."""
+    def _curvature(self) -> tuple[Array, Array]:
+        """Expected second derivatives in dd, dt and tt, (m, 3), and the D of these."""
         cells, out = self.cells, np.empty((len(self.gap), 3))
-        _fill_curvature(
-            cells.start, self.gap, cells.counts, self.common, self.effect, out
-        )
-        return out
+        inner = np.empty_like(self.inner)
+
+        def fill(rows: slice) -> None:
+            given = (self._start(rows), self.gap, cells.counts, self.common)
+            found = (self.precision, self.effect[rows], out, inner[rows])
+            _fill_curvature(*given, *found)
+
+        _run(fill, self.tasks)
+        return out, inner
 
     def judge_covariance(self, inverse: Array) -> Array:
         """Covariance of each judge's deviations, (R, 3, 3); `inverse` is that of x."""
-        curvature, out = self._curvature(), np.empty_like(self.inner)
-        with one_blas_thread():
-            for rows in self._blocks():
-                mixed = self._mixed(rows, curvature)
-                spread = np.eye(3) + mixed @ inverse @ mixed.transpose(0, 2, 1)
-                root = np.linalg.inv(np.linalg.cholesky(self.inner[rows]))
-                out[rows] = root.transpose(0, 2, 1) @ spread @ root
+        (curvature, inner), out = self._curvature(), np.empty_like(self.inner)
+
+        def fill(rows: slice) -> None:
+            mixed = self._mixed(rows, curvature, inner)
+            flat = mixed.reshape(-1, mixed.shape[2])
+            product = (flat @ inverse).reshape(mixed.shape)
+            spread = np.eye(3) + product @ mixed.transpose(0, 2, 1)
+            root = np.linalg.inv(np.linalg.cholesky(inner[rows]))
+            out[rows] = root.transpose(0, 2, 1) @ spread @ root
+
+        _run(fill, self._blocks())
         out[:, self.spread == 0.0] = out[:, :, self.spread == 0.0] = 0.0
         return out
 
     def _blocks(self) -> list[slice]:
-        n = self.cells.n_judges
-        return [slice(k, min(k + _JUDGES, n)) for k in range(0, n, _JUDGES)]
+        size = max(1, _MIXED // self.items)
+        return self.tasks if len(self.tasks) == 1 else chunks(self.cells.n_judges, size)
 
-    def _mixed(self, rows: slice, curvature: Array) -> Array:
+    def _mixed(self, rows: slice, curvature: Array, inner: Array) -> Array:
         """L⁻¹ Bᵀ of some judges with L Lᵀ = D, shape (r, 3, n_variables)."""
-        cells = self.cells
-        out = np.zeros((rows.stop - rows.start, 3, self.n_variables))
+        cells, extra = self.cells, self.n_variables - self.n_coef
+        out = np.zeros((rows.stop - rows.start, 3, self.items + extra))
         _fill_mixed(
-            cells.start[rows.start : rows.stop + 1],
+            self._start(rows),
             cells.left,
             cells.right,
             self.gap,
             curvature,
             self.effect[rows],
             self.spread > 0.0,
-            (cells.n_items if self.sided else -1, self.tied),
+            (self.items if self.sided else -1, self.tied),
             out,
         )
-        _whiten(self.inner[rows], out)
+        if self.features is not None:
+            flat = out[:, :, : self.items].reshape(-1, self.items) @ self.features
+            shape = (len(out), 3, self.n_coef)
+            out = np.append(flat.reshape(shape), out[:, :, self.items :], axis=2)
+        _whiten(inner[rows], out)
         return out
 
     def judge_scores(self) -> sp.csr_array:
         """Gradient of each judge's part of G at the last expanded point, (R, n)."""
-        cells, n = self.cells, self.cells.n_items
-        judge = cells.judge
-        places = np.tile(judge, 2), np.concatenate([cells.right, cells.left])
+        cells = self.cells
+        places = np.tile(cells.judge, 2), np.concatenate([cells.right, cells.left])
         in_gap, in_common = self.own
         values = np.concatenate([in_gap, -in_gap])
-        items = sp.csr_array((values, places), shape=(cells.n_judges, n))
+        items = sp.csr_array((values, places), shape=(cells.n_judges, self.items))
+        if self.features is not None:
+            items = sp.csr_array(items @ self.features)
         rest = in_common[:, [1] * self.sided + [0] * self.tied]
         return sp.hstack([items, sp.csr_array(rest)], format="csr")
 
 
+def _run(function: Callable[[slice], Any], tasks: list[slice]) -> list[Any]:
+    """Map a function over tasks; a single one needs no thread."""
+    return in_threads(function, tasks) if len(tasks) > 1 else [function(tasks[0])]
+
+
 # Compiled. Davidson's odds are divided by the larger of exp(±d/2): with x = exp(-|d|/2)
-# they are 1 (the better side), ν x (tie) and x² (the worse side).
+# they are 1 (the better side), w x (tie) and x² (the worse side). The cumulative link
+# is a sum of functions of w - d and w + d, and of w for ties; t = ln w.
 
 
 @njit(cache=True, nogil=True)
 def _shares(d, nu):  # type: ignore[no-untyped-def]
-    """P(left), P(tie), P(right)."""
+    """P(left), P(tie), P(right) of Davidson."""
     x = math.exp(-0.5 * abs(d))
     tied = nu * x
     total = 1.0 + tied + x * x
@@ -334,14 +357,60 @@ def _shares(d, nu):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _curvature(n, left, tie, right):  # type: ignore[no-untyped-def]
-    """Second derivatives in dd, dt and tt of n votes with these probabilities."""
-    decided = left + right
-    return (
-        n * (left * right + 0.25 * tie * decided),
-        -n * 0.5 * (right - left) * tie,
-        n * tie * decided,
-    )
+def _expand(cumulative, d, t, w, counts):  # type: ignore[no-untyped-def]
+    """Loss of a cell, slopes in d and t, and second derivatives dd, dt, tt."""
+    left, tie, right = counts
+    n = left + tie + right
+    if not cumulative:
+        p_left, p_tie, p_right = _shares(d, w)
+        # The better side has odds of 1.
+        better, worse = (p_right, left) if d >= 0.0 else (p_left, right)
+        value = abs(d) * (worse + 0.5 * tie) - n * math.log(better)
+        if tie > 0.0:
+            value -= tie * t
+        in_d = 0.5 * (n * (p_right - p_left) - (right - left))
+        dd, dt, tt = _expected(False, d, w, n)
+        return value, in_d, n * p_tie - tie, dd, dt, tt
+    over, under = w - d, w + d
+    x, z = math.exp(-abs(over)), math.exp(-abs(under))
+    value = (right + tie) * math.log1p(x) + (left + tie) * math.log1p(z)
+    value += right * over if over > 0.0 else -tie * over
+    value += left * under if under > 0.0 else -tie * under
+    above = (1.0 if over > 0.0 else x) / (1.0 + x)  # σ(w - d)
+    below = (1.0 if under > 0.0 else z) / (1.0 + z)
+    in_over, in_under = (right + tie) * above - tie, (left + tie) * below - tie
+    second_over = (right + tie) * x / (1.0 + x) ** 2
+    second_under = (left + tie) * z / (1.0 + z) ** 2
+    in_w, ww = in_over + in_under, second_over + second_under
+    if tie > 0.0:
+        rest = -math.expm1(-2.0 * w)
+        value -= tie * math.log(rest)
+        in_w -= tie * 2.0 * (1.0 - rest) / rest
+        ww += tie * 4.0 * (1.0 - rest) / (rest * rest)
+    cross = w * (second_under - second_over)
+    in_t = w * in_w
+    tt = w * w * ww + in_t
+    return value, in_under - in_over, in_t, second_over + second_under, cross, tt
+
+
+@njit(cache=True, nogil=True)
+def _expected(cumulative, d, w, n):  # type: ignore[no-untyped-def]
+    """Second derivatives in dd, dt and tt that n votes have on average."""
+    if not cumulative:
+        left, tie, right = _shares(d, w)
+        decided = left + right
+        return (
+            n * (left * right + 0.25 * tie * decided),
+            -n * 0.5 * (right - left) * tie,
+            n * tie * decided,
+        )
+    x, z = math.exp(-abs(w - d)), math.exp(-abs(w + d))
+    above = (1.0 if w > d else x) / (1.0 + x)
+    below = (1.0 if w > -d else z) / (1.0 + z)
+    over, under = n * below * x / (1.0 + x) ** 2, n * above * z / (1.0 + z) ** 2
+    # P(tie) times the second derivative of -ln(1 - exp(-2w)), times w².
+    ties = n * above * below * 4.0 * w * w / math.expm1(2.0 * w) if w > 0.0 else 0.0
+    return over + under, w * (under - over), w * w * (over + under) + ties
 
 
 @njit(cache=True, nogil=True)
@@ -349,42 +418,48 @@ def _add_judge(gap, counts, common, precision, e, slope, inner):  # type: ignore
     """Give f of one judge; fill its gradient and Hessian."""
     slope[:], inner[:] = 0.0, 0.0
     value, t = 0.0, common[0] + e[1]
-    nu = math.exp(t)
+    w = math.exp(t)
     for k in range(len(gap)):
-        left, tie, right = counts[k]
-        n = left + tie + right
         d = (1.0 + e[0]) * gap[k] - common[1] - e[2]
-        p_left, p_tie, p_right = _shares(d, nu)
-        # The better side has odds of 1.
-        better, worse = (p_right, left) if d >= 0.0 else (p_left, right)
-        value += abs(d) * (worse + 0.5 * tie) - n * math.log(better)
-        if tie > 0.0:
-            value -= tie * t
-        in_d = 0.5 * (n * (p_right - p_left) - (right - left))
-        in_t = n * p_tie - tie
-        dd, dt, tt = _curvature(n, p_left, p_tie, p_right)
+        loss, in_d, in_t, dd, dt, tt = _expand(common[2], d, t, w, counts[k])
+        value += loss
         slope[0] += in_d * gap[k]
         slope[1] += in_t
         slope[2] -= in_d
-        inner[0, 0] += dd * gap[k] * gap[k]
-        inner[0, 1] += dt * gap[k]
-        inner[0, 2] -= dd * gap[k]
-        inner[1, 1] += tt
-        inner[1, 2] -= dt
-        inner[2, 2] += dd
+        _add_outer(gap[k], dd, dt, tt, inner)
     for i in range(3):
         if precision[i] == math.inf:
             slope[i] = 0.0
+        else:
+            value += 0.5 * precision[i] * e[i] * e[i]
+            slope[i] += precision[i] * e[i]
+    _add_prior(precision, inner)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _add_outer(gap, dd, dt, tt, inner):  # type: ignore[no-untyped-def]
+    """Add what a cell's second derivatives are in e; the upper half."""
+    inner[0, 0] += dd * gap * gap
+    inner[0, 1] += dt * gap
+    inner[0, 2] -= dd * gap
+    inner[1, 1] += tt
+    inner[1, 2] -= dt
+    inner[2, 2] += dd
+
+
+@njit(cache=True, nogil=True)
+def _add_prior(precision, inner):  # type: ignore[no-untyped-def]
+    """Add the prior of e, fix what does not vary, and fill the lower half."""
+    for i in range(3):
+        if precision[i] == math.inf:
             for j in range(3):
                 inner[min(i, j), max(i, j)] = 0.0
             inner[i, i] = 1.0
         else:
-            value += 0.5 * precision[i] * e[i] * e[i]
-            slope[i] += precision[i] * e[i]
             inner[i, i] += precision[i]
         for j in range(i):
             inner[i, j] = inner[j, i]
-    return value
 
 
 @njit(cache=True, nogil=True)
@@ -395,7 +470,11 @@ def _factor(matrix, root):  # type: ignore[no-untyped-def]
             total = matrix[i, j]
             for k in range(j):
                 total -= root[i, k] * root[j, k]
-            root[i, j] = math.sqrt(total) if i == j else total / root[j, j]
+            if i == j:
+                # The cumulative link is not convex in ln w: steps still go down.
+                root[i, i] = math.sqrt(max(abs(total), 1e-8))
+            else:
+                root[i, j] = total / root[j, j]
 
 
 @njit(cache=True, nogil=True)
@@ -465,10 +544,12 @@ def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap,
             if precision[i] != math.inf:
                 inverse[i, i] = 1.0
                 _solve(root, inverse[i])
-        nu, a = math.exp(common[0] + e[1]), 1.0 + e[0]
+        t, a = common[0] + e[1], 1.0 + e[0]
+        w = math.exp(t)
         pull[:] = 0.0
         for k in range(start[j], start[j + 1]):
-            in_d, in_t = _bend(gap[k], counts[k], a, nu, common[1] + e[2], inverse)
+            d = a * gap[k] - common[1] - e[2]
+            in_d, in_t = _bend(common[2], gap[k], d, w, counts[k], inverse)
             in_gap[0, k], in_gap[1, k] = in_d, in_t
             pull[0] += in_d * gap[k]
             pull[1] += in_t
@@ -479,15 +560,13 @@ def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap,
                 follow[i] += inverse[i, k] * pull[k]
         out[:, j] = 0.0
         for k in range(start[j], start[j + 1]):
-            left, tie, right = counts[k]
-            n, g = left + tie + right, gap[k]
-            p_left, p_tie, p_right = _shares(a * g - common[1] - e[2], nu)
-            dd, dt, tt = _curvature(n, p_left, p_tie, p_right)
-            slope = 0.5 * (n * (p_right - p_left) - (right - left))
+            g = gap[k]
+            d = a * g - common[1] - e[2]
+            _, slope, in_t, dd, dt, tt = _expand(common[2], d, t, w, counts[k])
             # The cell's (d, t) as the judge follows.
             move_d, move_t = follow[0] * g - follow[2], follow[1]
             in_d = slope + in_gap[0, k] - dd * move_d - dt * move_t
-            in_t = n * p_tie - tie + in_gap[1, k] - dt * move_d - tt * move_t
+            in_t += in_gap[1, k] - dt * move_d - tt * move_t
             # What a change of δ does to the row of e₁ itself.
             row_d = inverse[0, 0] * g - inverse[0, 2]
             turn = row_d * dd + inverse[0, 1] * dt
@@ -505,33 +584,51 @@ def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap,
 
 
 @njit(cache=True, nogil=True)
-def _bend(gap, counts, a, nu, side, inverse):  # type: ignore[no-untyped-def]
+def _bend(cumulative, gap, d, w, counts, inverse):  # type: ignore[no-untyped-def]
     """Half the third derivatives of a cell, times the covariance of its (d, t)."""
-    n = counts[0] + counts[1] + counts[2]
-    shares = _shares(a * gap - side, nu)
+    left, tie, right = counts
     var_d = gap * gap * inverse[0, 0] - 2.0 * gap * inverse[0, 2] + inverse[2, 2]
-    both = gap * inverse[0, 1] - inverse[1, 2]
+    both, var_t = gap * inverse[0, 1] - inverse[1, 2], inverse[1, 1]
+    if cumulative:
+        x, z = math.exp(-abs(w - d)), math.exp(-abs(w + d))
+        over, under = x / (1.0 + x) ** 2, z / (1.0 + z) ** 2
+        over, under = (right + tie) * over, (left + tie) * under
+        _, _, in_t, _, dt, tt = _expand(True, d, 0.0, w, counts)
+        third_over = over * math.copysign((1.0 - x) / (1.0 + x), d - w)
+        third_under = under * math.copysign((1.0 - z) / (1.0 + z), -d - w)
+        total, apart = third_over + third_under, third_under - third_over
+        ddt, dtt = w * total, w * w * apart + dt
+        ttt = w * w * w * total + 3.0 * tt - 2.0 * in_t
+        if tie > 0.0:
+            y = math.exp(-2.0 * w)
+            ttt -= tie * 8.0 * y * (1.0 + y) * (w / (1.0 - y)) ** 3
+        in_d = apart * var_d + 2.0 * ddt * both + dtt * var_t
+        return 0.5 * in_d, 0.5 * (ddt * var_d + 2.0 * dtt * both + ttt * var_t)
+    n, shares = left + tie + right, _shares(d, w)
     mean_d, mean_t = 0.5 * (shares[2] - shares[0]), shares[1]
     in_d, in_t = 0.0, 0.0
     for c in range(3):
         own_d, own_t = 0.5 * (c - 1) - mean_d, (1.0 if c == 1 else 0.0) - mean_t
         square = own_d * own_d * var_d + 2.0 * own_d * own_t * both
-        square += own_t * own_t * inverse[1, 1]
+        square += own_t * own_t * var_t
         in_d += shares[c] * square * own_d
         in_t += shares[c] * square * own_t
     return 0.5 * n * in_d, 0.5 * n * in_t
 
 
 @njit(cache=True, nogil=True)
-def _fill_curvature(start, gap, counts, common, effect, out):  # type: ignore[no-untyped-def]
-    """Fill second derivatives in dd, dt and tt of each cell."""
-    for j in range(len(start) - 1):
-        a, side = 1.0 + effect[j, 0], effect[j, 2]
-        nu = math.exp(common[0] + effect[j, 1])
+def _fill_curvature(start, gap, counts, common, precision, effect, out, inner):  # type: ignore[no-untyped-def]
+    """Fill expected second derivatives in dd, dt and tt of each cell, and their D."""
+    for j in range(len(effect)):
+        a, side = 1.0 + effect[j, 0], common[1] + effect[j, 2]
+        w = math.exp(common[0] + effect[j, 1])
+        inner[j] = 0.0
         for k in range(start[j], start[j + 1]):
             n = counts[k, 0] + counts[k, 1] + counts[k, 2]
-            p_left, p_tie, p_right = _shares(a * gap[k] - common[1] - side, nu)
-            out[k] = _curvature(n, p_left, p_tie, p_right)
+            dd, dt, tt = _expected(common[2], a * gap[k] - side, w, n)
+            out[k, 0], out[k, 1], out[k, 2] = dd, dt, tt
+            _add_outer(gap[k], dd, dt, tt, inner[j])
+        _add_prior(precision, inner[j])
 
 
 @njit(cache=True, nogil=True)

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
 import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
+from scipy.special import expit
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import Pairs, as_pairs, is_pairs
+from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.data.validation import remember_features
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import check_level, check_row_column
@@ -52,9 +54,10 @@ class JudgeBradleyTerry(StrengthModel):
 
     A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
     ν_j and a side bias b_j. With d = a_j (θ_right - θ_left) - b_j the outcome has
-    probabilities ::
+    probabilities
 
-        P(left) : P(tie) : P(right)  =  exp(-d/2) : ν_j : exp(d/2).
+    * ``ties="davidson"``: P(left) : P(tie) : P(right) = exp(-d/2) : ν_j : exp(d/2);
+    * ``ties="rao-kupper"``: P(right) = σ(d - ν_j), P(left) = σ(-d - ν_j).
 
     a_j, ln ν_j and b_j are normal around means of all judges, with standard deviations
     that are learned, so that a judge with few votes is near the mean. Strengths and
@@ -65,14 +68,21 @@ class JudgeBradleyTerry(StrengthModel):
     a sum over the votes i of judges j, integrals by Laplace's approximation.
     Strengths have mean 0, and the discriminations of all judges have mean 1: this fixes
     place, scale and sign, so strengths are those that an average judge sees. If all
-    judges vote the same way, this is :class:`BradleyTerry` with ``ties="davidson"``.
+    judges vote the same way, this is :class:`BradleyTerry`. With features x of the
+    items θ = w·x, the penalty is α ‖w‖², and with equal judges it is
+    :class:`LogisticCompare`.
 
     Parameters
     ----------
+    ties : {"davidson", "rao-kupper"}, default="davidson"
+        How ties come about.
     alpha : float or "auto", default="auto"
         Penalty α, as in :class:`BradleyTerry`; ``"auto"`` learns it.
     vary : collection of {"discrimination", "tie", "side"}, optional
         What judges differ in; None: all three. Without ``"side"`` no side is favored.
+    features : bool, default=False
+        Whether strengths are a linear function of the items' features, so that items
+        without votes have one too. X then has features; names are not needed.
     tol, max_iter : float and int, default=1e-6 and 100
         Stop when the Newton decrement is this small, relative to √(2 objective), or
         after so many steps.
@@ -81,6 +91,8 @@ class JudgeBradleyTerry(StrengthModel):
     ----------
     items_, strength_ : ndarray of shape (N,)
         Names of the items, and θ, natural logarithms, mean 0; also ``coef_``.
+    feature_coef_ : ndarray of shape (n_features,)
+        With features: w, and this is ``coef_``. Utilities are w·x, not of mean 0.
     judges_ : ndarray of shape (R,)
         Names of the judges.
     discrimination_, tie_width_, side_bias_ : ndarray of shape (R,)
@@ -88,7 +100,8 @@ class JudgeBradleyTerry(StrengthModel):
     judge_covariance_ : ndarray of shape (R, 3, 3)
         Of a_j, ln ν_j and b_j.
     tie_, side_ : float
-        exp of the mean of ln ν, and the mean of b.
+        exp of the mean of ln ν (with Rao and Kupper's ties exp of that, as in
+        :class:`BradleyTerry`), and the mean of b.
     spread_ : ndarray of shape (3,)
         Standard deviations of a, ln ν and b between judges.
     alpha_ : float
@@ -128,16 +141,16 @@ class JudgeBradleyTerry(StrengthModel):
 
     def __init__(
         self,
+        ties: Literal["davidson", "rao-kupper"] = "davidson",
         *,
         alpha: Any = "auto",
         vary: Collection[str] | None = None,
+        features: bool = False,
         tol: float = 1e-6,
         max_iter: int = 100,
     ) -> None:
-        self.alpha = alpha
-        self.vary = vary
-        self.tol = tol
-        self.max_iter = max_iter
+        self.ties, self.alpha, self.vary, self.features = ties, alpha, vary, features
+        self.tol, self.max_iter = tol, max_iter
 
     @fits_outcomes
     def fit(
@@ -153,7 +166,8 @@ class JudgeBradleyTerry(StrengthModel):
         Parameters
         ----------
         X : Pairs
-            Comparisons of items known by name, ``Pairs(None, left, right)``.
+            Comparisons of items known by name, ``Pairs(None, left, right)``, or with
+            features, ``Pairs(items, left, right)``.
         y : array-like of shape (n,)
             Outcomes -1 (left), 0 (tie), +1 (right).
         rater : array-like of shape (n,)
@@ -166,6 +180,7 @@ class JudgeBradleyTerry(StrengthModel):
         JudgeBradleyTerry
         """
         self._check_parameters()
+        X, table = self._items_of(X)
         results = check_results(X, y, sample_weight, "JudgeBradleyTerry")
         judge, judges = np.zeros(results.n_rows, np.int64), ["everyone"]
         if rater is not None:
@@ -175,10 +190,15 @@ class JudgeBradleyTerry(StrengthModel):
         pairs = Pairs._of(None, results.left, results.right, results.names)
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         options["alpha"] = self.alpha
-        plain = BradleyTerry("davidson", **options)
+        plain = BradleyTerry(self.ties, **options)
         plain.fit(pairs, results.outcome, sample_weight=results.weight)
         self._forget()
         self.plain_, self.items_ = plain, results.names
+        if table is not None:
+            remember_features(self, table)
+            row = {name: k for k, name in enumerate(X.names.tolist())}
+            rows = [row[name] for name in results.names.tolist()]
+            self.item_features_ = table.values[rows]
         self.judges_ = np.asarray(judges)[code]
         free = self._free(plain)
         if rater is not None and len(self.judges_) < 2:
@@ -188,7 +208,9 @@ class JudgeBradleyTerry(StrengthModel):
                 "those of BradleyTerry.",
                 DataWarning,
             )
-        if len(self.judges_) < 2 or not free.any():
+        if len(self.judges_) < 2:
+            free[:] = False
+        if np.isposinf(plain.tie_) or (table is None and not free.any()):
             return self._take_plain()
         self._solve(_cells(results, judge), free)
         if not self.converged_:
@@ -200,12 +222,34 @@ class JudgeBradleyTerry(StrengthModel):
             )
         return self
 
+    def _items_of(self, X: Any) -> tuple[Any, ItemTable | None]:
+        """Give comparisons of items with names, and the features of the names."""
+        if not self.features:
+            return X, None
+        pairs = as_pairs(X)
+        if pairs.items is None:
+            raise TypeError(
+                "JudgeBradleyTerry(features=True) needs features of the items; these "
+                "Pairs have none (items=None). Give them, Pairs(items, left, right), "
+                "or leave features out."
+            )
+        pairs = pairs.compact()
+        if pairs.names is not None:
+            return pairs, pairs.items
+        table, code = pairs.unique_items()
+        names = np.arange(table.n_items)
+        return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
+
     def _check_parameters(self) -> None:
+        self._check_choices(ties=("davidson", "rao-kupper"))
+        self._check_flags("features")
         wrong = [name for name in self.vary or () if name not in _VARY]
         if wrong or isinstance(self.vary, str):
             shown = self.vary if isinstance(self.vary, str) else wrong[0]
             self._refuse("vary", shown, f"some of {', '.join(map(repr, _VARY))}")
         super()._check_parameters()
+        if self.features and self.alpha == 0:
+            self._refuse("alpha", 0, "'auto' or a positive number, with features")
 
     def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
         """Which of a, ln ν and b differ between judges."""
@@ -221,7 +265,7 @@ class JudgeBradleyTerry(StrengthModel):
         plain, n_judges = self.plain_, len(self.judges_)
         self.strength_ = plain.strength_
         self.discrimination_ = np.ones(n_judges)
-        self.tie_width_ = np.full(n_judges, plain.tie_)
+        self.tie_width_ = np.full(n_judges, self._width(plain.tie_))
         self.side_bias_ = np.zeros(n_judges)
         self.judge_covariance_ = np.zeros((n_judges, 3, 3))
         self.tie_, self.side_, self.spread_ = plain.tie_, 0.0, np.zeros(3)
@@ -230,20 +274,35 @@ class JudgeBradleyTerry(StrengthModel):
         self.n_iter_, self.converged_ = plain.n_iter_, plain.converged_
         return self
 
+    def _width(self, tie: float) -> float:
+        """Give the mean ν of judges for ``tie_``."""
+        return math.log(tie) if self.ties == "rao-kupper" else tie
+
     def _solve(self, cells: JudgeCells, free: NDArray[np.bool_]) -> None:
-        plain, n = self.plain_, cells.n_items
-        sided, tied = bool(free[2]), bool(plain.ties_.any())
-        spread = np.where(free, _START, 0.0)
-        seen = JudgeObjective(cells, spread, plain.alpha_, sided=sided, tied=tied)
-        rest = [0.0] * sided + ([math.log(plain.tie_)] if tied else [])
-        start = _learn_spread(seen, np.append(plain.strength_, rest), free)
+        plain, table = self.plain_, getattr(self, "item_features_", None)
+        kind: dict[str, Any] = {"sided": bool(free[2]), "tied": bool(plain.ties_.any())}
+        kind |= {"link": plain._link.name, "features": table}
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
+        rest = [0.0] * kind["sided"]
+        if kind["tied"]:
+            rest.append(math.log(self._width(plain.tie_)))
+        start = np.append(plain.strength_, rest)
+        alpha = plain.alpha_
+        if table is not None:
+            alpha = 1.0 if self.alpha == "auto" else float(self.alpha)
+            equal = JudgeObjective(cells, np.zeros(3), alpha, **kind)
+            start = np.append(np.zeros(equal.n_coef), rest)
+            start = minimize_newton(equal, start, **options).x
+        n = len(start) - len(rest)
+        seen = JudgeObjective(cells, np.where(free, _START, 0.0), alpha, **kind)
+        if free.any():
+            start = _learn_spread(seen, start, free)
 
         def objective_of(alpha: float) -> JudgeObjective:
-            out = JudgeObjective(cells, seen.spread, alpha, sided=sided, tied=tied)
+            out = JudgeObjective(cells, seen.spread, alpha, **kind)
             out.effect[:] = seen.effect
             return out
 
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": int(self.max_iter)}
         many = len(cells.left) * n > _PLENTY
         if self.alpha == "auto" and not many:
             found = learn_prior(objective_of, start, n, **options)
@@ -269,7 +328,8 @@ class JudgeBradleyTerry(StrengthModel):
             objective.expand(x)
             covariance, inverse = _strength_covariance(objective, x)
             covariances.append(covariance)
-            centers.append(objective.scale * (x[:n] - x[:n].mean()))
+            level = x[:n].mean() if table is None else 0.0
+            centers.append(objective.scale * (x[:n] - level))
             if k == mode:
                 own = objective, inverse
         self.prior_weights_ = weights
@@ -281,8 +341,12 @@ class JudgeBradleyTerry(StrengthModel):
         """Set what is known of strengths, judges and their means."""
         self.excess_ = _excess(objective)
         self.strength_ = self.prior_weights_ @ self.node_strengths_
+        if objective.features is not None:
+            self.feature_coef_ = self.strength_
+            utility = np.asarray(self.item_features_ @ self.feature_coef_)
+            self.strength_ = utility - utility.mean()
         objective.expand(x)
-        n, scale = objective.cells.n_items, objective.scale
+        n, scale = objective.n_coef, objective.scale
         covariance = objective.judge_covariance(inverse)
         # Discriminations have mean 1, exactly.
         self.discrimination_ = (1.0 + objective.effect[:, 0]) / scale
@@ -292,10 +356,24 @@ class JudgeBradleyTerry(StrengthModel):
         self.spread_ = objective.spread / np.array([scale, 1.0, 1.0])
         self.side_ = float(x[n]) if objective.sided else 0.0
         self.side_bias_ = self.side_ + objective.effect[:, 2]
-        self.tie_ = math.exp(x[-1]) if objective.tied else 0.0
-        self.tie_width_ = self.tie_ * np.exp(objective.effect[:, 1])
+        width = math.exp(x[-1]) if objective.tied else 0.0
+        self.tie_width_ = width * np.exp(objective.effect[:, 1])
         link = self.plain_._link
-        self.threshold_ = float(link.threshold(link.from_parameter(self.tie_)))
+        t = width if link.name == "cumulative" else link.from_parameter(width)
+        self.tie_ = link.to_parameter(t)
+        self.threshold_ = float(link.threshold(t))
+
+    @property
+    def coef_(self) -> Floats:  # type: ignore[override]
+        """The strengths, or the weights of features."""
+        return getattr(self, "feature_coef_", self.strength_)
+
+    @property
+    def _by_name(self) -> bool:
+        return not hasattr(self, "feature_coef_")
+
+    def _utility(self, table: ItemTable) -> Floats:
+        return np.asarray(table.values @ self.feature_coef_)
 
     # What a leaderboard asks for, of the votes of all judges together.
 
@@ -360,9 +438,13 @@ class JudgeBradleyTerry(StrengthModel):
         if not hasattr(self, "node_strengths_"):
             return self.plain_._coefficient_distribution(kind, whole)
         factor = 1.0 if kind == "model" else self.excess_
-        return StrengthDistribution(
-            self.node_strengths_, factor * self.node_covariances_, self.prior_weights_
-        )
+        center, covariance = self.node_strengths_, factor * self.node_covariances_
+        if not self._by_name:
+            self._refuse_matrix()
+            table = self.item_features_
+            center = np.stack([table @ w for w in center])
+            covariance = np.stack([table @ (table @ half).T for half in covariance])
+        return StrengthDistribution(center, covariance, self.prior_weights_)
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.
@@ -445,7 +527,7 @@ class JudgeBradleyTerry(StrengthModel):
     def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""
         with np.errstate(divide="ignore"):
-            width = np.log(np.append(self.tie_width_, self.tie_))[code]
+            width = np.log(np.append(self.tie_width_, self._width(self.tie_)))[code]
         a = np.append(self.discrimination_, 1.0)[code]
         side = np.append(self.side_bias_, self.side_)[code]
         new = np.diag(self.spread_**2)[None]
@@ -464,7 +546,7 @@ class JudgeBradleyTerry(StrengthModel):
             d = a * gap - side + z * first
             for u, wu in zip(nodes, weights, strict=True):
                 t = width + z * slope + u * second
-                out += wz * wu * _shares(d, t)
+                out += wz * wu * _shares(d, t, self.ties == "davidson")
         return out
 
     def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
@@ -516,8 +598,11 @@ def _cells(results: Results, judge: NDArray[np.int64]) -> JudgeCells:
     )
 
 
-def _shares(d: Floats, t: Floats) -> Floats:
-    """Davidson's probabilities where ln ν differs from row to row."""
+def _shares(d: Floats, t: Floats, davidson: bool) -> Floats:
+    """Probabilities where ln ν differs from row to row."""
+    if not davidson:
+        lost, won = expit(-d - np.exp(t)), expit(d - np.exp(t))
+        return np.stack([lost, np.maximum(1.0 - lost - won, 0.0), won], axis=1)
     logits = np.stack([-0.5 * d, t, 0.5 * d], axis=1)
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
@@ -560,8 +645,8 @@ def _learn_spread(
 
 
 def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, Floats]:
-    """Covariance of the strengths āθ, and of x, at an expanded point."""
-    hessian, n = objective.hessian(), objective.cells.n_items
+    """Covariance of āβ, and of x, at an expanded point."""
+    hessian, n = objective.hessian(), objective.n_coef
     if len(objective.cells.left) * len(x) <= _EXACT:
         exact = _exact_hessian(objective, x)
         if la.eigvalsh(exact)[0] > 0.0:
@@ -578,7 +663,7 @@ def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, 
 
 def _most_probable(objective: JudgeObjective, x: Floats) -> float:
     """The penalty under which strengths as far from 0 as these are are expected."""
-    n = objective.cells.n_items
+    n = objective.n_coef
     objective.expand(x)
     unsure = np.diag(np.linalg.inv(objective.hessian()))[:n].sum()
     return (n - 1) / (2.0 * float(x[:n] @ x[:n] + unsure))
@@ -606,5 +691,5 @@ def _excess(objective: JudgeObjective) -> float:
     for start in range(0, n_judges, _JUDGES):
         own = scores[start : start + _JUDGES].toarray()
         meat += float(np.einsum("ij,ij->", own @ inverse, own))
-    prior = 2.0 * objective.alpha * np.diag(inverse)[: objective.cells.n_items].sum()
+    prior = 2.0 * objective.alpha * np.diag(inverse)[: objective.n_coef].sum()
     return max(1.0, meat * n_judges / (n_judges - 1) / (n - float(prior)))

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether judges are modeled well: ``python -m benchmarks.judges``.
+
+Votes of judges with known strengths are drawn again and again and rated with
+`JudgeBradleyTerry`. Of mixed judges 30 % toss coins and 5 % vote the other way round,
+and all have an own tie width and side bias; equal judges differ in nothing. Columns:
+share of strengths, and of differences of two, inside their 95 % intervals, with the
+standard error over runs, and Kendall's τ with the truth, of this model and minus that
+of `BradleyTerry`. ``--growth`` measures time instead, in seconds of processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+from tiebreak import JudgeBradleyTerry, Pairs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Votes to be drawn again and again."""
+
+    judges: int
+    votes: int  # of a judge
+    mixed: bool = True
+    n_items: int = 10
+    ties: str = "davidson"
+
+
+def draw(setting: Setting, seed: Any) -> tuple[Pairs, Any, Any, Floats]:
+    """Give pairs, outcomes, judges, and the strengths that an average judge sees."""
+    rng, n, n_judges = np.random.default_rng(seed), setting.n_items, setting.judges
+    theta = 0.8 * rng.normal(size=n)
+    a, t, b = np.ones(n_judges), np.full(n_judges, math.log(0.6)), np.zeros(n_judges)
+    if setting.mixed:
+        careless, turned = round(0.3 * n_judges), round(0.05 * n_judges)
+        a[:careless], a[careless : careless + turned] = 0.0, -1.0
+        t += 0.3 * rng.normal(size=n_judges)
+        b += 0.1 + 0.2 * rng.normal(size=n_judges)
+    judge = np.repeat(np.arange(n_judges), setting.votes)
+    left = rng.integers(0, n, len(judge))
+    right = (left + rng.integers(1, n, len(judge))) % n
+    d = a[judge] * (theta[right] - theta[left]) - b[judge]
+    if setting.ties == "davidson":
+        odds = np.stack([np.exp(-d / 2), np.exp(t[judge]), np.exp(d / 2)], axis=1)
+        below = (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)[:, :2]
+    else:
+        width = np.exp(t[judge])
+        below = 1.0 / (1.0 + np.exp(np.stack([d + width, d - width], axis=1)))
+    y = (rng.random(len(judge))[:, None] > below).sum(axis=1) - 1
+    truth = (theta - theta.mean()) * a.mean()
+    return Pairs._of(None, left, right, np.arange(n)), y, judge, truth
+
+
+def one(setting: Setting, seed: Any) -> list[float]:
+    """Draw, fit, and compare with the truth."""
+    pairs, y, judge, truth = draw(setting, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    truth = truth[model.items_]
+    low, high = model.intervals().T
+    i, j = np.triu_indices(len(truth), 1)
+    gap, apart = model.distribution().differences(i, j), truth[j] - truth[i]
+    inside = (gap.quantile(0.025) <= apart) & (apart <= gap.quantile(0.975))
+    tau, plain = (
+        kendalltau(truth, found)[0]
+        for found in (model.strength_, model.plain_.strength_)
+    )
+    covered = ((low <= truth) & (truth <= high)).mean()
+    return [covered, inside.mean(), tau, tau - plain, (high - low).mean()]
+
+
+SETTINGS = [
+    Setting(judges, votes, mixed)
+    for mixed in (True, False)
+    for judges, votes in [
+        (5, 20), (5, 100), (5, 400), (20, 20), (20, 100), (100, 10), (100, 50),
+        (500, 5), (500, 20),
+    ]
+]  # fmt: skip
+
+
+def coverage(n_runs: int, jobs: int, settings: list[Setting]) -> None:
+    """Print the table of coverage."""
+    heads = ["judges", "votes of each", "they are", "strengths", "differences"]
+    heads += ["τ", "τ − τ of BradleyTerry", "width"]
+    print(f"| {' | '.join(heads)} |\n|{len(heads) * '---|'}")
+    for setting in settings:
+        work = (delayed(one)(setting, (k, setting.judges)) for k in range(n_runs))
+        rows = np.array(Parallel(jobs)(work))
+        mean, error = rows.mean(axis=0), rows.std(axis=0) / math.sqrt(n_runs)
+        kind = "mixed" if setting.mixed else "equal"
+        cells = [str(setting.judges), str(setting.votes), kind]
+        cells += [f"{mean[k]:.3f} ± {error[k]:.3f}" for k in (0, 1)]
+        cells += [f"{mean[2]:.3f}", f"{mean[3]:+.3f} ± {error[3]:.3f}"]
+        cells.append(f"{mean[4]:.2f}")
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def growth() -> None:
+    """Print processor seconds for more and more votes, and the slope."""
+    one(Setting(20, 20), 0)  # compile
+    sizes, seconds = [62_500, 125_000, 250_000, 500_000, 1_000_000], []
+    print("| votes | judges | items | seconds of processor |\n|---|---|---|---|")
+    for size in sizes:
+        pairs, y, judge, _ = draw(Setting(size // 100, 100, n_items=200), 0)
+        begin = time.process_time()
+        JudgeBradleyTerry().fit(pairs, y, rater=judge)
+        seconds.append(time.process_time() - begin)
+        print(f"| {size:,} | {size // 100:,} | 200 | {seconds[-1]:.2f} |", flush=True)
+    slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+    print(f"\nseconds grow with votes to the power of {slope:.2f}")
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-n", type=int, default=200, help="runs of a setting")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of settings")
+    given = parser.parse_args()
+    if given.growth:
+        growth()
+    else:
+        chosen = SETTINGS if given.only is None else [SETTINGS[k] for k in given.only]
+        coverage(given.n, given.jobs, chosen)
+
+
+if __name__ == "__main__":
+    main()
