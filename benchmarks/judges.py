@@ -6,7 +6,9 @@ Votes of judges with known strengths are drawn again and again and rated with
 and all have an own tie width and side bias; equal judges differ in nothing. Columns:
 share of strengths, and of differences of two, inside their 95 % intervals, with the
 standard error over runs, and Kendall's τ with the truth, of this model and minus that
-of `BradleyTerry`. ``--growth`` measures time instead, in seconds of processor.
+of `BradleyTerry`. ``--growth`` measures time instead, in seconds of processor, and
+``--held-out`` the log loss of votes of published sets, each predicted from the other
+four fifths.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import argparse
 import math
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +26,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from tiebreak import JudgeBradleyTerry, Pairs
+from tiebreak import BradleyTerry, DataWarning, JudgeBradleyTerry, Pairs
+from tiebreak.datasets import load_football, load_llmfao, load_sushi_pairs
 
 Floats = NDArray[np.float64]
 
@@ -125,16 +129,69 @@ def growth() -> None:
     print(f"\nseconds grow with votes to the power of {slope:.2f}")
 
 
+def published() -> Iterator[tuple[str, Pairs, Any, Any]]:
+    """Give votes of published sets, and who cast them."""
+    votes = load_llmfao()
+    yield "llmfao, raters", votes.pairs, votes.y, votes.rater
+    games = load_football()
+    since = np.asarray(games.date) >= np.datetime64("2000-01-01")
+    pairs, y = games.pairs[since], games.y[since]
+    yield "football since 2000, tournaments", pairs, y, games.tournament[since]
+    sushi = load_sushi_pairs(0)
+    kinds = Pairs(None, *sushi.sushi.T)
+    yield "sushi, people", kinds, sushi.y, sushi.person
+
+
+def held_out() -> None:
+    """Print mean log losses of held-out votes, and differences with errors."""
+    heads = ["votes, judges", "n", "BradleyTerry", "with a side", "JudgeBradleyTerry"]
+    print(f"| {' | '.join(heads)} | difference |\n|{6 * '---|'}")
+    for name, pairs, y, judge in published():
+        fold = np.random.default_rng(0).permutation(len(y)) % 5
+        loss = np.full((3, len(y)), np.nan)
+        for k in range(5):
+            train = np.flatnonzero(fold != k)
+            known = np.union1d(pairs.left[train], pairs.right[train])
+            seen = np.isin(pairs.left, known) & np.isin(pairs.right, known)
+            test = np.flatnonzero((fold == k) & seen)
+            for row, share in enumerate(predicted(pairs, y, judge, train, test)):
+                happened = share[np.arange(len(test)), y[test] + 1]
+                loss[row, test] = -np.log(happened)
+        kept = np.isfinite(loss[0])  # items without other votes are left out
+        loss, judge = loss[:, kept], judge[kept]
+        gain = loss[2] - loss[0]
+        own = np.bincount(np.unique(judge, return_inverse=True)[1], gain - gain.mean())
+        cells = [name, f"{len(gain):,}", *(f"{x:.4f}" for x in loss.mean(axis=1))]
+        error = math.sqrt(float(own @ own)) / len(gain)
+        print(f"| {' | '.join(cells)} | {gain.mean():+.4f} ± {error:.4f} |", flush=True)
+
+
+def predicted(
+    pairs: Pairs, y: Any, judge: Any, train: Any, test: Any
+) -> Iterator[Floats]:
+    """Give the probabilities of three models."""
+    given, ahead = pairs[train], np.ones(len(train))
+    yield BradleyTerry("davidson").fit(given, y[train]).predict_proba(pairs[test])
+    model = BradleyTerry("davidson").fit(given, y[train], advantage=ahead)
+    yield model.predict_proba(pairs[test], advantage=np.ones(len(test)))
+    model = JudgeBradleyTerry().fit(given, y[train], rater=judge[train])
+    yield model.predict_proba(pairs[test], rater=judge[test])
+
+
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=int, default=200, help="runs of a setting")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of settings")
     given = parser.parse_args()
     if given.growth:
         growth()
+    elif given.held_out:
+        warnings.simplefilter("ignore", DataWarning)
+        held_out()
     else:
         chosen = SETTINGS if given.only is None else [SETTINGS[k] for k in given.only]
         coverage(given.n, given.jobs, chosen)

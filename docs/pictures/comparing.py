@@ -151,8 +151,7 @@ def mixed_utility(quick: bool) -> Figure:
         X = rng.normal(size=(200, 6))
         truth = X @ [1.5, -1.0, 0.5, 0.0, 1.0, 0.0]
         grades = np.digitize(truth + rng.normal(scale=2, size=200), [-2, 0, 2])
-        pairs_of_grades = (60**2 - (np.bincount(grades[:60]) ** 2).sum()) / 2
-        graded = {"X": X[:60], "y": grades[:60], "weight": 60 / pairs_of_grades}
+        graded = {"X": X[:60], "y": grades[:60]}
         left = rng.integers(0, 200, sizes[-1])
         right = (left + rng.integers(1, 200, sizes[-1])) % 200
         noise = rng.logistic(size=sizes[-1])

@@ -75,6 +75,23 @@ def sources(seed=0, ties=True):
     return X, pairs, y, [graded, {"X": orders, "weight": 2.0}]
 
 
+def test_grades_beside_others_weigh_as_many_as_their_items():
+    X, _, _, grades, qid, _ = drawn()
+    rng = np.random.default_rng(0)
+    w, weight = rng.normal(size=4), rng.uniform(0.5, 2.0, size=len(X))
+    graded = {"X": X, "y": grades, "qid": qid, "sample_weight": weight}
+    read = _read(MixedUtility(), graded)
+    utility, expected = X @ w, 0.0
+    for group in range(4):
+        rows = np.flatnonzero(qid == group)
+        better = [(i, j) for i in rows for j in rows if grades[i] > grades[j]]
+        i, j = np.array(better).T
+        both = weight[i] * weight[j]
+        loss = np.maximum(1 - (utility[i] - utility[j]), 0) ** 2
+        expected += weight[rows].sum() * (both @ loss) / both.sum()
+    assert read.part(X).expand(w)[0] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("tied", [False, True])
 def test_gradient_and_hessian_by_differences(tied):
     X, pairs, y, more = sources(ties=tied)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import kendalltau
 
-from tests.oracles.judges_plain import fit_given_spread, marginal_loss
+from tests.oracles.judges_plain import fit_given_spread, judge_loss, marginal_loss
 from tiebreak import (
     BradleyTerry,
     DataWarning,
@@ -19,6 +19,7 @@ from tiebreak import (
     Pairs,
 )
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
+from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.solvers import minimize_newton
 
 
@@ -227,6 +228,43 @@ def test_a_fit_is_that_of_scipy(link):
     slow = fit_given_spread(*given, start)
     assert found.x == pytest.approx(slow, abs=3e-3)  # of its differences
     assert np.abs(found.x).max() > 0.1
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_means_of_judges_are_nearer_to_the_integral_than_modes(link):
+    cells = small_cells(seed=4, n_items=4, n_judges=3, n_votes=45)
+    theta, spread = np.array([1.5, 0.5, -0.5, -1.5]), np.array([0.9, 0.0, 0.0])
+    objective = JudgeObjective(cells, spread, 0.1, sided=False, tied=True, link=link)
+    objective.expand(np.append(theta, -0.5))
+    e, exact = np.linspace(-6.0, 6.0, 1001), []
+    for votes in listed(cells):
+        given = votes, theta, 0.0, -0.5, spread, link
+        loss = np.array([judge_loss(np.array([x]), *given) for x in e])
+        weight = np.exp(loss.min() - loss)
+        exact.append((weight @ e) / weight.sum())
+    off_mean = np.abs(objective.mean[:, 0] - exact).max()
+    off_mode = np.abs(objective.effect[:, 0] - exact).max()
+    assert off_mean < 0.3 * off_mode and off_mode > 0.02
+
+
+def test_some_judges_are_every_so_many():
+    cells = small_cells(n_judges=5)
+    some = cells.every(2)
+    assert some.n_judges == 3
+    each = listed(cells)
+    assert listed(some) == [each[0], each[2], each[4]]
+
+
+def test_few_judges_leave_their_spread_uncertain():
+    pairs, y, judge, _ = draw_votes(5, 8, 6, 240)
+    model = JudgeBradleyTerry(alpha=0.5).fit(pairs, y, rater=judge)
+    assert len(model.prior_weights_) == 3
+    assert model.prior_weights_.sum() == pytest.approx(1.0)
+    wide = model.standard_errors("model")
+    one = StrengthDistribution.normal(
+        model.node_strengths_[1], model.node_covariances_[1]
+    )
+    assert wide.mean() > 1.01 * one.relative_to(None).errors().mean()
 
 
 def test_parameters_are_recovered():

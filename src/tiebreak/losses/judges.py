@@ -80,6 +80,14 @@ class JudgeCells:
         start = np.append(0, np.cumsum(np.bincount(judge[first])))
         return cls(start, left[first], right[first], counts, n_items)
 
+    def every(self, step: int) -> JudgeCells:
+        """Give the cells of every so-many-th judge."""
+        kept = np.arange(self.n_judges) % step == 0
+        rows, size = kept[self.judge], np.diff(self.start)[kept]
+        start = np.append(0, np.cumsum(size))
+        own = self.left[rows], self.right[rows], self.counts[rows]
+        return JudgeCells(start, *own, self.n_items)
+
     @property
     def n_judges(self) -> int:
         """The number of judges."""
@@ -134,6 +142,9 @@ class JudgeObjective:
     def set_spread(self, spread: Array) -> None:
         """Set the standard deviations σ (3,) of discrimination, tie and side."""
         self.spread = np.array(spread, dtype=np.float64)
+        self.at: tuple[Array, float, Array] | None = (
+            None  # where, and what `expand` gave
+        )
         with np.errstate(divide="ignore"):
             self.precision = np.minimum(self.spread, np.inf) ** -2.0
         self.effect[:, self.spread == 0.0] = 0.0
@@ -150,6 +161,7 @@ class JudgeObjective:
 
     def value(self, x: Array) -> float:
         """Give G(x)."""
+        self.at = None  # deviations move
         gap, common = self._common(x)
         if not np.isfinite(gap).all():
             return math.inf
@@ -183,6 +195,8 @@ class JudgeObjective:
 
     def expand(self, x: Array) -> tuple[float, Array]:
         """Give G and its gradient at x, and keep x for the Hessian."""
+        if self.at is not None and np.array_equal(self.at[0], x):
+            return self.at[1], self.at[2].copy()
         gap, common = self._common(x)
         value = self._settle(gap, common)
         value += self._penalty(x)
@@ -190,18 +204,19 @@ class JudgeObjective:
         self.gap, self.common = gap, common
         self.known: Array | None = None  # the Hessian, where it is used again
         # Of each cell and each judge: derivatives in δ, and in t, s and the three ln σ,
-        # of the judge's part of G and of the discrimination.
+        # of the judge's part of G and of the discrimination; then mode minus mean of e.
         in_gap = np.empty((2, len(gap)))
-        in_common = np.empty((2, cells.n_judges, 5))
+        in_common = np.empty((cells.n_judges, 2, 8))
 
         def derive(rows: slice) -> None:
             given = (self._start(rows), gap, cells.counts, common, self.precision)
-            found = (self.effect[rows], self.inner[rows], in_gap, in_common[:, rows])
+            found = (self.effect[rows], self.inner[rows], in_gap, in_common[rows])
             _differentiate(*given, *found)
 
         _run(derive, self.tasks)
-        self.own = in_gap[0], in_common[0]
-        total, beta = in_common.sum(axis=1), x[:n]
+        self.own = in_gap[0], in_common[:, 0]
+        self.mean = self.effect - in_common[:, 0, 5:]
+        total, beta = in_common.sum(axis=0), x[:n]
         rest = [1] * self.sided + [0] * self.tied
         gradient = np.append(self.design.back(in_gap[0]), total[0, rest])
         slope = np.append(self.design.back(in_gap[1]), total[1, rest]) / cells.n_judges
@@ -211,14 +226,23 @@ class JudgeObjective:
             gradient[n] += 2.0 * _WEAK * x[n]
         pull = self.stiffness * (self.scale - 1.0)
         gradient += pull * slope
-        self.in_spread = total[0, 2:] + pull * total[1, 2:] / cells.n_judges
+        self.in_spread = total[0, 2:5] + pull * total[1, 2:5] / cells.n_judges
+        self.at = x.copy(), value, gradient.copy()
         return value, gradient
 
     def jacobian(self) -> Array:
         """Derivatives of āβ in x at the last expanded point."""
         out = np.outer(self.beta, self.scale_slope)
         out.flat[:: self.n_variables + 1] += self.scale
-        return out
+        return out * (self.mean_scale / self.scale)
+
+    @property
+    def mean_scale(self) -> float:
+        """The mean discrimination, from means instead of modes of the judges.
+
+        Modes are too small: large discriminations are hard to tell from larger ones.
+        """
+        return 1.0 + float(self.mean[:, 0].mean())
 
     def hessian_product(self, v: Array) -> Array:
         """Give the Hessian at the last expanded point times v."""
@@ -362,15 +386,17 @@ def _expand(cumulative, d, t, w, counts):  # type: ignore[no-untyped-def]
     left, tie, right = counts
     n = left + tie + right
     if not cumulative:
-        p_left, p_tie, p_right = _shares(d, w)
-        # The better side has odds of 1.
-        better, worse = (p_right, left) if d >= 0.0 else (p_left, right)
-        value = abs(d) * (worse + 0.5 * tie) - n * math.log(better)
+        x = math.exp(-0.5 * abs(d))
+        total = 1.0 + x * (w + x)
+        worse = left if d >= 0.0 else right
+        value = abs(d) * (worse + 0.5 * tie) + n * math.log(total)
         if tie > 0.0:
             value -= tie * t
-        in_d = 0.5 * (n * (p_right - p_left) - (right - left))
-        dd, dt, tt = _expected(False, d, w, n)
-        return value, in_d, n * p_tie - tie, dd, dt, tt
+        share = 1.0 / total
+        p_tie, half = w * x * share, math.copysign(0.5 * (1.0 - x * x) * share, d)
+        in_d, rest = n * half - 0.5 * (right - left), n * p_tie * (1.0 - p_tie)
+        dd = n * x * x * share * share + 0.25 * rest
+        return value, in_d, n * p_tie - tie, dd, -n * half * p_tie, rest
     over, under = w - d, w + d
     x, z = math.exp(-abs(over)), math.exp(-abs(under))
     value = (right + tie) * math.log1p(x) + (left + tie) * math.log1p(z)
@@ -523,7 +549,7 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
                 _factor(inner[j], root)
                 break
             e[:] = trial
-            done = decrement <= 1e-12 * (1.0 + abs(now))  # the next is its square
+            done = decrement <= 1e-10 * (1.0 + abs(now))  # the next is its square
             now = new
             if done:
                 _factor(inner[j], root)
@@ -533,7 +559,11 @@ def _find_modes(start, gap, counts, common, precision, effect, inner, value):  #
 
 @njit(cache=True, nogil=True)
 def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap, out):  # type: ignore[no-untyped-def]
-    """Fill the derivatives in δ of each cell, and in t, s, ln σ of each judge."""
+    """Fill the derivatives in δ of each cell, and in t, s, ln σ of each judge.
+
+    The mean of e is its mode minus D⁻¹ (half the third derivatives times D⁻¹), to the
+    order of Laplace's approximation.
+    """
     root, inverse = np.zeros((3, 3)), np.empty((3, 3))
     pull, follow = np.empty(3), np.empty(3)
     for j in range(len(effect)):
@@ -558,7 +588,8 @@ def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap,
             follow[i] = 0.0
             for k in range(3):
                 follow[i] += inverse[i, k] * pull[k]
-        out[:, j] = 0.0
+        out[j] = 0.0
+        out[j, 0, 5:] = follow
         for k in range(start[j], start[j + 1]):
             g = gap[k]
             d = a * g - common[1] - e[2]
@@ -572,15 +603,15 @@ def _differentiate(start, gap, counts, common, precision, effect, inner, in_gap,
             turn = row_d * dd + inverse[0, 1] * dt
             in_gap[0, k] = a * in_d + turn - slope * follow[0]
             in_gap[1, k] = -a * turn - slope * inverse[0, 0]
-            out[0, j, 0] += in_t
-            out[0, j, 1] -= in_d
-            out[1, j, 0] -= row_d * dt + inverse[0, 1] * tt
-            out[1, j, 1] += turn
+            out[j, 0, 0] += in_t
+            out[j, 0, 1] -= in_d
+            out[j, 1, 0] -= row_d * dt + inverse[0, 1] * tt
+            out[j, 1, 1] += turn
         for i in range(3):
             if precision[i] != math.inf:
                 own = e[i] * e[i] + inverse[i, i] - 2.0 * e[i] * follow[i]
-                out[0, j, 2 + i] = 1.0 - precision[i] * own
-                out[1, j, 2 + i] = 2.0 * precision[i] * e[i] * inverse[0, i]
+                out[j, 0, 2 + i] = 1.0 - precision[i] * own
+                out[j, 1, 2 + i] = 2.0 * precision[i] * e[i] * inverse[0, i]
 
 
 @njit(cache=True, nogil=True)
@@ -604,15 +635,15 @@ def _bend(cumulative, gap, d, w, counts, inverse):  # type: ignore[no-untyped-de
             ttt -= tie * 8.0 * y * (1.0 + y) * (w / (1.0 - y)) ** 3
         in_d = apart * var_d + 2.0 * ddt * both + dtt * var_t
         return 0.5 * in_d, 0.5 * (ddt * var_d + 2.0 * dtt * both + ttt * var_t)
-    n, shares = left + tie + right, _shares(d, w)
-    mean_d, mean_t = 0.5 * (shares[2] - shares[0]), shares[1]
-    in_d, in_t = 0.0, 0.0
-    for c in range(3):
-        own_d, own_t = 0.5 * (c - 1) - mean_d, (1.0 if c == 1 else 0.0) - mean_t
-        square = own_d * own_d * var_d + 2.0 * own_d * own_t * both
-        square += own_t * own_t * var_t
-        in_d += shares[c] * square * own_d
-        in_t += shares[c] * square * own_t
+    p_left, p_tie, p_right = _shares(d, w)
+    half, n = 0.5 * (p_right - p_left), left + tie + right
+    # Third central moments of ∓½, 0 and of the indicator of a tie.
+    ddt = p_tie * (2.0 * half * half - 0.25 * (1.0 - p_tie))
+    ddd = half * (0.75 * p_tie - 0.5 + 2.0 * half * half)
+    dtt = -half * p_tie * (1.0 - 2.0 * p_tie)
+    ttt = p_tie * (1.0 - p_tie) * (1.0 - 2.0 * p_tie)
+    in_d = ddd * var_d + 2.0 * ddt * both + dtt * var_t
+    in_t = ddt * var_d + 2.0 * dtt * both + ttt * var_t
     return 0.5 * n * in_d, 0.5 * n * in_t
 
 

@@ -65,6 +65,10 @@ class MixedUtility(UtilityMixin, BaseEstimator):
     * lists: -Σ ln P(list), Plackett and Luce's model, as :class:`PlackettLuce`, with
       features.
 
+    Grades of n items make up to n² / 2 pairs, and rest on n judgments. So beside other
+    sources the pairs of a group weigh n / (their number) each, as many as its items
+    together; a source alone is the sum of its pairs.
+
     The first source has scale 1. The others may be steeper or flatter in the same
     utility: a judge of another care, grades on another scale.
 
@@ -112,7 +116,7 @@ class MixedUtility(UtilityMixin, BaseEstimator):
     >>> from tiebreak import MixedUtility, Pairs
     >>> items = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]]
     >>> pairs = Pairs(items, left=[0, 0, 1], right=[1, 2, 2])
-    >>> graded = {"X": items, "y": [1, 1, 3], "weight": 0.5}
+    >>> graded = {"X": items, "y": [1, 1, 3], "weight": 2.0}
     >>> model = MixedUtility(0.1).fit(pairs, [1, 1, 1], more=[graded])
     >>> model.order(items)
     array([2, 1, 0])
@@ -167,7 +171,7 @@ class MixedUtility(UtilityMixin, BaseEstimator):
         check_positive(self, "alpha", "tol", "max_iter")
         self._check_flags("scales")
         given = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
-        sources = [_read(self, given), *(_read(self, one) for one in more)]
+        sources = [_read(self, one, bool(more)) for one in (given, *more)]
         weights = [1.0, *(_weight_of(one) for one in more)]
         self._start_fit(sources[0].table, with_qid=sources[0].grouped)
         self.n_pairs_ = sources[0].n_pairs
@@ -426,8 +430,8 @@ class _Source:
         return _OfUtilities(A, likelihood, likelihood.n_variables - A.shape[0])
 
 
-def _read(model: Any, given: Mapping[str, Any]) -> _Source:
-    """Check one source."""
+def _read(model: Any, given: Mapping[str, Any], mixed: bool = True) -> _Source:
+    """Check one source; `mixed`: groups of grades weigh as many as their items."""
     unknown = [name for name in given if name not in _ARGUMENTS]
     if "X" not in given or unknown:
         raise ValueError(
@@ -456,6 +460,9 @@ def _read(model: Any, given: Mapping[str, Any]) -> _Source:
     grades, weight = check_graded(X, y, qid, sample_weight)
     tree = plant_tree(model, grades, weight, "sum")
     if grades.orders is None:
+        if mixed:
+            size = np.bincount(grades.group, weight)
+            tree = GradeTree(grades.y, grades.group, weight, "mean", size)
         return _Source(grades.items, tree.n_pairs, qid is not None, tree=tree)
     orders = grades.orders
     used = weight[orders.indptr[:-1]] ** 2

@@ -8,7 +8,7 @@ where it is as probable as another.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -34,7 +34,7 @@ from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
 from tiebreak.ratings.strengths.prior import learn_prior
-from tiebreak.solvers import minimize_newton
+from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,10 @@ _START = 0.5  # standard deviations with which the search begins
 # affordable (a few seconds). With more, its expectation is as good.
 _EXACT = 1_000_000
 # With more, one penalty, found in so many rounds, stands for all that are plausible.
-_PLENTY, _ROUNDS = 10_000_000, 3
+_PLENTY, _ROUNDS = 10_000_000, 2
+_SAMPLE = 1000  # judges from whom the search for standard deviations begins
+# With more judges the standard deviation of discriminations is known well enough.
+_UNSURE, _LEAST_KNOWN = 200, 0.8
 _NODES = 7  # of Gauss and Hermite's quadrature, in d and in ln ν
 _ROWS, _JUDGES = 20_000, 4096  # at a time
 
@@ -111,7 +114,8 @@ class JudgeBradleyTerry(StrengthModel):
     plain_ : BradleyTerry
         The same votes, all judges taken as one; the start of the search.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
-        Distribution of the strengths: a mixture over the penalties that are plausible.
+        Distribution of the strengths: a mixture over the penalties, and over the
+        standard deviations of discriminations, that are plausible.
     excess_ : float
         By how much judges disagree more than the model says; a factor on covariances.
     objective_, gap_ : float
@@ -294,48 +298,66 @@ class JudgeBradleyTerry(StrengthModel):
             start = np.append(np.zeros(equal.n_coef), rest)
             start = minimize_newton(equal, start, **options).x
         n = len(start) - len(rest)
-        seen = JudgeObjective(cells, np.where(free, _START, 0.0), alpha, **kind)
+        spread = np.where(free, _START, 0.0)
+        if free.any() and cells.n_judges > 2 * _SAMPLE:
+            # Some of many judges say nearly what all do, and where to begin.
+            some = cells.every(cells.n_judges // _SAMPLE)
+            sample = JudgeObjective(some, spread, alpha, **kind)
+            _learn_spread(sample, start, free)
+            spread = sample.spread
+        seen = JudgeObjective(cells, spread, alpha, **kind)
         if free.any():
             start = _learn_spread(seen, start, free)
 
-        def objective_of(alpha: float) -> JudgeObjective:
-            out = JudgeObjective(cells, seen.spread, alpha, **kind)
+        def objective_of(alpha: float, spread: Floats = seen.spread) -> JudgeObjective:
+            out = JudgeObjective(cells, spread, alpha, **kind)
             out.effect[:] = seen.effect
             return out
+
+        def fit(objective: JudgeObjective, start: Floats) -> NewtonSolution:
+            return minimize_newton(objective, start, dense=True, **options)
 
         many = len(cells.left) * n > _PLENTY
         if self.alpha == "auto" and not many:
             found = learn_prior(objective_of, start, n, **options)
-            self.alpha_ = float(found.alpha[found.mode])
             alphas, weights, coefs = found.alpha, found.weight, found.coef
             solution, mode = found.best, found.mode
+            objective = objective_of(float(alphas[mode]))
         else:
-            self.alpha_ = seen.alpha
-            for _ in range(_ROUNDS if self.alpha == "auto" else 1):
-                objective = objective_of(self.alpha_)
-                solution = minimize_newton(objective, start, dense=True, **options)
-                start = solution.x
-                if self.alpha == "auto":
-                    self.alpha_ = _most_probable(objective, start)
-            self.alpha_ = objective.alpha
-            alphas, weights = np.array([self.alpha_]), np.ones(1)
+            objective = objective_of(seen.alpha)
+            solution = fit(objective, start)
+            for _ in range(_ROUNDS if self.alpha == "auto" else 0):
+                objective = objective_of(_most_probable(objective, solution.x))
+                solution = fit(objective, solution.x)
+            alphas, weights = np.array([objective.alpha]), np.ones(1)
             coefs, mode = solution.x[None], 0
+        self.alpha_ = objective.alpha
         self.objective_, self.gap_ = solution.value, solution.gap
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        centers, covariances = [], []
-        for k, (alpha, x) in enumerate(zip(alphas, coefs, strict=True)):
-            objective = objective_of(float(alpha))
-            objective.expand(x)
-            covariance, inverse = _strength_covariance(objective, x)
-            covariances.append(covariance)
-            level = x[:n].mean() if table is None else 0.0
-            centers.append(objective.scale * (x[:n] - level))
-            if k == mode:
-                own = objective, inverse
+        nodes = [(1.0, seen.spread)]
+        if free[0] and cells.n_judges <= _UNSURE:
+            nodes = _spread_nodes(objective_of, fit, objective, solution.x)
+        mixture, centers, covariances = [], [], []
+        for share, spread in nodes:
+            own = np.array_equal(spread, seen.spread)
+            for k, (alpha, x) in enumerate(zip(alphas, coefs, strict=True)):
+                this = objective
+                if not own or k != mode:
+                    this = objective_of(float(alpha), spread)
+                x = x if own else fit(this, x).x
+                this.expand(x)
+                covariance, inverse = _strength_covariance(this, x)
+                if this is objective:
+                    known = inverse
+                level = x[:n].mean() if table is None else 0.0
+                mixture.append(share * weights[k])
+                centers.append(this.mean_scale * (x[:n] - level))
+                covariances.append(covariance)
+        weights, coefs = np.array(mixture), weights @ coefs
         self.prior_weights_ = weights
         self.node_strengths_ = np.stack(centers)
         self.node_covariances_ = np.stack(covariances)
-        self._describe(*own, weights @ coefs)
+        self._describe(objective, known, coefs)
 
     def _describe(self, objective: JudgeObjective, inverse: Floats, x: Floats) -> None:
         """Set what is known of strengths, judges and their means."""
@@ -346,18 +368,18 @@ class JudgeBradleyTerry(StrengthModel):
             utility = np.asarray(self.item_features_ @ self.feature_coef_)
             self.strength_ = utility - utility.mean()
         objective.expand(x)
-        n, scale = objective.n_coef, objective.scale
+        n, scale = objective.n_coef, objective.mean_scale
         covariance = objective.judge_covariance(inverse)
         # Discriminations have mean 1, exactly.
-        self.discrimination_ = (1.0 + objective.effect[:, 0]) / scale
+        self.discrimination_ = (1.0 + objective.mean[:, 0]) / scale
         covariance[:, 0] /= scale
         covariance[:, :, 0] /= scale
         self.judge_covariance_ = covariance
         self.spread_ = objective.spread / np.array([scale, 1.0, 1.0])
         self.side_ = float(x[n]) if objective.sided else 0.0
-        self.side_bias_ = self.side_ + objective.effect[:, 2]
+        self.side_bias_ = self.side_ + objective.mean[:, 2]
         width = math.exp(x[-1]) if objective.tied else 0.0
-        self.tie_width_ = width * np.exp(objective.effect[:, 1])
+        self.tie_width_ = width * np.exp(objective.mean[:, 1])
         link = self.plain_._link
         t = width if link.name == "cumulative" else link.from_parameter(width)
         self.tie_ = link.to_parameter(t)
@@ -620,11 +642,11 @@ def _learn_spread(
     objective.expand(start)
     with one_blas_thread():
         root = la.cholesky(objective.hessian(), lower=True, check_finite=False)
-    unit = 1.0 / math.sqrt(2.0 * n_judges)
+    unit, first = 1.0 / math.sqrt(2.0 * n_judges), objective.spread[free]
 
     def point(z: Floats) -> tuple[Floats, Floats]:
         step = la.solve_triangular(root, z[:n], lower=True, trans=1)
-        return start + step, _START * np.exp(np.clip(unit * z[n:], -12.0, 5.0))
+        return start + step, first * np.exp(np.clip(unit * z[n:], -12.0, 5.0))
 
     def value(z: Floats) -> tuple[float, Floats]:
         x, own = point(z)
@@ -638,10 +660,46 @@ def _learn_spread(
         return height, np.append(in_x, unit * in_own)
 
     zero = np.zeros(n + int(free.sum()))
-    options = {"maxiter": 200, "gtol": 1e-3, "ftol": 1e-10}
+    options = {"maxiter": 200, "gtol": 0.05, "ftol": 1e-10}
     found = minimize(value, zero, jac=True, method="L-BFGS-B", options=options)
     value(found.x)  # the search may have ended elsewhere
     return point(found.x)[0]
+
+
+def _spread_nodes(
+    objective_of: Callable[[float, Floats], JudgeObjective],
+    fit: Callable[[JudgeObjective, Floats], NewtonSolution],
+    best: JudgeObjective,
+    x: Floats,
+) -> list[tuple[float, Floats]]:
+    """Weights and standard deviations of judges that are plausible.
+
+    Three nodes of Gauss and Hermite in the logarithm of the first, which few judges say
+    little about, weighted by the evidence there.
+    """
+
+    def evidence(move: float) -> float:
+        spread = best.spread * np.array([math.exp(move), 1.0, 1.0])
+        objective = objective_of(best.alpha, spread)
+        found = fit(objective, x)
+        objective.expand(found.x)
+        prior = math.log(spread[0]) - math.log1p(spread[0] ** 2)
+        return prior - found.value - 0.5 * np.linalg.slogdet(objective.hessian())[1]
+
+    middle, step = evidence(0.0), 0.4
+    bend = (evidence(step) + evidence(-step) - 2.0 * middle) / step**2
+    width = min(1.0 / math.sqrt(-bend), _LEAST_KNOWN) if bend < 0.0 else _LEAST_KNOWN
+    nodes = np.array([-1.0, 0.0, 1.0]) * math.sqrt(3.0) * width
+    height = np.array([evidence(nodes[0]), middle, evidence(nodes[2])])
+    weight = np.exp(height - height.max()) * [
+        math.exp(1.5) / 6,
+        2 / 3,
+        math.exp(1.5) / 6,
+    ]
+    weight /= weight.sum()
+    every = [best.spread * np.array([math.exp(move), 1.0, 1.0]) for move in nodes]
+    every[1] = best.spread
+    return list(zip(weight.tolist(), every, strict=True))
 
 
 def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, Floats]:
