@@ -107,7 +107,10 @@ def files(tmp_path_factory):
 KINDS = {
     "compared": (("compared.csv",), [name for name in BY_NAME if name != "judges"]),
     "compared, features": (("compared.csv", "items"), [*BY_BOTH, *BY_FEATURE]),
-    "lists": (("lists.csv", "orders"), [*BY_NAME]),
+    "lists": (
+        ("lists.csv", "orders"),
+        [name for name in BY_NAME if name != "judges"],
+    ),
     "lists, features": (
         ("lists.csv", "items", "orders"),
         [*BY_BOTH, *BY_FEATURE, *BY_GRADE],
@@ -134,8 +137,9 @@ def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
     for name in BY_NAME | BY_FEATURE | BY_BOTH | BY_GRADE:
         if name == "boosted":  # as slow as all others together
             continue
-        if name == "judges" and kind == "compared":
-            with pytest.raises(ValueError, match="needs to know who judged"):
+        if name == "judges" and kind in ("compared", "lists"):
+            why = {"compared": "needs to know who judged", "lists": "has ranked lists"}
+            with pytest.raises(ValueError, match=why[kind]):
                 rank_kind(files, kind, model=name)
         elif name not in fits:
             with pytest.raises(ValueError, match=rf"Choose model= .*got '{name}'"):
@@ -149,6 +153,17 @@ def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
             assert not isinstance(answer.model, AsGiven)
             last = getattr(answer.model, "steps", [[None]])[-1][-1]
             assert not isinstance(last, AsGiven)
+
+
+def test_judges_have_ties_of_two_kinds(files):
+    rows = pl.read_csv(files / "compared.csv")
+    rows = rows.with_columns(rater=pl.Series(["Ann", "Bo", "Cy"] * 27))
+    given = {"model": "judges", "rater": "rater"}
+    found = rank(rows, ties="rao-kupper", **given)
+    assert found.model.ties == "rao-kupper" and found.model.tie_ > 1
+    assert rank(rows, **given).model.ties == "davidson"
+    one = rank(rows.with_columns(rater=pl.lit("Ann")), **given)
+    assert any("one rater" in note for note in one.warnings)
 
 
 def test_a_model_of_lists_learns_from_the_lists_behind_comparisons(files):

@@ -461,7 +461,7 @@ def _read(model: Any, given: Mapping[str, Any], mixed: bool = True) -> _Source:
     tree = plant_tree(model, grades, weight, "sum")
     if grades.orders is None:
         if mixed:
-            size = np.bincount(grades.group, weight)
+            size = np.asarray(np.bincount(grades.group, weight), np.float64)
             tree = GradeTree(grades.y, grades.group, weight, "mean", size)
         return _Source(grades.items, tree.n_pairs, qid is not None, tree=tree)
     orders = grades.orders

@@ -243,7 +243,7 @@ def models_for(
         if data.listed or data.grades is not None:
             found |= {name: partial(_as_given, name, data) for name in BY_GRADE}
         found |= BY_NAME if named and by_name_too else {}
-    if "rater" not in data.columns:
+    if "rater" not in data.columns or data.listed:
         found = {name: make for name, make in found.items() if name != "judges"}
     if unasked:
         return {name: make for name, make in found.items() if name in _COMPARED_UNASKED}
@@ -277,7 +277,7 @@ def choose_model(
     models = models_for(data, by_name_too=by_name_too)
     reason = "as you asked."
     if asked == "judges" and (by_name_too or not data.pairs.has_features):
-        _check_judges(data, ties)
+        _check_judges(data)
     if ties in models and asked != "judges":
         asked, ties = str(ties), None
     if asked == "auto":
@@ -292,6 +292,8 @@ def choose_model(
     elif asked not in models:
         raise ValueError(_refusal(asked, data, list(models)))
     model = models[asked]()
+    if asked == "judges" and ties == "rao-kupper":
+        model.set_params(ties=ties)
     if "both_bad" in data.columns and not isinstance(model, BradleyTerry):
         raise ValueError(
             "--both-bad outcome is for bradley-terry, davidson and rao-kupper; leave "
@@ -320,17 +322,18 @@ def choose_model(
     return Choice(asked, model, reason)
 
 
-def _check_judges(data: ComparisonData, ties: str | None) -> None:
-    """Refuse a model of judges where nobody judged, or with another model of ties."""
+def _check_judges(data: ComparisonData) -> None:
+    """Refuse a model of judges where nobody judged, and for lists."""
     if "rater" not in data.columns:
         raise ValueError(
             "--model judges needs to know who judged, and no column says it; name one "
             "with --rater, or choose another --model."
         )
-    if ties not in (None, "auto", "davidson", "drop"):
+    if data.listed:
         raise ValueError(
-            "--model judges has a tie width for each judge, by Davidson's model; "
-            f"leave --ties {ties} out."
+            "--model judges compares judges by their votes, and the file has ranked "
+            "lists: each would be a judge whose comparisons follow from each other. "
+            "Choose --model plackett-luce, or leave --model out."
         )
 
 

@@ -118,7 +118,8 @@ class RankOptions:
                 f"{self.ties} says otherwise; leave one of the two out."
             )
         strengths = self.model in _STRENGTHS
-        if not strengths and self.ties not in (None, "drop"):
+        allowed = (None, "drop", *(_TIE_MODELS if self.model == "judges" else ()))
+        if not strengths and self.ties not in allowed:
             raise ValueError(
                 f"--ties {self.ties} is for --model bradley-terry, and not for "
                 f"{self.model}; leave one of the two out."
