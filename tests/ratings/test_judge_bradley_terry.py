@@ -17,6 +17,8 @@ from tiebreak import (
     Leaderboard,
     LogisticCompare,
     Pairs,
+    load,
+    save,
 )
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
@@ -174,7 +176,7 @@ def test_equal_judges_of_items_with_features_are_logistic_compare(link):
     assert each.discrimination_ == pytest.approx(alone.discrimination_, abs=1e-2)
 
 
-def test_features_and_judges_predict_unseen_items():
+def test_features_and_judges_predict_unseen_items(tmp_path):
     rng = np.random.default_rng(1)
     items = rng.normal(size=(40, 2))
     truth = items @ [1.0, -0.5]
@@ -201,6 +203,11 @@ def test_features_and_judges_predict_unseen_items():
     sparse = Pairs(sp.csr_array(items), left, right)
     same = JudgeBradleyTerry(features=True).fit(sparse, y, rater=judge)
     assert same.coef_ == pytest.approx(model.coef_, abs=1e-6)
+    for one in (model, same):
+        save(one, tmp_path / "judges.tiebreak")
+        copy = load(tmp_path / "judges.tiebreak")
+        assert np.array_equal(copy.intervals(), one.intervals())
+        assert np.array_equal(copy.utility(items), one.utility(items))
 
 
 def test_judges_without_spread_approach_bradley_terry():

@@ -401,6 +401,10 @@ STATE: dict[str, dict[str, str]] = {
         "prior_weights_": "a: nonnegative",
         "node_strengths_": "a n",
         "node_covariances_": "a n n",
+        "item_features_": "n p",
+        "feature_coef_": "p",
+        "node_coefs_": "a p",
+        "node_coef_covariances_": "a p p",
     },
     "L1Ranker": {**_LINEAR, "dual_gradient_": "p"},
     "L1RankerCV": {

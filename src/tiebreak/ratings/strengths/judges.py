@@ -115,7 +115,8 @@ class JudgeBradleyTerry(StrengthModel):
         The same votes, all judges taken as one; the start of the search.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
         Distribution of the strengths: a mixture over the penalties, and over the
-        standard deviations of discriminations, that are plausible.
+        standard deviations of discriminations, that are plausible. With features
+        ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_`` instead.
     excess_ : float
         By how much judges disagree more than the model says; a factor on covariances.
     objective_, gap_ : float
@@ -355,18 +356,21 @@ class JudgeBradleyTerry(StrengthModel):
                 covariances.append(covariance)
         weights, coefs = np.array(mixture), weights @ coefs
         self.prior_weights_ = weights
-        self.node_strengths_ = np.stack(centers)
-        self.node_covariances_ = np.stack(covariances)
+        if table is None:
+            self.node_strengths_ = np.stack(centers)
+            self.node_covariances_ = np.stack(covariances)
+            self.strength_ = self.prior_weights_ @ self.node_strengths_
+        else:
+            self.node_coefs_ = np.stack(centers)
+            self.node_coef_covariances_ = np.stack(covariances)
+            self.feature_coef_ = self.prior_weights_ @ self.node_coefs_
+            utility = np.asarray(table @ self.feature_coef_)
+            self.strength_ = utility - utility.mean()
         self._describe(objective, known, coefs)
 
     def _describe(self, objective: JudgeObjective, inverse: Floats, x: Floats) -> None:
-        """Set what is known of strengths, judges and their means."""
+        """Set what is known of judges and their means."""
         self.excess_ = _excess(objective)
-        self.strength_ = self.prior_weights_ @ self.node_strengths_
-        if objective.features is not None:
-            self.feature_coef_ = self.strength_
-            utility = np.asarray(self.item_features_ @ self.feature_coef_)
-            self.strength_ = utility - utility.mean()
         objective.expand(x)
         n, scale = objective.n_coef, objective.mean_scale
         covariance = objective.judge_covariance(inverse)
@@ -457,16 +461,17 @@ class JudgeBradleyTerry(StrengthModel):
         check_is_fitted(self)
         why = " Judges are in the model, so there is no kind for their clusters."
         self._check_kind(kind, ("model",), why)
-        if not hasattr(self, "node_strengths_"):
+        if not hasattr(self, "prior_weights_"):
             return self.plain_._coefficient_distribution(kind, whole)
         factor = 1.0 if kind == "model" else self.excess_
-        center, covariance = self.node_strengths_, factor * self.node_covariances_
-        if not self._by_name:
+        if self._by_name:
+            center, covariance = self.node_strengths_, self.node_covariances_
+        else:
             self._refuse_matrix()
-            table = self.item_features_
-            center = np.stack([table @ w for w in center])
-            covariance = np.stack([table @ (table @ half).T for half in covariance])
-        return StrengthDistribution(center, covariance, self.prior_weights_)
+            table, known = self.item_features_, self.node_coef_covariances_
+            center = np.stack([table @ w for w in self.node_coefs_])
+            covariance = np.stack([table @ (table @ half).T for half in known])
+        return StrengthDistribution(center, factor * covariance, self.prior_weights_)
 
     def judges(self, level: float = 0.95) -> pl.DataFrame:
         """How each judge votes, with intervals.
