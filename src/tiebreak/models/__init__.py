@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tiebreak.models.logistic.logistic_compare import LogisticCompare
     from tiebreak.models.majority import MajorityCompare
     from tiebreak.models.mixed_utility import MixedUtility
+    from tiebreak.models.personal import PersonalKernel, personal_pairs
     from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
     from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
     from tiebreak.models.svm.machine import PathFit, fit_path
@@ -41,6 +42,7 @@ _HOMES = {
     "logistic.logistic_compare": "LogisticCompare",
     "majority": "MajorityCompare",
     "mixed_utility": "MixedUtility",
+    "personal": "PersonalKernel personal_pairs",
     "pursuit.co_ranking_pursuit": "CoRankingPursuit",
     "pursuit.ranking_pursuit": "MatchingPursuit RankingPursuit",
     "svm.machine": "PathFit fit_path",
@@ -59,8 +61,9 @@ __all__ = [
     "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
     "L1Ranker", "LogisticCompare", "MajorityCompare", "MatchingPursuit",
     "MaxMarginCompare", "MixedUtility", "OrderSVM", "OrdinalSVM", "PathFit",
-    "RankBoost", "RankRLS", "RankSVM", "RankingPursuit", "SVMCompare", "SwapSVM",
-    "ThresholdCompare", "ThresholdWarning", "WithoutTies", "fit_path",
+    "PersonalKernel", "RankBoost", "RankRLS", "RankSVM", "RankingPursuit", "SVMCompare",
+    "SwapSVM", "ThresholdCompare", "ThresholdWarning", "WithoutTies", "fit_path",
+    "personal_pairs",
 ]  # fmt: skip
 
 
