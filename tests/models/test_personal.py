@@ -6,7 +6,7 @@ from tiebreak import LogisticCompare, Pairs, SVMCompare
 from tiebreak.models import PersonalKernel, personal_pairs
 
 
-def drawn(n=300, n_items=12, n_raters=9):
+def drawn(n=150, n_items=12, n_raters=9):
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(n_items, 3)), rng.normal(size=(n_raters, 2))
     left = rng.integers(n_items, size=n)
