@@ -107,11 +107,6 @@ def simulate(rng, n=300, n_items=6, n_periods=20):
 # --- PeriodSplit ---------------------------------------------------------------------
 
 
-@given(
-    period=st.lists(st.integers(0, 9), min_size=4, max_size=40),
-    n_splits=st.integers(1, 4),
-    min_train=st.none() | st.integers(1, 10) | st.floats(0.05, 0.6),
-)
 @pytest.mark.parametrize(("n_rows", "n_splits"), [(7, 5), (20, 4), (11, 2)])
 def test_folds_are_those_of_scikit_learn(n_rows, n_splits):
     ours = _splitter(n_splits, n_rows, None, 3).split(np.zeros(n_rows))
@@ -120,6 +115,11 @@ def test_folds_are_those_of_scikit_learn(n_rows, n_splits):
         assert [part.tolist() for part in one] == [part.tolist() for part in other]
 
 
+@given(
+    period=st.lists(st.integers(0, 9), min_size=4, max_size=40),
+    n_splits=st.integers(1, 4),
+    min_train=st.none() | st.integers(1, 10) | st.floats(0.05, 0.6),
+)
 def test_blocks_are_whole_periods_in_order_of_time(period, n_splits, min_train):
     splitter = PeriodSplit(n_splits, min_train=min_train)
     period = np.array(period)

@@ -665,7 +665,7 @@ def fit_names(model: Any, column: str) -> list[str]:
 def _keys(method: Any, name: str) -> list[str]:
     if _takes(method, name):
         return [name]
-    pipeline = getattr(method, "__self__", None)
+    pipeline: Any = getattr(method, "__self__", None)
     into_steps = name in ("sample_weight", "rater")
     if not into_steps or not is_pipeline(pipeline):
         return []
