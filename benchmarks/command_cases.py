@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.measure import in_child, run_command
+from benchmarks.measure import in_child, run_command, run_python
 from benchmarks.rating_cases import MILLION, make_votes
 from benchmarks.rows import Row
 
@@ -46,6 +46,35 @@ def start_of_the_command() -> Iterator[Row]:
         seconds <= 0.5,
         f"{processor:.2f} s of a processor",
     )
+
+
+def rank_seven_rows() -> Iterator[Row]:
+    """Seven rows with report and model file, against the import of scikit-learn."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        path.write_text("winner,loser\na,b\nb,c\na,c\nc,a\nb,a\nd,b\nc,d\n")
+        out, runs = Path(folder) / "out", []
+        for _ in range(5):
+            start = run_python("import sklearn.svm").processor
+            ours = run_command("rank", path, "--out", out, "-q").processor
+            runs.append((ours, start, run_python(_OURS).processor))
+    ours, start, imported = np.median(runs, axis=0)
+    yield Row(
+        "tiebreak rank, seven rows, with report and model file",
+        f"{ours:.1f} s of a processor",
+        "≤ 2.5 s",
+        bool(ours <= 2.5),
+        f"import sklearn.svm takes {start:.1f} s",
+    )
+    yield Row(
+        "from tiebreak import SVMCompare / import sklearn.svm",
+        f"{imported / start:.2f}×",
+        "≤ 1.2×",
+        bool(imported <= 1.2 * start),
+    )
+
+
+_OURS = "from tiebreak import SVMCompare"
 
 
 def rank_a_million() -> Iterator[Row]:
@@ -84,4 +113,4 @@ def rank_ten_million() -> Iterator[Row]:
         )
 
 
-CASES = (start_of_the_command, rank_a_million, rank_ten_million)
+CASES = (start_of_the_command, rank_seven_rows, rank_a_million, rank_ten_million)

@@ -117,16 +117,23 @@ class Run(NamedTuple):
 
 def run_command(*words: object) -> Run:
     """Run the command ``tiebreak`` in a process of its own."""
+    return _run("-m", "tiebreak", *map(str, words))
+
+
+def run_python(code: str) -> Run:
+    """Run some Python in a process of its own."""
+    return _run("-c", code)
+
+
+def _run(*words: str) -> Run:
     start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tiebreak", *map(str, words)], stdout=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
     # The system's own peak of this one child, in kB.
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise RuntimeError(f"tiebreak {words} ended with {process.returncode}")
+        raise RuntimeError(f"python {words} ended with {process.returncode}")
     processor = usage.ru_utime + usage.ru_stime
     return Run(seconds, processor, usage.ru_maxrss * 1024 / 1e6)
 

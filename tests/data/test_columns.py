@@ -22,9 +22,9 @@ from tests.data.fast_columns import (
     plain_factorize,
 )
 from tests.waiting import PATIENCE
-from tiebreak.data import columns as distinct
 from tiebreak.data.columns import (
     SHORT,
+    Numbering,
     TextColumn,
     as_column,
     as_names,
@@ -276,13 +276,13 @@ def test_what_has_no_value_is_left_to_the_loop():
 
 @pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
 def test_hashes_that_collide_are_noticed(make, monkeypatch):
-    values = ["a", "b", "a", "c", "b"]
+    values, add = ["a", "b", "a", "c", "b"], Numbering.add
 
-    def collide(keys):
+    def collide(self, keys):
         # Codes of categories are no hashes and stay as they are.
-        return number_keys(np.zeros_like(keys) if keys.max() > 9 else keys)
+        return add(self, np.zeros_like(keys) if keys.max() > 9 else keys)
 
-    monkeypatch.setattr(distinct, "number_keys", collide)
+    monkeypatch.setattr(Numbering, "add", collide)
     with as_if_long():
         column = as_column(make(values), "left")
         assert column.tolist() == values
@@ -304,6 +304,14 @@ def test_keys(keys):
     expected, values = plain_factorize(keys)
     assert codes.tolist() == expected
     assert [keys[row] for row in first] == values
+
+
+@pytest.mark.parametrize("make", [list, np.array, pl.Series], ids=lambda m: m.__name__)
+def test_many_distinct_names_of_several_blocks(make):
+    """The table of names grows, and names of one block are found in the next."""
+    drawn = np.random.default_rng(0).integers(0, 30_000, 70_000)
+    values = [f"name {number}" for number in drawn]
+    check(as_column(make(values), "left"), values)
 
 
 def test_a_part_of_a_text_column_does_not_claim_to_know_itself():

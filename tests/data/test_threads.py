@@ -2,8 +2,11 @@
 import multiprocessing
 import os
 import warnings
+from threading import current_thread
 
 import pytest
+from joblib import Parallel, delayed
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from tests.waiting import PATIENCE
 from tiebreak.data import threads
@@ -36,6 +39,48 @@ def test_a_forked_child_makes_its_own_threads(monkeypatch):
     child.kill()
     assert not hangs
     assert queue.get(timeout=PATIENCE) == [0, 2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "NUMBA_NUM_THREADS"])
+def test_the_environment_limits_threads(monkeypatch, name):
+    monkeypatch.setattr(threads, "_n_cores", lambda: 4)
+    monkeypatch.setattr(threads, "_controller", lambda: ThreadpoolController().select())
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert threads.n_threads() == 4
+    for given, expected in {"3": 3, "2,1": 2, "1": 1, "99": 4, "many": 4}.items():
+        monkeypatch.setenv(name, given)
+        assert threads.n_threads() == expected
+
+
+def test_threadpoolctl_limits_threads(monkeypatch):
+    monkeypatch.setattr(threads, "_n_cores", lambda: 4)
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    with threadpool_limits(2):
+        assert threads.n_threads() == 2
+        with threads.one_blas_thread():  # a limit of our own is none
+            assert threads.n_threads() == 2
+        with threadpool_limits(1):
+            assert threads.n_threads() == 1
+            assert (
+                threads.in_threads(lambda _: current_thread(), range(3))
+                == [current_thread()] * 3
+            )
+
+
+def test_tasks_inside_tasks_do_not_wait_for_each_other(monkeypatch):
+    monkeypatch.setattr(threads, "n_threads", lambda: 2)
+    inner = threads.in_threads(
+        lambda i: threads.in_threads(lambda j: 10 * i + j, range(3)), range(8)
+    )
+    assert inner == [[10 * i + j for j in range(3)] for i in range(8)]
+
+
+def test_workers_of_joblib_share_the_cores():
+    found = Parallel(n_jobs=threads._n_cores())(
+        delayed(threads.n_threads)() for _ in "ab"
+    )
+    assert found == [1, 1]
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (7, 4), (150, 64), (512, 64)])

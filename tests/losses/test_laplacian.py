@@ -53,6 +53,8 @@ def assert_same_operator(laplacian, L, n_roots):
     assert B.shape == (n_roots, n)
     assert_allclose(B.T @ B, L, **close)
     assert_allclose(laplacian.root(v), B @ v, **close)
+    K = np.cov(rng.normal(size=(n, n + 2))).reshape(n, n)
+    assert_allclose(laplacian.sandwich(K.copy()), B @ K @ B.T, **close)
     R = rng.normal(size=(n_roots, 2))
     assert_allclose(laplacian.root_transpose(R), B.T @ R, **close)
     assert_allclose(laplacian.root_transpose(R[:, 0]), B.T @ R[:, 0], **close)

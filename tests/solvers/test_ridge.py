@@ -31,6 +31,18 @@ def test_methods_agree_with_least_squares(Z, rng, alpha):
     assert one.n_dropped == many.n_dropped == 0
 
 
+@pytest.mark.parametrize("alpha", [1.0, 1e-14])
+def test_a_factor_leaves_the_matrix_as_it_was(rng, alpha):
+    """Also one that fails, because the matrix is not positive."""
+    Z = rng.normal(size=(300, 200))
+    H = Z @ Z.T - 1e-9 * np.eye(300)
+    H = 0.5 * (H + H.T)
+    system = RidgeSystem(H.copy(), Z[:, 0])
+    system.floor = 0.0
+    assert system.solve(alpha).method == ("cholesky" if alpha == 1.0 else "eigen")
+    np.testing.assert_array_equal(system.H, H)
+
+
 @pytest.mark.parametrize("alpha", [1e-3, 1.0])
 def test_conjugate_gradients(Z, rng, alpha):
     t = rng.normal(size=30)

@@ -5,8 +5,9 @@ NumPy turns a list of ``"a"`` and ``1`` into strings, and integers next to a nul
 floats; `as_column` keeps values as they are. Distinct values are numbered in order of
 first appearance; they are equal when Python says so (``1``, ``1.0`` and ``True`` are).
 Values of long columns become 64-bit keys, the numbers themselves or hashes of text,
-which a table numbers in one compiled pass. Text is then compared with the text that
-stands for it; the loop over a dictionary takes over if hashes collide.
+which a table numbers in one compiled pass. Text is hashed and then compared with the
+text that stands for it block by block, so that ten million names need no more memory
+than their numbers; the loop over a dictionary takes over if hashes collide.
 
 Of polars, only operations of a single Series are used: those on frames (``over``,
 ``group_by``, ``join``) wait for threads, which a forked process does not have.
@@ -14,7 +15,7 @@ Of polars, only operations of a single Series are used: those on frames (``over`
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -66,15 +67,20 @@ class TextColumn(np.ndarray):
         return column
 
     @classmethod
-    def read(cls, series: pl.Series) -> TextColumn | None:
-        """Make a column from a Series of text; None if two texts have one hash."""
-        if series.null_count():
-            return None
-        codes, first = number_keys(series.hash().to_numpy())
-        kept = series.gather(first)
-        if not (kept.gather(codes) == series).all():
-            return None
-        return cls.of(Distinct(codes, first, kept.to_list()))
+    def read(cls, text: pl.Series | list[str] | NDArray[Any]) -> TextColumn | None:
+        """Make a column from text, block by block; None if two texts have one hash."""
+        numbering, values = Numbering(len(text)), pl.Series("", [], dtype=pl.String)
+        for rows in blocks(len(text)):
+            block = text[rows]
+            if not isinstance(block, pl.Series):
+                block = pl.Series("", list(block), dtype=pl.String)
+            if block.null_count():
+                return None
+            known, first = len(values), numbering.add(block.hash().to_numpy())
+            values = values.append(block.gather(first[known:] - rows.start))
+            if not (values.gather(numbering.codes[rows]) == block).all():
+                return None
+        return cls.of(Distinct(numbering.codes, numbering.first, values.to_list()))
 
 
 def find_distinct(column: NDArray[Any]) -> Distinct:
@@ -127,35 +133,71 @@ def _by_words(column: NDArray[Any]) -> Distinct | None:
     native = np.ascontiguousarray(column, dtype=column.dtype.newbyteorder("="))
     words = native.view(np.uint32).reshape(len(column), -1)
     # Odd multipliers of the words, from the powers of one odd constant.
-    width = np.full(words.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64)
-    codes, first = number_keys(np.einsum("ij,j->i", words, np.cumprod(width)))
-    kept = words[first]
-    if not np.array_equal(kept[codes], words):
-        return None
-    return Distinct(codes, first, column[first].tolist())
+    width = np.cumprod(np.full(words.shape[1], 0x9E3779B97F4A7C15, dtype=np.uint64))
+    numbering = Numbering(len(column))
+    for rows in blocks(len(column)):
+        first = numbering.add(np.einsum("ij,j->i", words[rows], width))
+        if not (native[first][numbering.codes[rows]] == native[rows]).all():
+            return None
+    return Distinct(numbering.codes, numbering.first, column[numbering.first].tolist())
+
+
+def blocks(n: int, size: int = 1 << 16) -> Iterator[slice]:
+    """Cut n rows into slices, so that what a step makes of one stays in the cache."""
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def number_keys(keys: Keys) -> tuple[Ints, Ints]:
     """Return the number of each key, and the first row of each number, ascending."""
-    n = len(keys)
-    if n < SHORT:
-        found = loop(keys.tolist())
-        return found.codes, found.first
-    from tiebreak.data.compiled import fill_codes, fill_codes_directly
+    numbering = Numbering(len(keys))
+    return numbering.codes, numbering.add(keys)
 
-    codes, first = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    # One layout, and writable as polars' arrays are not, so one compilation.
-    keys = np.require(keys, requirements=["C", "W"])
-    largest = int(keys.max(initial=0))
-    if largest < n:
-        # Small numbers, such as the codes of categories, need no hashing.
-        table = np.full(largest + 1, -1, dtype=np.int64)
-        count = fill_codes_directly(keys, table, codes, first)
-    else:
-        bits = max(1, (2 * n).bit_length())
-        table = np.full(1 << bits, -1, dtype=np.int64)
-        count = fill_codes(keys, table, np.uint64(64 - bits), codes, first)
-    return codes, first[:count].copy()
+
+class Numbering:
+    """Numbers of keys that come block by block, in order of first appearance.
+
+    The table has two to eight places for each different key, however many rows there
+    are, so that it stays in the cache where names are few.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.codes = np.empty(n, dtype=np.int64)  # (n,) the numbers of all keys
+        self.first = np.empty(0, dtype=np.int64)  # the first row of each number
+        self._done, self._bits = 0, 10
+
+    def add(self, keys: Keys) -> Ints:
+        """Number the next keys; returns the first row of each number until now."""
+        start, self._done = self._done, self._done + len(keys)
+        if len(self.codes) < SHORT:
+            found = loop(keys.tolist())
+            self.codes[:], self.first = found.codes, found.first
+            return self.first
+        from tiebreak.data.compiled import fill_codes
+
+        if not start:
+            self._known, self._first = np.empty(0, np.uint64), np.zeros(1, np.int64)
+            self._grow()
+        # One layout, and writable as polars' arrays are not, so one compilation.
+        keys = np.require(keys, requirements=["C", "W"])
+        table = self._known, self._first, self._table, np.uint64(64 - self._bits)
+        row, count = fill_codes(keys, 0, start, *table, self.codes)
+        while row < len(keys):
+            self._grow()
+            table = self._known, self._first, self._table, np.uint64(64 - self._bits)
+            row, count = fill_codes(keys, row, start, *table, self.codes)
+        self.first = self._first[1 : count + 1].copy()
+        return self.first
+
+    def _grow(self) -> None:
+        """Make room for four times as many keys."""
+        from tiebreak.data.compiled import fill_table
+
+        self._bits += 2
+        known, size = self._known, 1 << self._bits
+        self._table = np.full(size, -1, dtype=np.int32)
+        fill_table(known, self._table, np.uint64(64 - self._bits))
+        self._known = np.resize(known, size // 2)
+        self._first = np.resize(self._first, size // 2 + 1)
 
 
 _NESTED = (list, tuple, np.ndarray)
@@ -176,7 +218,8 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     elif hasattr(values, "__array__"):
         column = np.asarray(values)
     elif isinstance(values, Iterable) and not isinstance(values, _NOT_COLUMNS):
-        return _from_objects(list(values), name)
+        values = values if isinstance(values, list) else list(values)
+        return _from_objects(values, name)
     else:
         raise TypeError(
             f"{name} must be a column (a list, a 1-D array, a pandas or polars "
@@ -244,7 +287,7 @@ def _from_objects(values: list[Any] | NDArray[Any], name: str) -> NDArray[Any]:
     if len(values) >= SHORT and kinds <= {str, np.str_}:
         # Half of a surrogate pair is a str in Python, but not in polars.
         with suppress(UnicodeEncodeError):
-            text = TextColumn.read(pl.Series("", values, dtype=pl.String))
+            text = TextColumn.read(values)
             if text is not None:
                 return text
     column = np.empty(len(values), dtype=object) if isinstance(values, list) else values

@@ -99,13 +99,8 @@ def _count_in_table(
     # branch on it would cost more than the sums.
     table = np.zeros((n_items, n_items, 3))
     _add_to_table(left, right, outcome, weight, table)
-    turned = table.transpose(1, 0, 2)[:, :, ::-1].copy()
-    turned[np.arange(n_items), np.arange(n_items)] = 0.0
-    table += turned
-    low, high = np.triu_indices(n_items)
-    counts = table[low, high]
-    met = np.flatnonzero(counts.any(axis=1))
-    return ComparisonCounts(low[met], high[met], counts[met], np.empty((len(met), 0)))
+    low, high, counts = _fold_table(table)
+    return ComparisonCounts(low, high, counts, np.empty((len(low), 0)))
 
 
 def number_cells(pair: Ints, covariates: Floats) -> tuple[Ints, Ints]:
@@ -132,6 +127,27 @@ def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
 def _add_to_table(left, right, outcome, weight, table):  # type: ignore[no-untyped-def]
     for row in range(len(left)):
         table[left[row], right[row], outcome[row] + 1] += weight[row]
+
+
+@njit(cache=True, nogil=True)
+def _fold_table(table):  # type: ignore[no-untyped-def]
+    """Add both directions; gives the pairs (i, j), i ≤ j, that met, and their sums."""
+    n, m = len(table), 0
+    for i in range(n):
+        for j in range(i, n):
+            if i != j:
+                for c in range(3):
+                    table[i, j, c] += table[j, i, 2 - c]
+            met = table[i, j, 0] + table[i, j, 1] + table[i, j, 2] > 0.0
+            m += int(met)
+    low, high = np.empty(m, np.int64), np.empty(m, np.int64)
+    counts, m = np.empty((m, 3)), 0
+    for i in range(n):
+        for j in range(i, n):
+            if table[i, j, 0] + table[i, j, 1] + table[i, j, 2] > 0.0:
+                low[m], high[m], counts[m] = i, j, table[i, j]
+                m += 1
+    return low, high, counts
 
 
 SHOWN_ITEMS = 5
@@ -174,17 +190,20 @@ class ComparisonGraph:
         if not present.all():
             left, right = left[present], right[present]
             outcome, weight = outcome[present], weight[present]
-        n_items = pairs.n_items
         # Summed by pair, of which there are few, before any row is copied.
-        cells = count_comparisons(left, right, outcome, weight, n_items)
+        cells = count_comparisons(left, right, outcome, weight, pairs.n_items)
+        return cls.of_counts(cells, pairs.n_items)
+
+    @classmethod
+    def of_counts(cls, cells: ComparisonCounts, n_items: int) -> ComparisonGraph:
+        """Build the graph of counts of comparisons, none of an item with itself."""
         low_won, tie, high_won = cells.counts.T
         winner = np.concatenate([cells.left, cells.right])
         loser = np.concatenate([cells.right, cells.left])
         beats = _entries(winner, loser, np.concatenate([low_won, high_won]), n_items)
         one_way = _entries(cells.left, cells.right, tie, n_items)
         tied = csr_array(one_way + one_way.T)
-        wins, ties, losses = map(_row_sums, (beats, tied, csr_array(beats.T)))
-        return cls(wins, ties, losses, beats, tied)
+        return cls(*cells.tally(n_items), beats, tied)
 
     @property
     def n_items(self) -> int:
@@ -332,10 +351,6 @@ def _entries(rows: Ints, columns: Ints, weight: Floats, n_items: int) -> csr_arr
     some = weight > 0
     entries = weight[some], (rows[some], columns[some])
     return csr_array(coo_array(entries, shape=(n_items, n_items)))
-
-
-def _row_sums(matrix: csr_array) -> Floats:
-    return np.asarray(matrix.sum(axis=1), dtype=np.float64)
 
 
 def _number_by_size(labels: NDArray[Any], present: Flags) -> Ints:

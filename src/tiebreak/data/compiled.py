@@ -17,38 +17,54 @@ Keys = NDArray[np.uint64]
 
 
 @njit(cache=True, nogil=True)
-def fill_codes_directly(keys: Keys, table: Ints, codes: Ints, first: Ints) -> int:
-    """Number keys, places of `table` (-1 on entry), in codes, first; give the count."""
-    count = 0
-    for row in range(len(keys)):
-        place = keys[row]
+def fill_codes(
+    keys: Keys,
+    row: int,
+    start: int,
+    known: Keys,
+    first: Ints,
+    table: NDArray[np.int32],
+    shift: np.uint64,
+    codes: Ints,
+) -> tuple[int, int]:
+    """Number keys from a row on; gives the row where ``known`` is full, and the count.
+
+    Row 0 is row ``start`` of ``codes``. ``first[0]`` is the count on entry, and then
+    ``known[i]`` and ``first[i + 1]`` are the key and the first row of number i.
+    """
+    last, count = len(table) - 1, first[0]
+    while row < len(keys):
+        key = keys[row]
+        place = _place(key, shift)
+        while table[place] >= 0 and known[table[place]] != key:
+            place = (place + 1) & last
         if table[place] < 0:
+            if count == len(known):
+                break
             table[place] = count
-            first[count] = row
+            known[count] = key
             count += 1
-        codes[row] = table[place]
-    return count
+            first[count] = start + row
+        codes[start + row] = table[place]
+        row += 1
+    first[0] = count
+    return row, count
 
 
 @njit(cache=True, nogil=True)
-def fill_codes(
-    keys: Keys, table: Ints, shift: np.uint64, codes: Ints, first: Ints
-) -> int:
-    """As `fill_codes_directly`, by hashing into 2^(64 - shift) > len(keys) places."""
-    last = len(table) - 1
-    count = 0
-    for row in range(len(keys)):
-        key = keys[row]
-        mixed = (key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-        place = np.int64(mixed >> shift)
-        while table[place] >= 0 and keys[first[table[place]]] != key:
-            place = (place + 1) & last
-        if table[place] < 0:
-            table[place] = count
-            first[count] = row
-            count += 1
-        codes[row] = table[place]
-    return count
+def fill_table(known: Keys, table: NDArray[np.int32], shift: np.uint64) -> None:
+    """Enter keys, all different, into an empty table (-1 everywhere)."""
+    for number in range(len(known)):
+        place = _place(known[number], shift)
+        while table[place] >= 0:
+            place = (place + 1) & (len(table) - 1)
+        table[place] = number
+
+
+@njit(cache=True, nogil=True)
+def _place(key: np.uint64, shift: np.uint64) -> np.int64:
+    mixed = (key ^ (key >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(mixed >> shift)
 
 
 @njit(cache=True, nogil=True)

@@ -26,6 +26,7 @@ from tiebreak.data.columns import (
     TextColumn,
     as_column,
     as_names,
+    blocks,
     find_distinct,
     loop,
     number_keys,
@@ -667,29 +668,55 @@ def _look_up(
 
 
 def names_of_sides(
-    left: NDArray[Any], right: NDArray[Any]
+    left: ArrayLike, right: ArrayLike
 ) -> tuple[Rows, Rows, NDArray[Any]]:
     """Number the values of both sides as names, left before right, row by row."""
-    kinds = {name_kind(left), name_kind(right)} - {""}
-    if kinds == {"numbers", "text"}:
+    found, kinds = [], []
+    for values, side in ((left, "left"), (right, "right")):
+        # One side at a time: only its numbers are kept.
+        column = as_column(values, side)
+        refuse_missing(column, side)
+        kinds.append(name_kind(column))
+        found.append(find_distinct(column))
+        del column
+    check_lengths(len(found[0].codes), len(found[1].codes))
+    if set(kinds) == {"numbers", "text"}:
         raise TypeError(
-            f"left holds {name_kind(left)} and right holds {name_kind(right)}, so no "
-            "item could stand on both sides. Give names of one type."
+            f"left holds {kinds[0]} and right holds {kinds[1]}, so no item could stand "
+            "on both sides. Give names of one type."
         )
-    found = find_distinct(left), find_distinct(right)
     # Where each distinct value of a side stands when both are read row by row.
     place = np.concatenate([2 * found[0].first, 2 * found[1].first + 1])
     order = np.argsort(place)
-    values = found[0].values + found[1].values
-    ordered = [values[index] for index in order.tolist()]
+    names = found[0].values + found[1].values
+    ordered = [names[index] for index in order.tolist()]
     # The loop also takes values of different types, such as 1 and 1.0.
     plain = set(map(type, ordered)) in ({str}, {int}, {float})
     merged = find_distinct(as_column(ordered, "names")) if plain else loop(ordered)
-    codes = np.empty(len(values), dtype=np.int64)
+    codes = np.empty(len(names), dtype=np.int64)
     codes[order] = merged.codes
-    split = len(found[0].values)
-    sides = codes[:split][found[0].codes], codes[split:][found[1].codes]
-    return *sides, as_names(merged.values)
+    numbers = []
+    for values, distinct, new in zip(
+        (left, right), found, np.split(codes, [len(found[0].values)]), strict=True
+    ):
+        own = distinct.codes
+        if isinstance(values, TextColumn):
+            own = own.copy()  # they belong to the column
+        for rows in blocks(len(own)):
+            own[rows] = new[own[rows]]
+        numbers.append(own)
+    return numbers[0], numbers[1], as_names(merged.values)
+
+
+def check_lengths(
+    first: int, second: int, names: tuple[str, str] = ("left", "right")
+) -> None:
+    """Raise unless both sides of comparisons are as many."""
+    if first != second:
+        raise ValueError(
+            f"{names[0]} has {first} items but {names[1]} has {second}; every "
+            "comparison needs one of each."
+        )
 
 
 def name_kind(column: NDArray[Any]) -> str:

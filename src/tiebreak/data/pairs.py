@@ -34,6 +34,7 @@ from tiebreak.data.items import (
     Rows,
     Table,
     as_table,
+    check_lengths,
     check_names,
     item_codes,
     name_kind,
@@ -127,10 +128,10 @@ class Pairs(ItemRows):
                 "Try Pairs(left=..., right=...) if items have names and no features."
             )
         self._items = None if items is None else as_table(items)
-        left, right = _check_sides(left, right)
         if self._items is None and names is None:
             self.left, self.right, self.names = names_of_sides(left, right)
             return
+        left, right = _check_sides(left, right)
         self.names = None if names is None else check_names(names, self._items)
         self.left = item_codes(left, "left", self.names, self.n_items)
         self.right = item_codes(right, "right", self.names, self.n_items)
@@ -483,11 +484,7 @@ def _check_sides(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return two columns of items: as many on both sides, none missing."""
     first, second = as_column(left, names[0]), as_column(right, names[1])
-    if len(first) != len(second):
-        raise ValueError(
-            f"{names[0]} has {len(first)} items but {names[1]} has {len(second)}; "
-            "every comparison needs one of each."
-        )
+    check_lengths(len(first), len(second), names)
     refuse_missing(first, names[0])
     refuse_missing(second, names[1])
     return first, second

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
@@ -29,40 +29,84 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
+_lock = threading.RLock()
+_own: list[int] = []  # what `n_threads` was before each limit of our own
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to one thread inside a ``with`` block."""
-    return _controller().limit(limits=1, user_api="blas")
+    with _lock:
+        _own.append(n_threads())
+    try:
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        with _lock:
+            _own.pop()
+
+
+def n_threads() -> int:
+    """Give the number of threads to use: that of the cores of this process, at most 8.
+
+    ``OMP_NUM_THREADS``, ``NUMBA_NUM_THREADS`` and limits set with threadpoolctl make it
+    smaller; joblib and Dask set the first for their workers.
+    """
+    with _lock:
+        if _own:
+            return _own[-1]
+        set_for_others = [
+            int(first)
+            for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+            if (first := os.environ.get(name, "").partition(",")[0].strip()).isdecimal()
+        ]
+        blas = [
+            library.get_num_threads() or 1
+            for library in _controller().lib_controllers
+            if library.user_api == "blas"
+        ]
+    return max(1, min(_n_cores(), *set_for_others, *blas, 8))
 
 
 @cache
-def n_threads() -> int:
-    """Give the number of cores that this process may use, at most 8."""
+def _n_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
-        return min(len(os.sched_getaffinity(0)), 8)
-    return min(os.cpu_count() or 1, 8)
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def in_threads(
     function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> list[Result]:
-    """Map a function over tasks in as many threads as the process has cores."""
+    """Map a function over tasks in `n_threads` threads; inside a task, in its own."""
     tasks = list(tasks)
     workers = 1 if getattr(_alone, "now", False) else min(n_threads(), len(tasks))
     with one_blas_thread():
         if workers < 2:
             return list(map(function, tasks))
-        return list(_pool().map(function, tasks))
+        return list(_pool(n_threads()).map(function, tasks))
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _pool(n_workers: int) -> ThreadPoolExecutor:
     # Threads that stay keep their scratch arrays; new ones would fault in every page.
-    return ThreadPoolExecutor(n_threads(), thread_name_prefix="tiebreak")
+    def start() -> None:
+        _alone.now = True  # else tasks could wait for each other without end
+
+    return ThreadPoolExecutor(
+        n_workers, thread_name_prefix="tiebreak", initializer=start
+    )
 
 
 if hasattr(os, "register_at_fork"):
-    # A forked child has the pool's memory but not its threads.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+    def _after_fork() -> None:
+        # A forked child has the pools' memory but not their threads.
+        global _lock
+        _lock = threading.RLock()
+        _pool.cache_clear()
+
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 _scratch = threading.local()

@@ -32,6 +32,8 @@ amount: it is zero at the solution, whose strengths sum to zero.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -39,6 +41,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tiebreak.data.columns import blocks
 from tiebreak.data.jit import njit
 from tiebreak.losses.linear_objective import back_product, forward_product
 
@@ -92,16 +95,31 @@ class OutcomeLink(Protocol):
         """Give t for the parameter of the literature."""
 
 
+def _by_blocks(method: Callable[..., Vector]) -> Callable[..., Vector]:
+    """Let a link give three columns block by block: memory for the result only."""
+
+    @wraps(method)
+    def columns(self: OutcomeLink, d: Vector, t: float) -> Vector:
+        out = np.empty((len(d), 3))
+        for rows in blocks(len(d)):
+            out[rows] = method(self, d[rows], t)
+        return out
+
+    return columns
+
+
 class Davidson:
     """P(left), P(tie), P(right) ∝ exp(-d/2), exp(t), exp(d/2); ν = exp(t)."""
 
     name = "davidson"
 
+    @_by_blocks
     def probabilities(self, d: Vector, t: float) -> Vector:
         """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
         odds = np.exp(self._logits(d, t))
         return odds / odds.sum(axis=1, keepdims=True)
 
+    @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
         """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
         logits = self._logits(d, t)
@@ -157,12 +175,14 @@ class Cumulative:
 
     name = "cumulative"
 
+    @_by_blocks
     def probabilities(self, d: Vector, t: float) -> Vector:
         """Give P(left), P(tie), P(right) as columns, shape (m, 3)."""
         # σ(d + t) - σ(d - t) as a product, which does not cancel.
         tie = _sigmoid(d + t) * _sigmoid(t - d) * -math.expm1(-2.0 * t)
         return np.stack([_sigmoid(-d - t), tie, _sigmoid(d - t)], axis=1)
 
+    @_by_blocks
     def log_probabilities(self, d: Vector, t: float) -> Vector:
         """Give ln P(left), ln P(tie), ln P(right) as columns, shape (m, 3)."""
         tie = -np.logaddexp(0.0, -d - t) - np.logaddexp(0.0, d - t)
@@ -263,7 +283,7 @@ def _expand(kernel: Any, d: Vector, t: float, counts: Vector) -> Expansion:
 def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, nu = 0.0, math.exp(t)
     for k in range(len(d)):
-        left, tie, right = counts[k]
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         worse = left if d[k] >= 0.0 else right
         x = math.exp(-0.5 * abs(d[k]))
         value += (left + tie + right) * math.log1p(x * (nu + x))
@@ -277,7 +297,7 @@ def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
 def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
-        left, tie, right = counts[k]
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         n = left + tie + right
         better, worse = (right, left) if d[k] >= 0.0 else (left, right)
         x = math.exp(-0.5 * abs(d[k]))
@@ -303,7 +323,7 @@ def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[
 def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, nu = 0.0, math.exp(t)
     for k in range(len(d)):
-        left, tie, right = counts[k]
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         n = left + tie + right
         x = math.exp(-0.5 * abs(d[k]))
         share = n / (1.0 + x * (nu + x))
@@ -317,7 +337,7 @@ def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
 def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, ties = 0.0, 0.0
     for k in range(len(d)):
-        left, tie, right = counts[k]
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         over, under = t - d[k], t + d[k]
         # -ln σ(-z) = max(z, 0) + ln(1 + exp(-|z|)): wins have z > 0 in σ, ties < 0.
         value += (right + tie) * math.log1p(math.exp(-abs(over)))
@@ -334,7 +354,7 @@ def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
 def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
     for k in range(len(d)):
-        left, tie, right = counts[k]
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         to_right, to_left = right + tie, left + tie
         over, under = t - d[k], t + d[k]
         x, z = math.exp(-abs(over)), math.exp(-abs(under))
@@ -365,7 +385,7 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
 def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, ties, rise = 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
-        left, tie, right = counts[k]
+        left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         x = math.exp(d[k])
         above = rise / (rise + x)  # σ(t - d)
         below = 1.0 - 1.0 / (1.0 + rise * x)  # σ(t + d)
@@ -653,8 +673,10 @@ class ComparisonObjective:
     def hessian(self) -> Vector:
         """Give the Hessian at the last expanded point, as a dense matrix."""
         q, local = self.n_coef, self.local
-        out = np.zeros((self.n_variables, self.n_variables))
-        out[:q, :q] = self.design.gram(local.curvature)
+        out = gram = self.design.gram(local.curvature)
+        if self.tie is None:
+            out = np.zeros((self.n_variables, self.n_variables))
+            out[:q, :q] = gram
         out.flat[: q * self.n_variables : self.n_variables + 1] += 2.0 * self.alpha
         if self.free is not None:
             out[self.free, self.free] += self.level

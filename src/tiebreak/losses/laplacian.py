@@ -29,8 +29,8 @@ from tiebreak.data.threads import chunks, in_threads
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-# Rows that are centered at a time where only their products are wanted.
-_CHUNK = 4096
+# Rows that are centered at a time where only their products are wanted, and columns.
+_CHUNK, _COLUMNS = 4096, 256
 
 
 class Laplacian(Protocol):
@@ -53,6 +53,9 @@ class Laplacian(Protocol):
 
     def root_transpose(self, R: Floats) -> Floats:
         """Give Bᵀ R."""
+
+    def sandwich(self, K: Floats) -> Floats:
+        """Give B K Bᵀ of a symmetric K, perhaps in its memory."""
 
 
 class GroupLaplacian:
@@ -96,11 +99,15 @@ class GroupLaplacian:
             def part(rows: slice) -> Any:
                 # Threads do not inherit what the caller says about overflow.
                 with np.errstate(over="ignore", invalid="ignore"):
-                    centered = V[rows] - mean[self.group[rows]]
-                    rooted = _scale(centered, self._root_scale[rows])
+                    groups = self.group[rows] if len(mean) > 1 else 0
+                    rooted = V[rows] - mean[groups]
+                    if not same:
+                        rooted = _scale(rooted, self._root_scale[rows])
                     return rooted.T @ rooted
 
-            return sum(in_threads(part, chunks(self.n, _CHUNK)))
+            same = self.n > 0 and (self._scale == self._scale[0]).all()
+            squares = sum(in_threads(part, chunks(self.n, _CHUNK)))
+            return self._scale[0] * squares if same else squares
         mean = mean.toarray()
         total = np.bincount(self.group, self._scale, len(self.size))
         squares = (V.T @ V.multiply(self._scale[:, None]).tocsr()).toarray()
@@ -113,6 +120,14 @@ class GroupLaplacian:
     def root(self, V: Floats) -> Floats:
         """Give B V, with L = BᵀB: rows are centered and scaled."""
         return _scale(self.center(V), self._root_scale)
+
+    def sandwich(self, K: Floats) -> Floats:
+        """Give B K Bᵀ of a symmetric K, in its memory."""
+        for V in (K, K.T):
+            for start in range(0, self.n, _COLUMNS):
+                columns = slice(start, start + _COLUMNS)
+                V[:, columns] = self.root(np.ascontiguousarray(V[:, columns]))
+        return K
 
     def root_of(self, V: Floats, rows: Codes) -> Floats:
         """Give the rows of B V that belong to one group, from these rows of V."""
@@ -170,6 +185,10 @@ class PairLaplacian:
     def root_transpose(self, R: Floats) -> Floats:
         """Give Bᵀ R."""
         return np.asarray(self._B.T @ R)
+
+    def sandwich(self, K: Floats) -> Floats:
+        """Give B K Bᵀ of a symmetric K."""
+        return self.root(np.ascontiguousarray(self.root(K).T))
 
 
 def _scale(V: Floats, factor: Floats) -> Floats:

@@ -30,6 +30,7 @@ from tiebreak.data import (
     check_weights,
     is_pairs,
 )
+from tiebreak.data.columns import blocks
 from tiebreak.data.messages import FitWarning
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
 from tiebreak.data.partitioned import as_partitioned
@@ -44,8 +45,8 @@ class ThresholdWarning(FitWarning):
 
 def to_outcomes(difference: np.ndarray, threshold: float) -> NDArray[np.int8]:
     """Turn differences r(right) - r(left), shape (n,), into outcomes -1, 0, +1."""
-    tied = np.abs(difference) <= threshold
-    return np.where(tied, 0, np.sign(difference)).astype(np.int8)
+    right, left = difference > threshold, difference < -threshold
+    return right.astype(np.int8) - left.astype(np.int8)
 
 
 def fits_outcomes(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,8 +174,10 @@ class UtilityMixin:
         """
         check_is_fitted(self)
         pairs = some_pairs(X).compact()
-        utility = self._utility_of_items(pairs)
-        return utility[pairs.right] - utility[pairs.left]
+        utility, d = self._utility_of_items(pairs), np.empty(len(pairs))
+        for rows in blocks(len(pairs)):
+            d[rows] = utility[pairs.right[rows]] - utility[pairs.left[rows]]
+        return d
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of left, tie and right for comparisons, or utilities of items.

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import as_items, as_pairs, is_pairs
@@ -448,5 +448,5 @@ def coefficient_table(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = estimate / error
     columns = {"estimate": estimate, "standard_error": error, "z": z}
-    columns |= {"p_value": 2.0 * norm.sf(np.abs(z))}
+    columns |= {"p_value": 2.0 * ndtr(-np.abs(z))}
     return pl.DataFrame({"coefficient": names} | columns)

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data.columns import factorize
@@ -181,7 +181,7 @@ def _read_result(path: Path) -> tuple[Rated, str | None] | None:
     if any(value is None for row in ends for value in row):
         raise FileError(path, "these ratings have no intervals, so nothing is known.")
     rating, lower, upper = np.array(ends, dtype=np.float64).T
-    error = (upper - lower) / (2.0 * norm.ppf(0.5 + 0.5 * level))
+    error = (upper - lower) / (2.0 * ndtri(0.5 + 0.5 * level))
     return Rated(names, np.array(rank), rating, np.diag(error**2)), found.get("ties")
 
 

@@ -24,9 +24,6 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import GroupKFold, KFold
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
 from tiebreak import (
@@ -39,6 +36,7 @@ from tiebreak import (
     tune,
 )
 from tiebreak.data import OnItems, Orders, Pairs
+from tiebreak.lazy import LateModule, is_pipeline
 from tiebreak.models import (
     BoostedUtility,
     CoRankingPursuit,
@@ -65,6 +63,7 @@ from tiebreak.selection.tune import OtherSearchError
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+model_selection = LateModule("sklearn.model_selection")
 _FOLDS, _FORWARD_FOLDS = 5, 3
 _FEWEST_ROWS = 20
 # Of simulated items with four features that explain 20, 60 and 90 % of what they are
@@ -73,6 +72,9 @@ _IDENTITY = 1.0
 
 
 def _scaled(model: Any) -> Any:
+    from sklearn.pipeline import make_pipeline  # late: items may have no features
+    from sklearn.preprocessing import StandardScaler
+
     return make_pipeline(OnItems(StandardScaler()), model)
 
 
@@ -211,9 +213,9 @@ def _lists_behind(
 
 def unwrap(fitted: Any) -> Any:
     """Return what `AsGiven` has fitted, alone or at the end of a pipeline."""
-    if isinstance(fitted, Pipeline):
+    if is_pipeline(fitted):
         *steps, (name, last) = fitted.steps
-        return Pipeline([*steps, (name, unwrap(last))])
+        return type(fitted)([*steps, (name, unwrap(last))])
     return fitted.model_ if isinstance(fitted, AsGiven) else fitted
 
 
@@ -518,7 +520,7 @@ def tune_model(
     grid = grid_for(name, n_features, dated="period" in data.columns)
     plan = _plan(data)
     rows, last, step = plan.data.pairs, model, ""
-    if isinstance(model, Pipeline):
+    if is_pipeline(model):
         # Features are scaled once; outcomes play no part in that.
         rows = clone(model[:-1]).fit_transform(rows)
         last, step = model[-1], f"{model.steps[-1][0]}__"
@@ -582,11 +584,12 @@ def _plan(data: ComparisonData) -> _Plan:
     folds: Any
     if data.group is not None and len(np.unique(data.group)) >= _FOLDS:
         how = f"every {'list' if data.listed else 'query'} was predicted from others"
-        splitter = GroupKFold(_FOLDS, shuffle=True, random_state=0)
+        splitter = model_selection.GroupKFold(_FOLDS, shuffle=True, random_state=0)
         folds = splitter.split(y, groups=data.group)
     elif pairs.names is not None:
         how = "every result was predicted from others"
-        folds = KFold(_FOLDS, shuffle=True, random_state=0).split(y)
+        splitter = model_selection.KFold(_FOLDS, shuffle=True, random_state=0)
+        folds = splitter.split(y)
     else:
         how = "held-out items were compared by what was learned from others"
         folds = ItemKFold(_FOLDS, random_state=0).split(pairs)

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tiebreak import BradleyTerry, Leaderboard, OnItems
 from tiebreak.data.columns import factorize
@@ -653,6 +651,9 @@ def _rank_grades(
     sample = graded.sample()
     assert sample.items is not None and sample.grades is not None
     fresh = PARTITIONED_MODELS[choice.name]().set_params(**choice.model.get_params())
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     comparer = make_pipeline(OnItems(StandardScaler()), ThresholdCompare(fresh))
     quality = _quality(choice.name, comparer, sample, said)
     n_sampled, n_rows = len(sample.grades), sum(graded.n_rows)

@@ -22,13 +22,13 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from scipy.special import stdtrit
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import warn_user
+from tiebreak.lazy import is_pipeline
 from tiebreak.metrics import (
     comparison_accuracy,
     comparison_brier,
@@ -665,9 +665,9 @@ def fit_names(model: Any, column: str) -> list[str]:
 def _keys(method: Any, name: str) -> list[str]:
     if _takes(method, name):
         return [name]
-    pipeline = getattr(method, "__self__", None)
+    pipeline: Any = getattr(method, "__self__", None)
     into_steps = name in ("sample_weight", "rater")
-    if not into_steps or not isinstance(pipeline, Pipeline):
+    if not into_steps or not is_pipeline(pipeline):
         return []
     steps = pipeline.steps
     if method.__name__ != "fit":  # of which only the last step gets arguments

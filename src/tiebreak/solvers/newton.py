@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import scipy.linalg as la
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.solvers.certificate import relative_gap
@@ -441,19 +441,20 @@ def _search(
 
 def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
     """Solve with a Cholesky factor; a shift helps a matrix that is not positive."""
+    if not len(hessian):
+        return right_side
     scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
-    scaled = hessian / np.outer(scale, scale)
+    scaled = hessian / scale
+    scaled /= scale[:, None]
     shift = 0.0
     while True:
-        try:
-            matrix = scaled + shift * np.eye(len(scaled)) if shift else scaled
-            factor = la.cho_factor(matrix, lower=True, check_finite=False)
-        except la.LinAlgError:
-            shift = max(10.0 * shift, 1e-12)
-            if shift > 1.0:
-                return right_side / scale**2
-            continue
-        return la.cho_solve(factor, right_side / scale, check_finite=False) / scale
+        matrix = scaled + shift * np.eye(len(scaled)) if shift else scaled
+        factor, failed = dpotrf(matrix.T, lower=True)
+        if not failed:
+            return dpotrs(factor, right_side / scale, lower=True)[0] / scale
+        shift = max(10.0 * shift, 1e-12)
+        if shift > 1.0:
+            return right_side / scale**2
 
 
 def _by_diagonal(objective: SmoothObjective) -> Operator:

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from tiebreak.solvers.newton import conjugate_gradients
 
@@ -29,6 +30,7 @@ Operator = Callable[[Floats], Floats]
 
 # Rounding errors of H, relative to its norm.
 _ROUNDING = 8.0 * np.finfo(np.float64).eps
+_BLOCK = 128  # rows that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,9 @@ class RidgeSystem:
     """(H + α I) x = h for a symmetric positive semidefinite H that is there."""
 
     def __init__(self, H: Floats, h: Floats) -> None:
-        self.H, self.h = H, h
-        self.floor = _ROUNDING * float(np.abs(H).sum(axis=0).max(initial=0.0))
+        self.H, self.h = np.require(H, requirements=["C", "W"]), h
+        norm = lapack.dlange("1", self.H.T) if H.size else 0.0
+        self.floor = _ROUNDING * float(norm)
 
     @cached_property
     def _eigen(self) -> tuple[Floats, Floats, Floats]:
@@ -59,11 +62,17 @@ class RidgeSystem:
         """Solve for one α, by a Cholesky factor where rounding allows it."""
         if alpha <= self.floor:
             return self.solve_again(alpha)
-        try:
-            factor = la.cho_factor(self._shifted(alpha), lower=True, overwrite_a=True)
-        except la.LinAlgError:  # α is just above the rounding of H
+        if not len(self.h):
+            return RidgeSolution(self.h, 0.0, 1, "cholesky")
+        # H is symmetric: its factor takes one half, and the other one restores it.
+        diagonal = self.H.diagonal().copy()
+        self.H.flat[:: len(self.H) + 1] += alpha
+        factor, failed = lapack.dpotrf(self.H.T, lower=1, clean=0, overwrite_a=1)
+        x = self.h if failed else lapack.dpotrs(factor, self.h, lower=1)[0]
+        self.H.flat[:: len(self.H) + 1] = diagonal
+        _mirror(self.H)
+        if failed:  # α is just above the rounding of H
             return self.solve_again(alpha)
-        x = la.cho_solve(factor, self.h, check_finite=False)
         residual = self.h - self.H @ x - alpha * x
         return RidgeSolution(x, float(residual @ residual), 1, "cholesky")
 
@@ -90,6 +99,15 @@ class RidgeSystem:
         shifted = self.H.copy()
         shifted.flat[:: len(shifted) + 1] += alpha
         return shifted
+
+
+def _mirror(H: Floats) -> None:
+    """Copy the lower triangle of a matrix into the upper one, in place."""
+    for start in range(0, len(H), _BLOCK):
+        end = start + _BLOCK
+        H[start:end, end:] = H[end:, start:end].T
+        low = np.tril(H[start:end, start:end])
+        H[start:end, start:end] = low + np.tril(low, -1).T
 
 
 def solve_by_products(

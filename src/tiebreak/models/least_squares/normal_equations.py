@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,8 @@ Codes = NDArray[np.int64]
 
 # A feature that varies by less, inside groups and relative to its size, is constant.
 CONSTANT = 1e-12
-# Columns that are made dense, or rows of a kernel that are computed, at a time.
-_CHUNK = 1024
+# Columns that are made dense, and rows of a kernel that are computed, at a time.
+_CHUNK, _ROWS = 1024, 128
 # Smallest eigenvalue of a kernel matrix that rounding explains, relative to its size.
 _ROUNDING = 1e-8
 
@@ -84,6 +84,11 @@ class LinearPoints:
         for X, Z in self._rooted(laplacian):
             cross += X @ Z.T
         return cross
+
+    def squares(self, laplacian: Laplacian) -> Floats:
+        """Give B K Bᵀ, of shape (m, m)."""
+        parts = (Z @ Z.T for _, Z in self._rooted(laplacian))
+        return reduce(np.add, parts, np.zeros((1, 1)))
 
     def _rooted(self, laplacian: Laplacian) -> Iterator[tuple[Any, Floats]]:
         """Give X and B X, some columns at a time, without the rounding of constants."""
@@ -151,6 +156,14 @@ class KernelPoints:
 
     def cross(self, laplacian: Laplacian) -> Floats:
         """Give K Bᵀ, of shape (n, m)."""
+        return laplacian.root(self._gram()).T
+
+    def squares(self, laplacian: Laplacian) -> Floats:
+        """Give B K Bᵀ, of shape (m, m)."""
+        return laplacian.sandwich(self._gram())
+
+    def _gram(self) -> Floats:
+        """Give K, of shape (n, n)."""
         gram = np.empty((self.n_columns, self.n_columns))
 
         def fill(rows: slice) -> None:
@@ -160,11 +173,11 @@ class KernelPoints:
             # Of a precomputed kernel not all items need occur.
             gram[rows] = block[:, self._used]
 
-        in_threads(fill, chunks(self.n_columns, _CHUNK))
+        in_threads(fill, chunks(self.n_columns, _ROWS))
         self._refuse_indefinite(gram)
         if not np.array_equal(self._place, np.arange(self.n_columns)):
             gram = gram[np.ix_(self._place, self._place)]
-        return laplacian.root(gram).T
+        return gram
 
     def gram(self, rows: Codes) -> Floats:
         """Give K between some of the points."""
@@ -375,10 +388,11 @@ class RowForm:
     @cached_property
     def system(self) -> RidgeSystem:
         """The system that direct solvers factor."""
-        # K Bᵀ is as large, and kept only where it was asked for.
-        kept = vars(self).get("cross")
-        cross = self.points.cross(self.laplacian) if kept is None else kept
-        H = self.laplacian.root(_finite(cross))
+        # K Bᵀ is as large, and there only where it was asked for.
+        if (cross := vars(self).get("cross")) is not None:
+            H = self.laplacian.root(cross)
+        else:
+            H = self.points.squares(self.laplacian)
         return RidgeSystem(_finite(H), self.target)
 
     @cached_property

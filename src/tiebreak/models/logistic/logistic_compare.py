@@ -16,7 +16,7 @@ import polars as pl
 import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -461,7 +461,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         check_level(level)
         given = {"advantage": advantage, "context": context}
         d = self.difference(X, **given)
-        reach = norm.ppf(0.5 + 0.5 * level) * self.standard_errors(as_pairs(X), **given)
+        reach = ndtri(0.5 + 0.5 * level) * self.standard_errors(as_pairs(X), **given)
         return self._outcome_intervals(d - reach, d + reach)
 
     @property

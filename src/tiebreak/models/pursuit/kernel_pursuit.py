@@ -19,7 +19,6 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from tiebreak.data import (
     ItemTable,
@@ -42,6 +41,7 @@ from tiebreak.kernels import (
     make_kernel,
 )
 from tiebreak.kernels.functions import Gamma
+from tiebreak.lazy import LateModule
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import UtilityMixin, check_positive, is_number
 from tiebreak.models.kernel_utility import (
@@ -52,6 +52,8 @@ from tiebreak.models.kernel_utility import (
 from tiebreak.models.pursuit.problem import PursuitProblem
 from tiebreak.solvers import PursuitPath, pursue
 from tiebreak.solvers.pursuit import penalize_path
+
+model_selection = LateModule("sklearn.model_selection")
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -153,13 +155,14 @@ def _folds(
                 "many as there are rows."
             )
         # Rows may be sorted by grade, so they are shuffled, in the same way always.
-        cv = KFold(int(cv), shuffle=True, random_state=0)
+        cv = model_selection.KFold(int(cv), shuffle=True, random_state=0)
         if n_groups > 1:
-            cv = GroupKFold(min(cv.n_splits, n_groups))
+            cv = model_selection.GroupKFold(min(cv.n_splits, n_groups))
     with warnings.catch_warnings():
         # Some splitters say that they ignore groups; what they do is checked below.
         warnings.simplefilter("ignore", UserWarning)
-        parts = list(check_cv(cv).split(np.zeros((n_rows, 1)), y, group))
+        splitter = model_selection.check_cv(cv)
+        parts = list(splitter.split(np.zeros((n_rows, 1)), y, group))
     for train, test in parts if n_groups > 1 else []:
         assert qid is not None and group is not None
         both = np.isin(group[test], group[train])

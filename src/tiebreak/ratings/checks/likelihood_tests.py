@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from tiebreak.data.comparison_graph import ComparisonCounts
 from tiebreak.losses import (
@@ -80,7 +80,7 @@ def check_strengths(
         degrees -= 1
     if degrees == 0:
         return None
-    p_value = float(chi2.sf(statistic, degrees))
+    p_value = float(chdtrc(degrees, statistic))
     if few:
         if resamples < _FEWEST_RESAMPLES:
             return StrengthFacts(statistic, degrees, None, 0)
@@ -92,7 +92,7 @@ def check_strengths(
             above = np.count_nonzero(drawn >= statistic - 0.01)
             p_value = (1 + above) / (1 + resamples)
         else:
-            p_value = float(chi2.sf(statistic * degrees / drawn.mean(), degrees))
+            p_value = float(chdtrc(degrees, statistic * degrees / drawn.mean()))
     return StrengthFacts(statistic, degrees, p_value, resamples)
 
 
@@ -121,7 +121,7 @@ def check_position(cells: ComparisonCounts, n_items: int) -> PositionTest:
         lambda r, z: float(r @ z) < 1e-8 / diagonal[n_items],
         10 * len(at),
     )
-    p_value = float(chi2.sf(max(0.0, 2 * gain), 1))
+    p_value = float(chdtrc(1, max(0.0, 2 * gain)))
     return PositionTest(float(at[n_items]), float(np.sqrt(column[n_items])), p_value)
 
 

@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
-from scipy.special import stdtr
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtr, stdtrit
 
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
@@ -153,7 +152,7 @@ class StrengthDistribution:
     def quantile(self, share: float) -> Array:
         """Give the value that each strength is below with this probability."""
         (down, up), df = self._spread
-        z = student.ppf(share, df)
+        z = _quantile(share, df)
         ends = self.center + z * (down if share < 0.5 else up)
         low, high = ends.min(axis=0), ends.max(axis=0)
         if len(self.weight) == 1:
@@ -200,6 +199,11 @@ class StrengthDistribution:
 
 
 _BISECTIONS = 50
+
+
+def _quantile(share: float | Array, df: Array) -> Array:
+    """Give quantiles of Student's t; of the normal distribution if df is infinite."""
+    return np.where(np.isinf(df), ndtri(share), stdtrit(df, share))
 
 
 def _diagonal(matrix: Array) -> Array:
@@ -404,7 +408,7 @@ def _critical_values(
     tests = np.array([n - 1, n * (n - 1) / 2])
     more = 0.0 if strengths.excess is None else _diagonal(strengths.excess).sum()
     df = strengths.freedom(_diagonal(total).sum(), np.asarray(more))
-    bounds = student.ppf(1.0 - (1.0 - level) / (2.0 * tests), df)
+    bounds = _quantile(1.0 - (1.0 - level) / (2.0 * tests), df)
     if n > _SIMULATED:
         return np.full(n, bounds[0]), np.full(n, bounds[1])
     # A fixed seed: the same data always give the same intervals.

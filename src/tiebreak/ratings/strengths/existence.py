@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
-from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import ComparisonCounts, ComparisonGraph
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.models.covariates import refuse_empty
 
@@ -46,15 +46,42 @@ def check_existence(
     refuse_empty(counts)
     if n_ties == total and ties != "half":
         return
-    pairs = Pairs._of(None, np.tile(counts.left, 3), np.tile(counts.right, 3), names)
-    outcome = np.repeat(np.array([-1, 0, 1], dtype=np.int8), len(counts.left))
-    graph = ComparisonGraph.of(pairs, outcome, counts.counts.T.ravel())
+    if wins_connect(counts.left, counts.right, counts.counts, len(names)):
+        return  # without a graph
+    graph = ComparisonGraph.of_counts(counts, len(names))
     check_separation(graph, names, alpha, _REMEDY)
     if alpha == 0 and n_ties and ties != "half" and not has_decided_cycle(graph):
         raise ValueError(
             "The decided comparisons contradict each other nowhere: strengths and the "
             f"tie parameter could grow together without end. {_REMEDY}"
         )
+
+
+@njit(cache=True, nogil=True)
+def wins_connect(left, right, counts, n_items):  # type: ignore[no-untyped-def]
+    """Whether wins lead from every item to every other, as a few sweeps can tell.
+
+    Then strengths exist, and so does a cycle of decided comparisons. False: perhaps.
+    """
+    for side in (0, 2):
+        # Items that wins lead to from the first one, and that wins lead from to it.
+        reached = np.zeros(n_items, dtype=np.bool_)
+        reached[0], n_reached = True, 1
+        for _ in range(10):
+            before = n_reached
+            for k in range(len(left)):
+                i, j = left[k], right[k]
+                if (
+                    reached[i] != reached[j]
+                    and counts[k, side if reached[i] else 2 - side] > 0.0
+                ):
+                    reached[i] = reached[j] = True
+                    n_reached += 1
+            if n_reached == before:
+                break
+        if n_reached < n_items:
+            return False
+    return n_items > 1
 
 
 def check_separation(

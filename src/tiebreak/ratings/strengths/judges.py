@@ -16,8 +16,7 @@ import polars as pl
 import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -491,7 +490,7 @@ class JudgeBradleyTerry(StrengthModel):
         """
         check_is_fitted(self)
         check_level(level)
-        z = norm.ppf(0.5 + 0.5 * level)
+        z = ndtri(0.5 + 0.5 * level)
         error = np.sqrt(np.diagonal(self.judge_covariance_, axis1=1, axis2=2)).T
         columns: dict[str, Any] = {"judge": self.judges_}
         with np.errstate(divide="ignore"):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtri
 
 from tiebreak.losses import LINKS
 
@@ -103,7 +103,7 @@ def likelihood_ratio_test(small: Any, large: Any) -> LikelihoodRatio:
             "expected the smaller model first, and both fitted on the same results."
         )
     statistic = max(0.0, 2.0 * (two.log_likelihood - one.log_likelihood))
-    return LikelihoodRatio(statistic, df, float(chi2.sf(statistic, df)))
+    return LikelihoodRatio(statistic, df, float(chdtrc(df, statistic)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def goodness_of_fit(
     statistic = float(by_pair.sum())
     outcomes = int((expected.sum(axis=0) > 0).sum())
     df = max((outcomes - 1) * len(observed) - n_parameters, 0)
-    p_value = float(chi2.sf(statistic, df)) if df else float("nan")
+    p_value = float(chdtrc(df, statistic)) if df else float("nan")
     points = (observed - expected) @ np.array([1.0, 0.5, 0.0])
     residual = np.copysign(np.sqrt(by_pair), points)
     columns: dict[str, Any] = {"left": names[0], "right": names[1]}
@@ -227,6 +227,6 @@ def count_votes(
     difference: Floats, information: Floats, level: float = 0.95, power: float = 0.8
 ) -> Floats:
     """Votes to separate items of these differences; infinite for a difference of 0."""
-    z = norm.ppf(0.5 + 0.5 * level) + norm.ppf(power)
+    z = ndtri(0.5 + 0.5 * level) + ndtri(power)
     with np.errstate(divide="ignore"):
         return np.ceil(z**2 / (information * difference**2))
