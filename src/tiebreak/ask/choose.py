@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Which pair to ask about next, how certain the goal is, and when to stop.
 
-The value of a pair is the mutual information of its answer and d = θ_right - θ_left,
-weighted by what the goal needs:
+A goal wants to know differences θ_l - θ_k, and how much is a weight w_kl:
 
-* ``ranking``: the probability that the order of the two is wrong now;
-* ``top:K`` (``best`` is ``top:1``): the probability that one of the two belongs to the
-  best K and the other does not;
-* ``scale``: no weight.
+* ``ranking``: the probability that the order of the two is wrong now, over the variance
+  of their difference;
+* ``top:K`` (``best`` is ``top:1``): q_k q_l, where q_k is the density of θ_k at the
+  border between the best K and the others;
+* ``scale``: 1.
+
+The value of a pair is the decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its
+answer. With c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the
+mutual information I of the answer and d = cᵀθ it is
+
+    (1 - exp(-2 I)) cᵀVLVc / s².
 
 How certain a goal is, between 0 and 1, is a posterior expectation:
 
@@ -25,12 +31,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -40,8 +46,9 @@ from tiebreak.data.jit import njit
 STRATEGIES = ("information", "swiss", "random")
 _PARTS = (60, 40)  # of the axes of the table of information: mean, deviation
 _MOST_MEAN, _MOST_DEVIATION = 12.0, 8.0
-_WHOLE = 2000  # so many items: every pair is a candidate
-_SAMPLE = 1000  # of more items, so many are candidates
+_ROWS = 100  # so many items, those with the largest need, are paired with all others
+_SAMPLE = 400  # above MOST_DENSE items, so many are candidates
+_NEAR = 1000  # so many items below the border of the best K may belong above it
 _PAIRS, _DRAWS = 100_000, 1000  # to measure how certain a goal is
 _DISTANCE = 10  # so many answers lie between a pair and its repetition
 _MOST_FACTOR = 1e4
@@ -90,7 +97,7 @@ class Goal(NamedTuple):
             apart = np.abs(mean[j] - mean[i]) + beliefs.threshold
             return float(ndtr(apart / np.sqrt(np.maximum(s2 / factor, 1e-12))).mean())
         order = np.argsort(-mean, kind="stable")
-        near = order[: _SAMPLE + self.top]  # others are far below the border
+        near = order[: _NEAR + self.top]  # others are far below the border
         z = rng.standard_normal((len(near), _DRAWS))
         if beliefs.is_dense:
             root = np.linalg.cholesky(
@@ -175,6 +182,7 @@ class Chooser:
         self.settings = Settings() if settings is None else settings
         self.goal = Goal.read(self.settings.goal, n_items)
         self.beliefs = Beliefs.prior(n_items, features)
+        self._aim = aim(self.goal, self.beliefs)
         self.games = np.zeros(n_items, dtype=np.int64)  # asked, answered or not
         self.allowed = allowed
         self._rng = np.random.default_rng(seed)
@@ -184,7 +192,6 @@ class Chooser:
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
         self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
-        self._values, self._uses = np.empty((0, 0)), 0
         self._latest: dict[Hashable, tuple[int, int]] = {}
 
     def __len__(self) -> int:
@@ -204,7 +211,7 @@ class Chooser:
 
     def warm_up(self) -> None:
         """Compile what a choice needs, before anybody waits for it."""
-        self._value_information(np.arange(2), np.empty((2, 2)))
+        self._chosen(None)
 
     def note(self, rater: Hashable, left: int, right: int) -> None:
         """Remember that a rater was asked, also before this program was started."""
@@ -238,7 +245,7 @@ class Chooser:
         self._right.append(right)
         self._y.append(y)
         if update:
-            self.beliefs.learn(left, right, y)
+            self._aim.learn(self.beliefs, *self.beliefs.learn(left, right, y))
 
     def forget(self, left: int, right: int, y: int) -> None:
         """Take back an answer; the beliefs follow with the next `refit`."""
@@ -251,29 +258,31 @@ class Chooser:
     # Beliefs from all answers --------------------------------------------------------
 
     def snapshot(self) -> tuple[Beliefs, Answers, int]:
-        """What a refit needs, which may run in another thread."""
+        """What `fit` needs, which may run in another thread."""
         columns = (
             np.array(v, dtype=np.int64) for v in (self._left, self._right, self._y)
         )
-        start = Beliefs(
-            self.beliefs.mean.copy(), self.beliefs.cov, self.beliefs.tie,
-            self.beliefs.width, self.beliefs.precision,
-        )  # fmt: skip
+        start = replace(self.beliefs, mean=self.beliefs.mean.copy())
         return start, Answers(*columns), self._epoch
 
-    def adopt(self, fitted: Beliefs, n_used: int, epoch: int) -> bool:
-        """Take the beliefs of a refit, and add the answers that came since."""
-        if epoch != self._epoch:
+    def fit(self, start: Beliefs, answers: Answers, epoch: int) -> Fit:
+        """Fit all answers of a snapshot; nothing here changes."""
+        beliefs = start.refit(answers)
+        return Fit(beliefs, aim(self.goal, beliefs), len(answers), epoch)
+
+    def adopt(self, fit: Fit) -> bool:
+        """Take the beliefs of a fit, and add the answers that came since."""
+        if fit.epoch != self._epoch:
             return False
-        for row in range(n_used, len(self)):
-            fitted.learn(self._left[row], self._right[row], self._y[row])
-        self.beliefs = fitted
+        for row in range(fit.n_answers, len(self)):
+            change = fit.beliefs.learn(self._left[row], self._right[row], self._y[row])
+            fit.aim.learn(fit.beliefs, *change)
+        self.beliefs, self._aim = fit.beliefs, fit.aim
         return True
 
     def refit(self) -> None:
         """Fit all answers now."""
-        start, answers, epoch = self.snapshot()
-        self.adopt(start.refit(answers), len(answers), epoch)
+        self.adopt(self.fit(*self.snapshot()))
 
     @property
     def reached(self) -> bool:
@@ -293,97 +302,127 @@ class Chooser:
 
     def _chosen(self, rater: Hashable) -> Pair | None:
         items = self._candidates()
-        n = len(items)
-        if self._values.shape != (n, n) or n < len(self.games):
-            # Below the diagonal it stays so; the strategies fill what is above.
-            self._values, self._uses = np.full((n, n), -1.0), 0
-        value = self._values
-        # Of many people at once, several are asked by the same values.
-        if self._uses and self._uses <= len(self._open) // 8:
-            self._uses += 1
-        else:
-            self._uses = 1
-            getattr(self, f"_value_{self.settings.strategy}")(items, value)
-            if self.allowed is not None:
-                value[~self.allowed[np.ix_(items, items)]] = -1.0
-        row = np.full(len(self.games), -1)
-        row[items] = np.arange(n)
-        latest = self._latest.get(rater)
-        kept = {*self._open, *([] if latest is None else [latest])}
-        met = self._met.get(rater, {})
-        # Rather a pair again than none, but neither the last one nor one that is open.
-        for excluded in (kept | met.keys(), kept):
-            flat = np.fromiter(chain.from_iterable(excluded), np.int64)
-            first, second = row[flat[::2]], row[flat[1::2]]
-            here = (first >= 0) & (second >= 0)
-            place = first[here], second[here]  # the smaller number comes first
-            before = value[place]
-            value[place] = -1.0
-            best = int(np.argmax(value))
-            found = value.flat[best] >= 0.0
-            value[place] = before
-            if found:
-                i, j = divmod(best, n)
-                for used in (value[i], value[j], value[:, i], value[:, j]):
-                    used[used > 0.0] *= 0.5  # these two wait for their answer
-                return Pair(int(items[i]), int(items[j]), self.settings.strategy)
-        return None
+        value = np.full((min(_ROWS, len(items)), len(items)), -1.0)
+        rows = getattr(self, f"_value_{self.settings.strategy}")(items, value)
+        few = np.maximum(self.settings.min_each - self.games[items], 0)
+        value += 1e6 * (few[rows][:, None] + few)
+        if self.allowed is not None:
+            value[~self.allowed[np.ix_(items[rows], items)]] = -1.0
+        value[np.arange(len(rows)), rows] = -1.0
+        met, latest = self._met.get(rater, {}), self._latest.get(rater)
+        again = None  # rather a pair again than none, but no open one and not the last
+        while value.flat[best := int(np.argmax(value))] >= 0.0:
+            i, j = divmod(best, len(items))
+            key = _key(int(items[rows[i]]), int(items[j]))
+            if key not in self._open and key != latest:
+                if key not in met:
+                    return Pair(*key, self.settings.strategy)
+                again = again or Pair(*key, self.settings.strategy)
+            value[i, j] = -1.0
+        return again
 
     def _candidates(self) -> Ints:
         """Items to choose from; of many, those with few games among a sample."""
         n = len(self.games)
-        if n <= _WHOLE:
+        if self.beliefs.is_dense:
             return np.arange(n)
         few = np.flatnonzero(self.games == self.games.min())
         some = self._rng.choice(few, min(len(few), _SAMPLE // 2), replace=False)
         others = self._rng.choice(n, _SAMPLE - len(some), replace=False)
         return np.union1d(some, others)
 
-    def _value_random(self, items: Ints, value: Floats) -> None:
-        upper = np.triu_indices(len(items), 1)
-        value[upper] = self._rng.random(len(upper[0])) + self._bonus(items)[upper]
+    def _rows(self, items: Ints, need: Floats) -> Ints:
+        """Rows of the items with few games, then of those with the largest need."""
+        few = np.maximum(self.settings.min_each - self.games[items], 0)
+        return np.lexsort((-need, -few))[:_ROWS]
 
-    def _value_swiss(self, items: Ints, value: Floats) -> None:
+    def _value_random(self, items: Ints, value: Floats) -> Ints:
+        value[:] = self._rng.random(value.shape)
+        return self._rows(items, self._rng.random(len(items)))
+
+    def _value_swiss(self, items: Ints, value: Floats) -> Ints:
         """Prefer items with the fewest games, and among them neighbors."""
-        upper = np.triu_indices(len(items), 1)
-        games = self.games[items]
-        played = (games[:, None] + games)[upper] - 2 * games.min()
-        mean = self.beliefs.mean[items]
-        apart = np.abs(mean[:, None] - mean)[upper]
-        value[upper] = 1e6 - 1e3 * played - apart + 1e-9 * self._rng.random(len(apart))
+        games, mean = self.games[items], self.beliefs.mean[items]
+        rows = self._rows(items, self._rng.random(len(items)) - games)
+        played = games[rows][:, None] + games - 2 * games.min()
+        apart = np.abs(mean[rows][:, None] - mean)
+        chance = self._rng.random(apart.shape)
+        value[:] = np.maximum(1e5 - 1e3 * played, 0.0) + 1e2 - apart + 1e-9 * chance
+        return rows
 
-    def _bonus(self, items: Ints) -> Floats:
-        few = 1e3 * np.maximum(self.settings.min_each - self.games[items], 0)
-        return few[:, None] + few
-
-    def _value_information(self, items: Ints, value: Floats) -> None:
-        beliefs = self.beliefs
-        whole = len(items) == beliefs.n_items
-        cov = np.empty((0, 0))
-        if beliefs.is_dense:
-            cov = beliefs.cov if whole else beliefs.cov[np.ix_(items, items)]
-        mean, variance = (
-            beliefs.mean[items],
-            np.ascontiguousarray(beliefs.variance[items]),
-        )
+    def _value_information(self, items: Ints, value: Floats) -> Ints:
+        """Fill in the expected decrease of what the goal wants to know."""
+        mean, cov, reach = self._aim.among(self.beliefs, items)
+        variance = np.ascontiguousarray(np.diagonal(cov))
         # Chance decides between equal values, and items that somebody else is asked
         # about now wait for that answer.
         weight = 1.0 - 0.01 * self._rng.random(len(items))
-        place = {item: row for row, item in enumerate(items.tolist())}
-        for key, times in self._open.items():
-            for item in key:
-                if item in place:
-                    weight[place[item]] /= 1.0 + times
-        bonus = 1e3 * np.maximum(self.settings.min_each - self.games[items], 0.0)
-        inside = np.empty(0)
-        if self.goal.top:
-            inside = _inside(beliefs.mean, beliefs.variance, self.goal.top)[items]
-        ordered = self.goal.name == "ranking"
-        table = _information(round(beliefs.tie, 1))  # as fine as choices need
-        _fill_values(
-            mean, variance, cov, table, inside, ordered, weight, bonus,
-            value,
-        )  # fmt: skip
+        times = np.zeros(self.beliefs.n_items)
+        for key, count in self._open.items():
+            times[list(key)] += count
+        weight /= 1.0 + times[items]
+        rows = self._rows(items, weight * np.diagonal(reach) / variance)
+        table = _information(round(self.beliefs.tie, 1))  # as fine as choices need
+        _fill_values(rows, mean, cov, reach, table, weight, value)
+        return rows
+
+
+@dataclass(eq=False)
+class Aim:
+    """What a goal wants to know: L, and VLV (empty above `MOST_DENSE` items)."""
+
+    goal: Goal
+    weights: Floats
+    reach: Floats
+
+    def among(self, beliefs: Beliefs, items: Ints) -> tuple[Floats, Floats, Floats]:
+        """Mean, V and VLV of some items; of all, if covariances are kept."""
+        if beliefs.is_dense:
+            return beliefs.mean, beliefs.cov, self.reach
+        some = Beliefs(beliefs.mean[items], np.diag(beliefs.cov[items]))
+        return some.mean, some.cov, aim(self.goal, some).reach
+
+    def learn(self, beliefs: Beliefs, column: Floats, less: float) -> None:
+        """Follow an answer that made V less by less · column columnᵀ."""
+        if not beliefs.is_dense:
+            return
+        pulled = self.weights @ column
+        total = float(column @ pulled)
+        moved = beliefs.cov @ pulled + less * total * column  # by V as it was before
+        # V'LV' = VLV - a bᵀ - b aᵀ with a the column and this b.
+        moved = less * (moved - 0.5 * less * total * column)
+        reach = sl.blas.dger(-1.0, column, moved, a=self.reach.T, overwrite_a=1)
+        self.reach = sl.blas.dger(-1.0, moved, column, a=reach, overwrite_a=1).T
+
+
+class Fit(NamedTuple):
+    """Beliefs from all answers up to some number, see `Chooser.fit`."""
+
+    beliefs: Beliefs
+    aim: Aim
+    n_answers: int
+    epoch: int
+
+
+def aim(goal: Goal, beliefs: Beliefs) -> Aim:
+    """Weigh the differences that a goal wants to know."""
+    if not beliefs.is_dense:
+        return Aim(goal, np.empty((0, 0)), np.empty((0, 0)))
+    n, mean, cov = beliefs.n_items, beliefs.mean, beliefs.cov
+    if goal.name == "ranking":
+        weights = np.empty((n, n))
+        _fill_weights(mean, cov, weights)
+    else:
+        q = np.ones(n)
+        if goal.top:
+            border = np.partition(mean, (n - goal.top - 1, n - goal.top))
+            border = border[n - goal.top - 1 : n - goal.top + 1].mean()
+            q = np.exp(-0.5 * (mean - border) ** 2 / beliefs.variance)
+            q /= np.sqrt(beliefs.variance)
+        weights = -np.multiply.outer(q, q)
+    np.fill_diagonal(weights, 0.0)
+    np.fill_diagonal(weights, -weights.sum(axis=1))
+    return Aim(goal, weights, cov @ weights @ cov)
 
 
 @cache
@@ -400,33 +439,28 @@ def _key(left: int, right: int) -> tuple[int, int]:
     return (left, right) if left < right else (right, left)
 
 
-def _inside(mean: Floats, variance: Floats, top: int) -> Floats:
-    """About the probability of each item to be among the best K."""
-    order = np.partition(mean, (len(mean) - top - 1, len(mean) - top))
-    border = 0.5 * (order[len(mean) - top - 1] + order[len(mean) - top])
-    return ndtr((mean - border) / np.sqrt(variance))
+@njit(cache=True, nogil=True)
+def _fill_weights(mean, cov, weights):  # type: ignore[no-untyped-def]
+    for i in range(len(mean)):
+        for j in range(i):
+            s2 = max(cov[i, i] + cov[j, j] - 2.0 * cov[i, j], 1e-12)
+            z = abs(mean[j] - mean[i]) / math.sqrt(2.0 * s2)
+            weights[i, j] = weights[j, i] = -math.erfc(z) / s2
 
 
 @njit(cache=True, nogil=True)
-def _fill_values(mean, variance, cov, table, inside, ordered, weight, bonus, value):  # type: ignore[no-untyped-def]
-    n, dense = len(mean), len(cov) > 0
+def _fill_values(rows, mean, cov, reach, table, weight, value):  # type: ignore[no-untyped-def]
     n_mean, n_deviation = table.shape[0] - 1, table.shape[1] - 1
-    for i in range(n):
-        for j in range(i + 1, n):
-            s2 = variance[i] + variance[j]
-            if dense:
-                s2 -= 2.0 * cov[i, j]
-            s2 = max(s2, 1e-12)
-            mu, s = abs(mean[j] - mean[i]), math.sqrt(s2)
-            x = min(mu * n_mean / _MOST_MEAN, n_mean - 1e-9)
-            y = min(s * n_deviation / _MOST_DEVIATION, n_deviation - 1e-9)
+    for row, i in enumerate(rows):
+        for j in range(len(mean)):
+            s2 = max(cov[i, i] + cov[j, j] - 2.0 * cov[i, j], 1e-12)
+            x = abs(mean[j] - mean[i]) * n_mean / _MOST_MEAN
+            y = math.sqrt(s2) * n_deviation / _MOST_DEVIATION
+            x, y = min(x, n_mean - 1e-9), min(y, n_deviation - 1e-9)
             a, b = int(x), int(y)
             x, y = x - a, y - b
             low = (1.0 - y) * table[a, b] + y * table[a, b + 1]
             high = (1.0 - y) * table[a + 1, b] + y * table[a + 1, b + 1]
-            gain = s2 * ((1.0 - x) * low + x * high)
-            if ordered:
-                gain *= math.erfc(mu / s * 0.7071067811865476)
-            elif len(inside) > 0:
-                gain *= inside[i] + inside[j] - 2.0 * inside[i] * inside[j]
-            value[i, j] = gain * weight[i] * weight[j] + bonus[i] + bonus[j]
+            known = 1.0 - math.exp(-2.0 * s2 * ((1.0 - x) * low + x * high))
+            gain = reach[i, i] + reach[j, j] - 2.0 * reach[i, j]
+            value[row, j] = max(gain, 0.0) * known / s2 * weight[i] * weight[j]

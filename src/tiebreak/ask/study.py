@@ -262,11 +262,11 @@ class Study:
 
     def _refit(self) -> None:
         with self._lock:
-            start, answers, epoch = self.chooser.snapshot()
-        fitted = start.refit(answers)
-        self._measure(fitted, len(answers))
+            snapshot = self.chooser.snapshot()
+        fit = self.chooser.fit(*snapshot)
+        self._measure(fit.beliefs, fit.n_answers)
         with self._lock:
-            self.chooser.adopt(fitted, len(answers), epoch)
+            self.chooser.adopt(fit)
 
     def wait(self) -> None:
         """Wait for the fit that runs."""
