@@ -4,7 +4,8 @@
 ``python -m benchmarks.asking study`` simulates people (`tiebreak.ask.simulate`), adds
 what is missing to ``benchmarks/asking.jsonl``, prints the table of docs/ask.md and
 draws its picture; ``stop`` measures how often the goal is truly met when the rule says
-stop; ``load`` lets 50 people answer a real server for a minute; ``speed`` times an
+stop; ``load`` lets 50 people answer a
+real server for a minute, each about once a second; ``speed`` times an
 answer with 1,000 items.
 
 All strategies are judged by the same model, fitted to the answers they collected. The
@@ -28,9 +29,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 
-import httpx
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import norm
@@ -335,7 +336,7 @@ def share_right(chooser: Chooser, theta) -> float:
 
 
 def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None:
-    """Let people answer a real server; count what is saved, and how fast."""
+    """Let people answer a real server, about once a second; count what is saved."""
     folder = Path(tempfile.mkdtemp())
     texts = folder / "texts.txt"
     texts.write_text("\n".join(f"text {i}" for i in range(n_items)), encoding="utf-8")
@@ -350,33 +351,45 @@ def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None
         said += server.stdout.readline()
     took: list[float] = []
     saved: list[int] = []
-    end = time.monotonic() + seconds
+    started = threading.Barrier(n_people + 1)
 
-    def answer(base: str, key: str, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        with httpx.Client(base_url=base, timeout=60) as client:
-            page = client.get("/", params={"key": key}).text
-            csrf = re.search(r'name="csrf" content="(\w+)"', page)[1]
-            headers = {"Origin": base, "X-CSRF-Token": csrf}
-            state = client.get("/api/state").json()
-            while time.monotonic() < end:
-                time.sleep(rng.exponential(1.5))  # to look at the pair
-                number = state["questions"][0]["number"]
-                body = {"question": number, "seconds": 1.5}
-                body["outcome"] = str(rng.choice(["left", "tie", "right"]))
-                start = time.perf_counter()
-                state = client.post("/api/answer", json=body, headers=headers).json()
-                took.append(time.perf_counter() - start)
-                saved.append(number)
+    def answer(address: str, key: str, seed: int) -> None:
+        rng, own = np.random.default_rng(seed), {"Host": address}
+        client = HTTPConnection(address, timeout=60)
 
-    links = re.findall(r"(http://\S+)/\?key=(\S+)", said)
+        def call(method: str, path: str, body: dict | None = None) -> bytes:
+            text = None if body is None else json.dumps(body)
+            client.request(method, path, text, own)
+            return client.getresponse().read()
+
+        page = call("GET", f"/?key={key}").decode()
+        own["X-CSRF-Token"] = re.search(r'name="csrf" content="(\w+)"', page)[1]
+        own |= {"Origin": f"http://{address}", "Cookie": f"tiebreak_ask={key}"}
+        state = json.loads(call("GET", "/api/state"))
+        started.wait()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(rng.uniform(0.5, 1.5))  # to look at the pair
+            number = state["questions"][0]["number"]
+            body = {"question": number, "seconds": 1.0}
+            body["outcome"] = ("left", "tie", "right")[rng.integers(3)]
+            start = time.perf_counter()
+            reply = call("POST", "/api/answer", body)
+            took.append(time.perf_counter() - start)
+            state = json.loads(reply)
+            saved.append(number)
+
+    links = re.findall(r"http://(\S+)/\?key=(\S+)", said)
     threads = [
         threading.Thread(target=answer, args=(*link, k)) for k, link in enumerate(links)
     ]
     for thread in threads:
         thread.start()
+    started.wait()
+    before = _processor_seconds(server.pid)
     for thread in threads:
         thread.join()
+    used = _processor_seconds(server.pid) - before
     server.kill()
     server.communicate()
     kept = read_answers(folder / "texts.answers.sqlite").height
@@ -384,8 +397,15 @@ def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None
     print(
         f"{n_people} people, {n_items} items: {len(saved)} answers acknowledged, "
         f"{len(set(saved))} different, {kept} in the file; median "
-        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms"
+        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms; "
+        f"{1000 * used / len(saved):.1f} ms of processor each; load of the machine "
+        f"{os.getloadavg()[0]:.1f}"
     )
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def speed(n_items: int = 1000, n_answers: int = 10_000) -> None:

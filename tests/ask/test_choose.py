@@ -81,10 +81,12 @@ def test_an_answer_changes_what_the_others_can_tell(goal):
     found = aim(Goal.read(goal, 7), beliefs)
     np.testing.assert_allclose(found.weights.sum(axis=0), 0, atol=1e-12)
     before = found.reach.copy()
-    found.learn(beliefs, *beliefs.learn(4, 1, 1))
+    for answer in ((4, 1, 1), (0, 4, 0), (2, 6, -1)):
+        found.learn(beliefs, *beliefs.learn(*answer))
     expected = beliefs.cov @ found.weights @ beliefs.cov
-    np.testing.assert_allclose(found.reach, expected, atol=1e-10)
-    assert np.abs(found.reach - before).max() > 1e-3
+    _, _, reach = found.among(beliefs, np.arange(7))
+    np.testing.assert_allclose(reach, expected, atol=1e-10)
+    assert np.abs(reach - before).max() > 1e-3
 
 
 def test_of_many_items_those_with_the_largest_need_are_paired(monkeypatch):
@@ -198,7 +200,8 @@ def test_what_remains_is_what_would_make_it_certain():
     assert goal.remaining(beliefs, 30, 0.5) == 0
     n = goal.remaining(beliefs, 30, 0.95)
     factor = 1 + n / 40
-    assert goal.certainty(beliefs, factor) == pytest.approx(0.95, abs=0.005)
+    more = Beliefs(beliefs.mean, beliefs.cov / factor)
+    assert goal.certainty(more) == pytest.approx(0.95, abs=0.005)
     equal = Beliefs(np.zeros(4), np.eye(4))
     assert goal.remaining(equal, 30, 0.95) is None
 

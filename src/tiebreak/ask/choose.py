@@ -30,13 +30,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -79,47 +78,55 @@ class Goal(NamedTuple):
             )
         return cls(text, top)
 
-    def certainty(self, beliefs: Beliefs, factor: float = 1.0) -> float:
+    def certainty(self, beliefs: Beliefs) -> float:
+        """How certain the goal is."""
+        return self._measure(beliefs)(1.0)
+
+    def _measure(self, beliefs: Beliefs) -> Callable[[float], float]:
         """How certain the goal is, if all variances were divided by a factor."""
         mean, variance = beliefs.mean, beliefs.variance
+        rng = np.random.default_rng(0)
         if self.name == "scale":
             known = float(np.sum((mean - mean.mean()) ** 2))
             unknown = float(variance.sum())
             if beliefs.is_dense:  # not in the direction that moves all items alike
                 unknown -= float(beliefs.cov.sum()) / len(mean)
-            return known / (known + unknown / factor) if known else 0.0
-        rng = np.random.default_rng(0)
+            return lambda factor: known and known / (known + unknown / factor)
         if self.name == "ranking":
             i, j = _some_pairs(len(mean), rng)
             s2 = variance[i] + variance[j]
             if beliefs.is_dense:
                 s2 = s2 - 2.0 * beliefs.cov[i, j]
-            apart = np.abs(mean[j] - mean[i]) + beliefs.threshold
-            return float(ndtr(apart / np.sqrt(np.maximum(s2 / factor, 1e-12))).mean())
+            z = np.abs(mean[j] - mean[i]) + beliefs.threshold
+            z /= np.sqrt(np.maximum(s2, 1e-12))
+            return lambda factor: float(ndtr(z * math.sqrt(factor)).mean())
         order = np.argsort(-mean, kind="stable")
         near = order[: _NEAR + self.top]  # others are far below the border
-        z = rng.standard_normal((len(near), _DRAWS))
+        draws = rng.standard_normal((len(near), _DRAWS))
         if beliefs.is_dense:
-            root = np.linalg.cholesky(
-                beliefs.cov[np.ix_(near, near)] + 1e-9 * np.eye(len(near))
-            )
-            z = root @ z
+            cov = beliefs.cov[np.ix_(near, near)] + 1e-9 * np.eye(len(near))
+            draws = np.linalg.cholesky(cov) @ draws
         else:
-            z *= np.sqrt(variance[near])[:, None]
-        theta = mean[near][:, None] + z / math.sqrt(factor)
-        worst, rival = theta[: self.top].min(axis=0), theta[self.top :].max(axis=0)
-        return float(np.mean(rival - worst <= beliefs.threshold))
+            draws *= np.sqrt(variance[near])[:, None]
+
+        def measure(factor: float) -> float:
+            theta = mean[near][:, None] + draws / math.sqrt(factor)
+            worst, rival = theta[: self.top].min(axis=0), theta[self.top :].max(axis=0)
+            return float(np.mean(rival - worst <= beliefs.threshold))
+
+        return measure
 
     def remaining(self, beliefs: Beliefs, n_answers: int, level: float) -> int | None:
         """About how many answers are missing; None if that cannot be said."""
-        if self.certainty(beliefs) >= level:
+        certainty = self._measure(beliefs)
+        if certainty(1.0) >= level:
             return 0
         low, high = 0.0, math.log(_MOST_FACTOR)
-        if self.certainty(beliefs, math.exp(high)) < level:
+        if certainty(math.exp(high)) < level:
             return None
         while high - low > 0.05:
             middle = (low + high) / 2
-            enough = self.certainty(beliefs, math.exp(middle)) >= level
+            enough = certainty(math.exp(middle)) >= level
             low, high = (low, middle) if enough else (middle, high)
         # Variances fall as one over the number of answers, counted from the prior.
         return math.ceil((n_answers + beliefs.n_items) * math.expm1(high))
@@ -193,6 +200,7 @@ class Chooser:
         self._open: dict[tuple[int, int], int] = {}
         self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
         self._latest: dict[Hashable, tuple[int, int]] = {}
+        self._values: tuple[Ints, Ints, Floats] | None = None  # of the present beliefs
 
     def __len__(self) -> int:
         return len(self._y)
@@ -226,6 +234,7 @@ class Chooser:
     def close(self, left: int, right: int, *, counted: bool = True) -> None:
         """Remember that a question is no longer open."""
         key = _key(left, right)
+        self._values = None
         self._open[key] -= 1
         if not self._open[key]:
             del self._open[key]
@@ -245,6 +254,7 @@ class Chooser:
         self._right.append(right)
         self._y.append(y)
         if update:
+            self._values = None
             self._aim.learn(self.beliefs, *self.beliefs.learn(left, right, y))
 
     def forget(self, left: int, right: int, y: int) -> None:
@@ -277,7 +287,7 @@ class Chooser:
         for row in range(fit.n_answers, len(self)):
             change = fit.beliefs.learn(self._left[row], self._right[row], self._y[row])
             fit.aim.learn(fit.beliefs, *change)
-        self.beliefs, self._aim = fit.beliefs, fit.aim
+        self.beliefs, self._aim, self._values = fit.beliefs, fit.aim, None
         return True
 
     def refit(self) -> None:
@@ -301,25 +311,41 @@ class Chooser:
         return Pair(*old[self._rng.integers(len(old))], "repeat") if old else None
 
     def _chosen(self, rater: Hashable) -> Pair | None:
+        if self._values is None:
+            self._values = self._valued()
+        first, second, value = self._values
+        met, latest = self._met.get(rater, {}), self._latest.get(rater)
+        found = again = None
+        hidden = {}  # not for this rater
+        while found is None and value.flat[best := int(np.argmax(value))] >= 0.0:
+            i, j = divmod(best, len(second))
+            key = _key(int(first[i]), int(second[j]))
+            if key not in self._open and key != latest:
+                pair = Pair(*key, self.settings.strategy)
+                if key not in met:
+                    found = pair
+                again = again or pair  # rather a pair again than none
+            hidden[best] = value.flat[best]
+            value.flat[best] = -np.inf
+        for place, before in hidden.items():
+            value.flat[place] = before
+        found = found or again
+        if found is not None:  # these two wait for their answer
+            value[np.isin(first, found[:2])] *= 0.5
+            value[:, np.isin(second, found[:2])] *= 0.5
+        return found
+
+    def _valued(self) -> tuple[Ints, Ints, Floats]:
+        """Items, items, and the values of the pairs of the first and the second."""
         items = self._candidates()
-        value = np.full((min(_ROWS, len(items)), len(items)), -1.0)
+        value = np.empty((min(_ROWS, len(items)), len(items)))
         rows = getattr(self, f"_value_{self.settings.strategy}")(items, value)
         few = np.maximum(self.settings.min_each - self.games[items], 0)
         value += 1e6 * (few[rows][:, None] + few)
         if self.allowed is not None:
-            value[~self.allowed[np.ix_(items[rows], items)]] = -1.0
-        value[np.arange(len(rows)), rows] = -1.0
-        met, latest = self._met.get(rater, {}), self._latest.get(rater)
-        again = None  # rather a pair again than none, but no open one and not the last
-        while value.flat[best := int(np.argmax(value))] >= 0.0:
-            i, j = divmod(best, len(items))
-            key = _key(int(items[rows[i]]), int(items[j]))
-            if key not in self._open and key != latest:
-                if key not in met:
-                    return Pair(*key, self.settings.strategy)
-                again = again or Pair(*key, self.settings.strategy)
-            value[i, j] = -1.0
-        return again
+            value[~self.allowed[np.ix_(items[rows], items)]] = -np.inf
+        value[np.arange(len(rows)), rows] = -np.inf
+        return items[rows], items, value
 
     def _candidates(self) -> Ints:
         """Items to choose from; of many, those with few games among a sample."""
@@ -374,25 +400,28 @@ class Aim:
     goal: Goal
     weights: Floats
     reach: Floats
+    changes: list[tuple[Floats, Floats]] = field(default_factory=list)
 
     def among(self, beliefs: Beliefs, items: Ints) -> tuple[Floats, Floats, Floats]:
         """Mean, V and VLV of some items; of all, if covariances are kept."""
-        if beliefs.is_dense:
-            return beliefs.mean, beliefs.cov, self.reach
-        some = Beliefs(beliefs.mean[items], np.diag(beliefs.cov[items]))
-        return some.mean, some.cov, aim(self.goal, some).reach
-
-    def learn(self, beliefs: Beliefs, column: Floats, less: float) -> None:
-        """Follow an answer that made V less by less · column columnᵀ."""
         if not beliefs.is_dense:
-            return
-        pulled = self.weights @ column
-        total = float(column @ pulled)
-        moved = beliefs.cov @ pulled + less * total * column  # by V as it was before
-        # V'LV' = VLV - a bᵀ - b aᵀ with a the column and this b.
-        moved = less * (moved - 0.5 * less * total * column)
-        reach = sl.blas.dger(-1.0, column, moved, a=self.reach.T, overwrite_a=1)
-        self.reach = sl.blas.dger(-1.0, moved, column, a=reach, overwrite_a=1).T
+            beliefs = Beliefs(beliefs.mean[items], np.diag(beliefs.cov[items]))
+            return beliefs.mean, beliefs.cov, aim(self.goal, beliefs).reach
+        if self.changes:
+            a, b = np.array(self.changes).transpose(1, 0, 2)
+            self.reach -= np.vstack([a, b]).T @ np.vstack([b, a])
+            self.changes.clear()
+        return beliefs.mean, beliefs.cov, self.reach
+
+    def learn(self, beliefs: Beliefs, a: Floats, k: float) -> None:
+        """Follow an answer that made V less by k a aᵀ; VLV changes when it is needed.
+
+        It becomes less by a bᵀ + b aᵀ, b = k VLa - ½k² (aᵀLa) a with the V of before.
+        """
+        if beliefs.is_dense:
+            pulled = self.weights @ a
+            moved = beliefs.cov @ pulled + 0.5 * k * float(a @ pulled) * a
+            self.changes.append((a, k * moved))
 
 
 class Fit(NamedTuple):

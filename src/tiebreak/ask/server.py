@@ -21,6 +21,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -172,6 +173,7 @@ class Site:
         markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
         self._markdown = markdown.enable(["table", "strikethrough"]).disable("image")
         self._templates.filters["markdown"] = self._markdown.render
+        self._card = lru_cache(1000)(self._draw_card)  # of open questions, mostly
         self._waiting: list[tuple[Given, asyncio.Future[bool | Refused]]] = []
         self._saving: asyncio.Task[None] | None = None
         self._assets = {
@@ -313,20 +315,19 @@ class Site:
 
     # Questions and answers -----------------------------------------------------------
 
-    def _shown(self, shown: Shown) -> dict[str, Any]:
-        def side(view: View) -> str:
-            src = ""
-            if isinstance(view.content, Path):
-                src = f"/file/{self.study.file_number[view.content]}"
-            card = self._templates.get_template("card.html")
-            return card.render(view=view, src=src)
+    def _draw_card(self, view: View) -> str:
+        src = ""
+        if isinstance(view.content, Path):
+            src = f"/file/{self.study.file_number[view.content]}"
+        return self._templates.get_template("card.html").render(view=view, src=src)
 
+    def _shown(self, shown: Shown) -> dict[str, Any]:
         left, right = shown.left, shown.right
         prompt = "" if left.prompt is None else self._markdown.render(left.prompt)
         wide = {left.kind, right.kind} <= {"text", "markdown", "link"}
         return {
-            "number": shown.number, "left": side(left), "right": side(right),
-            "prompt": prompt, "wide": wide,
+            "number": shown.number, "prompt": prompt, "wide": wide,
+            "left": self._card(left), "right": self._card(right),
         }  # fmt: skip
 
     async def _reply(self, rater: Rater) -> Response:

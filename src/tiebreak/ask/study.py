@@ -254,7 +254,7 @@ class Study:
     # What has been learned -----------------------------------------------------------
 
     def _maybe_fit(self, at_once: bool = False) -> None:
-        enough = max(1, len(self._number) // 20)
+        enough = max(1, len(self._number) // 10)
         idle = self._fit is None or self._fit.done()
         if at_once or (idle and self._since >= enough):
             self._since = 0
