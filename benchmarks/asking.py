@@ -45,7 +45,7 @@ from tiebreak.metrics import kendall_tau_b
 
 RESULTS = Path(__file__).parent / "asking.jsonl"
 PICTURE = RESULTS.parents[1] / "docs" / "images" / "asking.svg"
-SIZES = {20: (30, 1500), 100: (8, 8000), 500: (3, 12_000)}  # items: seeds, answers
+SIZES = {20: (20, 1500), 100: (8, 8000), 500: (3, 8000)}  # items: seeds, answers
 SPREAD = 2.0
 POINTS = 40  # at which the order is looked at
 RESAMPLES = 200  # of the seeds, for standard errors

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -198,8 +199,10 @@ class Chooser:
         self._y: list[int] = []
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
-        self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
-        self._latest: dict[Hashable, tuple[int, int]] = {}
+        # By rater: the pairs in their order, and how often each was asked.
+        self._asked: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        self._times: defaultdict[Hashable, Counter[tuple[int, int]]]
+        self._times = defaultdict(Counter)
         self._values: tuple[Ints, Ints, Floats] | None = None  # of the present beliefs
 
     def __len__(self) -> int:
@@ -224,10 +227,8 @@ class Chooser:
     def note(self, rater: Hashable, left: int, right: int) -> None:
         """Remember that a rater was asked, also before this program was started."""
         key = _key(left, right)
-        met = self._met.setdefault(rater, {})
-        # A repeated pair is not asked for a third time.
-        met[key] = -1 if key in met else len(met)
-        self._latest[rater] = key
+        self._asked[rater].append(key)
+        self._times[rater][key] += 1
         self._open[key] = self._open.get(key, 0) + 1
         self.games[[left, right]] += 1
 
@@ -303,30 +304,34 @@ class Chooser:
     # Strategies ----------------------------------------------------------------------
 
     def _repeated(self, rater: Hashable) -> Pair | None:
-        met = self._met.get(rater, {})
-        if len(met) <= _DISTANCE or self._rng.random() >= self.settings.repeat:
+        if self._rng.random() >= self.settings.repeat:
             return None
-        old = [k for k, at in met.items() if 0 <= at < len(met) - _DISTANCE]
-        old = [key for key in old if key not in self._open]
+        times = self._times[rater]
+        old = [key for key in self._asked[rater][:-_DISTANCE]
+               if times[key] == 1 and key not in self._open]  # fmt: skip
         return Pair(*old[self._rng.integers(len(old))], "repeat") if old else None
 
     def _chosen(self, rater: Hashable) -> Pair | None:
         if self._values is None:
             self._values = self._valued()
         first, second, value = self._values
-        met, latest = self._met.get(rater, {}), self._latest.get(rater)
+        recent, times = self._asked[rater][-_DISTANCE:], self._times[rater]
         found = again = None
-        hidden = {}  # not for this rater
+        hidden = {}  # changed for this rater
         while found is None and value.flat[best := int(np.argmax(value))] >= 0.0:
             i, j = divmod(best, len(second))
             key = _key(int(first[i]), int(second[j]))
-            if key not in self._open and key != latest:
-                pair = Pair(*key, self.settings.strategy)
-                if key not in met:
-                    found = pair
-                again = again or pair  # rather a pair again than none
-            hidden[best] = value.flat[best]
-            value.flat[best] = -np.inf
+            pair = Pair(*key, self.settings.strategy)
+            before = hidden.setdefault(best, value.flat[best])
+            if key in self._open or key in recent:
+                value.flat[best] = -np.inf
+                if key not in self._open and key != recent[-1]:
+                    again = again or pair  # rather this one than none
+            elif value.flat[best] == before and times[key]:
+                # What the same person says again tells less.
+                value.flat[best] *= 0.5 ** times[key]
+            else:
+                found = pair
         for place, before in hidden.items():
             value.flat[place] = before
         found = found or again
