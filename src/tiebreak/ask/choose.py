@@ -47,6 +47,7 @@ STRATEGIES = ("information", "swiss", "random")
 _PARTS = (60, 40)  # of the axes of the table of information: mean, deviation
 _MOST_MEAN, _MOST_DEVIATION = 12.0, 8.0
 _ROWS = 100  # so many items, those with the largest need, are paired with all others
+_FIRST = 4000  # so many pairs are looked at, and all others only if none can be asked
 _SAMPLE = 400  # above MOST_DENSE items, so many are candidates
 _NEAR = 1000  # so many items below the border of the best K may belong above it
 _PAIRS, _DRAWS = 100_000, 1000  # to measure how certain a goal is
@@ -315,30 +316,34 @@ class Chooser:
         if self._values is None:
             self._values = self._valued()
         first, second, value = self._values
+        flat = value.ravel()
         recent, times = self._asked[rater][-_DISTANCE:], self._times[rater]
-        found = again = None
-        hidden = {}  # changed for this rater
-        while found is None and value.flat[best := int(np.argmax(value))] >= 0.0:
-            i, j = divmod(best, len(second))
-            key = _key(int(first[i]), int(second[j]))
-            pair = Pair(*key, self.settings.strategy)
-            before = hidden.setdefault(best, value.flat[best])
-            if key in self._open or key in recent:
-                value.flat[best] = -np.inf
-                if key not in self._open and key != recent[-1]:
-                    again = again or pair  # rather this one than none
-            elif value.flat[best] == before and times[key]:
+        found: tuple[int, int] | None = None
+        again: tuple[int, int] | None = None
+        best = -1.0
+        for most in sorted({min(_FIRST, flat.size), flat.size}):
+            places = np.argpartition(-flat, most - 1)[:most]
+            for place in places[np.argsort(-flat[places])].tolist():
+                if flat[place] <= best or flat[place] < 0.0:
+                    break
+                i, j = divmod(place, len(second))
+                key = _key(int(first[i]), int(second[j]))
+                if key in self._open:
+                    continue
+                if key in recent:
+                    if key != recent[-1]:
+                        again = again or key  # rather this one than none
                 # What the same person says again tells less.
-                value.flat[best] *= 0.5 ** times[key]
-            else:
-                found = pair
-        for place, before in hidden.items():
-            value.flat[place] = before
+                elif (worth := flat[place] * 0.5 ** times[key]) > best:
+                    found, best = key, worth
+            if found is not None:
+                break
         found = found or again
-        if found is not None:  # these two wait for their answer
-            value[np.isin(first, found[:2])] *= 0.5
-            value[:, np.isin(second, found[:2])] *= 0.5
-        return found
+        if found is None:
+            return None
+        value[np.isin(first, found)] *= 0.5  # these two wait for their answer
+        value[:, np.isin(second, found)] *= 0.5
+        return Pair(*found, self.settings.strategy)
 
     def _valued(self) -> tuple[Ints, Ints, Floats]:
         """Items, items, and the values of the pairs of the first and the second."""
