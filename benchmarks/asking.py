@@ -218,18 +218,22 @@ def study() -> None:
 
 
 def curves() -> dict[tuple[int, str], tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Looks, τ and whether the top five are right, by items and strategy."""
+    """Looks, τ and whether the top five are right, by items and strategy.
+
+    Only seeds that every strategy has done count, so that all had the same items.
+    """
     rows = [json.loads(line) for line in RESULTS.read_text("utf-8").splitlines()]
+    by_key = {(row["items"], row["strategy"], row["seed"]): row for row in rows}
     found = {}
-    for key in sorted({(row["items"], row["strategy"]) for row in rows}, key=_place):
-        own = [row for row in rows if (row["items"], row["strategy"]) == key]
-        columns = ([row[name] for row in own] for name in ("tau", "top"))
-        found[key] = np.array(own[0]["answers"]), *map(np.array, columns)
+    for n in sorted({row["items"] for row in rows}):
+        names = list(strategies(n, 0))
+        seeds = [seed for seed in range(SIZES[n][0])
+                 if all((n, name, seed) in by_key for name in names)]  # fmt: skip
+        for name in names if seeds else []:
+            own = [by_key[n, name, seed] for seed in seeds]
+            tau, top = (np.array([row[key] for row in own]) for key in ("tau", "top"))
+            found[n, name] = np.array(own[0]["answers"]), tau, top
     return found
-
-
-def _place(key: tuple[int, str]) -> tuple[int, int]:
-    return key[0], list(strategies(*key[:1], 0)).index(key[1])
 
 
 def needed(looks, tau, top) -> list[float]:
@@ -305,25 +309,28 @@ _LINES = {"information": "-", "random": ":", "swiss": "--", "merge sort": "-.",
           "ASAP": "--"}  # fmt: skip
 
 
-def stop(seeds: int = 60, level: float = 0.95) -> None:
+def stop(seeds: int = 40, level: float = 0.95, most: int = 500) -> None:
     """How often the goal is met when the rule says so, looked at after every answer."""
-    print("| goal | careless | certain | true | answers, median |")
-    print("|---|---:|---:|---:|---:|")
-    for n, goal in ((8, "best"), (10, "top:3"), (10, "ranking")):
-        for careless in (0.0, 0.05):
+    print("| goal | careless | stopped | certain | true | answers, median |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for careless in (0.05, 0.0):
+        for n, goal in ((10, "ranking"), (10, "top:3"), (8, "best")):
             right, count, claimed = [], [], []
             for seed in range(seeds):
                 people = People.draw(n, seed, SPREAD, careless=careless)
                 asker = OwnAsker(n, Settings(goal, level, repeat=0.0), seed)
-                for _ in run(people, asker, 3000):
+                for _ in run(people, asker, most):
                     asker.chooser.refit()
                     if asker.chooser.reached:
                         break
+                else:
+                    continue
                 count.append(len(asker.chooser))
                 claimed.append(asker.chooser.goal.certainty(asker.chooser.beliefs))
                 right.append(share_right(asker.chooser, people.theta))
-            print(f"| {goal} of {n} | {100 * careless:g} % | {np.mean(claimed):.3f} | "
-                  f"{np.mean(right):.3f} ± {np.std(right) / seeds**0.5:.3f} | "
+            error = np.std(right) / len(right) ** 0.5
+            print(f"| {goal} of {n} | {100 * careless:g} % | {len(right)} of {seeds} | "
+                  f"{np.mean(claimed):.3f} | {np.mean(right):.3f} ± {error:.3f} | "
                   f"{np.median(count):.0f} |", flush=True)  # fmt: skip
 
 
