@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many answers `tiebreak ask` needs, beside other ways of choosing pairs.
 
-``python -m benchmarks.asking study`` simulates people (`tiebreak.ask.simulate`), writes
-``benchmarks/asking.jsonl`` and prints the table of docs/ask.md; ``stop`` measures how
-often the goal is truly met when the rule says stop; ``load`` lets 50 people answer a
-real server for a minute; ``speed`` times an answer with 1,000 items.
+``python -m benchmarks.asking study`` simulates people (`tiebreak.ask.simulate`), adds
+what is missing to ``benchmarks/asking.jsonl``, prints the table of docs/ask.md and
+draws its picture; ``stop`` measures how often the goal is truly met when the rule says
+stop; ``load`` lets 50 people answer a
+real server for a minute, each about once a second; ``speed`` times an
+answer with 1,000 items.
 
 All strategies are judged by the same model, fitted to the answers they collected. The
 others are written from their publications: merge sort, whose comparisons are asked one
@@ -18,6 +20,7 @@ of its inverse is the next batch. Ties are unknown to both: a fair coin decides 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -26,22 +29,26 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 
-import httpx
 import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import norm
+from sklearn.isotonic import isotonic_regression
 
 from tiebreak.ask.choose import Chooser, Pair, Settings
 from tiebreak.ask.simulate import OwnAsker, People, run
+from tiebreak.data.jit import njit
 from tiebreak.io.answers import read_answers
 from tiebreak.metrics import kendall_tau_b
 
 RESULTS = Path(__file__).parent / "asking.jsonl"
-SIZES = {20: (8, 800), 100: (2, 2500), 500: (1, 5000)}  # items: seeds, answers
+PICTURE = RESULTS.parents[1] / "docs" / "images" / "asking.svg"
+SIZES = {20: (20, 1500), 100: (8, 8000), 500: (3, 8000)}  # items: seeds, answers
 SPREAD = 2.0
-POINTS = 50  # at which the order is looked at
+POINTS = 40  # at which the order is looked at
+RESAMPLES = 200  # of the seeds, for standard errors
 
 
 class Others(OwnAsker):
@@ -65,7 +72,17 @@ class Others(OwnAsker):
     def tell(self, pair: Pair, y: int) -> None:
         """Remember who is better; a coin decides a tie."""
         self.better = y if y else int(self.rng.choice([-1, 1]))
-        super().tell(pair, y)
+        self.chooser.close(pair.left, pair.right)
+        self.chooser.learn(pair.left, pair.right, y, update=False)
+
+
+class RandomPairs(Others):
+    """Two items at random."""
+
+    def choose(self) -> Iterator[Pair]:
+        """Draw without looking at any answer."""
+        while True:
+            yield Pair(*self.rng.choice(self.n, 2, replace=False).tolist(), "random")
 
 
 class MergeSort(Others):
@@ -96,7 +113,8 @@ class ASAP(Others):
     def choose(self) -> Iterator[Pair]:
         """Give batch after batch."""
         while True:
-            mean, variance = propagate(self.n, self.games)
+            games = np.array(self.games, np.int64).reshape(-1, 2)
+            mean, variance = propagate(self.n, games[:, 0], games[:, 1], 4)
             gain = expected_gain(mean, variance)
             # Nearly equal gains in random order, as the start has nothing else.
             gain *= 1 + 1e-6 * self.rng.random(gain.shape)
@@ -112,24 +130,27 @@ class ASAP(Others):
         self.games.append(won)
 
 
-def propagate(n: int, games: list[tuple[int, int]], sweeps: int = 4):
+@njit(cache=True, nogil=True)
+def propagate(n, winner, loser, sweeps):
     """Posteriors of scores with prior N(0, 1); an answer has noise of variance 1."""
     precision, shift = np.ones(n), np.zeros(n)
-    sites = np.zeros((len(games), 4))  # precision and shift of winner and loser
+    sites = np.zeros((len(winner), 4))  # precision and shift of winner and loser
     for _ in range(sweeps):
-        for k, (i, j) in enumerate(games):
-            own = sites[k]
-            cp, cs = precision[[i, j]] - own[[0, 2]], shift[[i, j]] - own[[1, 3]]
-            m, v = cs / cp, 1 / cp
-            c2 = v.sum() + 1.0
-            z = (m[0] - m[1]) / np.sqrt(c2)
-            ratio = np.exp(norm.logpdf(z) - norm.logcdf(z))
+        for k in range(len(winner)):
+            i, j = winner[k], loser[k]
+            pi, si = precision[i] - sites[k, 0], shift[i] - sites[k, 1]
+            pj, sj = precision[j] - sites[k, 2], shift[j] - sites[k, 3]
+            c2 = 1 / pi + 1 / pj + 1.0
+            z = (si / pi - sj / pj) / math.sqrt(c2)
+            tail = 0.5 * math.erfc(-z / math.sqrt(2.0))
+            ratio = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) / tail
             w = ratio * (ratio + z)
-            m = m + np.array([1, -1]) * v / np.sqrt(c2) * ratio
-            v = v * (1 - v / c2 * w)
-            new = np.array([1 / v[0], m[0] / v[0], 1 / v[1], m[1] / v[1]])
-            sites[k] = new - np.array([cp[0], cs[0], cp[1], cs[1]])
-            precision[[i, j]], shift[[i, j]] = new[[0, 2]], new[[1, 3]]
+            mi, mj = si / pi + ratio / pi / math.sqrt(c2), sj / pj
+            mj -= ratio / pj / math.sqrt(c2)
+            precision[i], precision[j] = pi / (1 - w / pi / c2), pj / (1 - w / pj / c2)
+            shift[i], shift[j] = mi * precision[i], mj * precision[j]
+            sites[k, 0], sites[k, 1] = precision[i] - pi, shift[i] - si
+            sites[k, 2], sites[k, 3] = precision[j] - pj, shift[j] - sj
     return shift / precision, 1 / precision
 
 
@@ -158,7 +179,7 @@ def strategies(n: int, seed: int):
     return {
         "information": own(),
         "information, top:5": own(goal="top:5"),
-        "random": own(strategy="random"),
+        "random": lambda: RandomPairs(n, seed),
         "swiss": own(strategy="swiss"),
         "merge sort": lambda: MergeSort(n, seed),
         "ASAP": lambda: ASAP(n, seed),
@@ -186,79 +207,131 @@ def study() -> None:
                     if count in looks:
                         asker.chooser.refit()
                         known = asker.utilities()
-                        tau.append(round(float(kendall_tau_b(known, people.theta)), 4))
-                        top.append(set(np.argsort(-known)[:5]) == set(best))
+                        tau.append(round(float(kendall_tau_b(known, people.theta)), 3))
+                        top.append(int(set(np.argsort(-known)[:5]) == set(best)))
                 row = {"items": n, "strategy": name, "seed": seed, "tau": tau}
-                row |= {"top": [int(t) for t in top], "answers": looks.tolist()}
+                row |= {"top": top, "answers": looks.tolist()}
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
     print(table())
+    draw()
 
 
-def needed() -> dict[tuple[int, str], list[int | None]]:
-    """Answers until the mean of τ is .8 and .9, and half of the top fives are right."""
+def curves() -> dict[tuple[int, str], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Looks, τ and whether the top five are right, by items and strategy.
+
+    Only seeds that every strategy has done count, so that all had the same items.
+    """
     rows = [json.loads(line) for line in RESULTS.read_text("utf-8").splitlines()]
+    by_key = {(row["items"], row["strategy"], row["seed"]): row for row in rows}
     found = {}
-    for key in dict.fromkeys((row["items"], row["strategy"]) for row in rows):
-        own = [row for row in rows if (row["items"], row["strategy"]) == key]
-        at = np.array(own[0]["answers"], float)
-        tau = np.mean([row["tau"] for row in own], axis=0)
-        top = np.mean([row["top"] for row in own], axis=0)
-        found[key] = [
-            _crossing(at, v, g) for v, g in ((tau, 0.8), (tau, 0.9), (top, 0.5))
-        ]
+    for n in sorted({row["items"] for row in rows}):
+        names = list(strategies(n, 0))
+        seeds = [seed for seed in range(SIZES[n][0])
+                 if all((n, name, seed) in by_key for name in names)]  # fmt: skip
+        for name in names if seeds else []:
+            own = [by_key[n, name, seed] for seed in seeds]
+            tau, top = (np.array([row[key] for row in own]) for key in ("tau", "top"))
+            found[n, name] = np.array(own[0]["answers"]), tau, top
     return found
 
 
-def _crossing(at, values, goal) -> int | None:
-    """Where a curve stays above a goal for good, between two looks linearly."""
-    below = np.flatnonzero(values < goal)
-    if not len(below):
-        return int(at[0])
-    k = below[-1]
-    if k + 1 == len(at):
-        return None
-    part = (goal - values[k]) / (values[k + 1] - values[k])
-    return int(at[k] + part * (at[k + 1] - at[k]))
+def needed(looks, tau, top) -> list[float]:
+    """Answers until the mean of τ is .8 and .9, and half of the top fives are right."""
+    wanted = ((tau, 0.8), (tau, 0.9), (top, 0.5))
+    return [_crossing(looks, values.mean(axis=0), goal) for values, goal in wanted]
+
+
+def _crossing(at, values, goal) -> float:
+    """Where a curve, made increasing, passes a goal; between two looks linearly."""
+    values = isotonic_regression(values)
+    if values[-1] < goal:
+        return math.inf
+    k = max(int(np.argmax(values >= goal)), 1)
+    part = max(0.0, (goal - values[k - 1]) / (values[k] - values[k - 1]))
+    return float(at[k - 1] + part * (at[k] - at[k - 1]))
 
 
 def table() -> str:
     """Write the table of docs/ask.md; in parentheses, the change from random."""
-    lines = [
-        "| items | strategy | τ = .8 | τ = .9 | top 5 |",
-        "|---:|---|---:|---:|---:|",
-    ]
-    for (n, name), values in (found := needed()).items():
-        base = found.get((n, "random"), [None] * 3)
+    lines = ["| items | strategy | τ = .8 | τ = .9 | top 5 | runs |"]
+    lines.append("|---:|---|---:|---:|---:|---:|")
+    found, rng = curves(), np.random.default_rng(0)
+    for (n, name), (looks, tau, top) in found.items():
+        runs, values = len(tau), needed(looks, tau, top)
+        base = needed(*found[n, "random"])
+        some = rng.integers(0, runs, (RESAMPLES, runs))
+        errors = [needed(looks, tau[rows], top[rows]) for rows in some]
         cells = []
-        for value, other in zip(values, base, strict=True):
-            if value is None:
-                cells.append(f"> {SIZES[n][1]:,}")
-            else:
-                less = "" if other is None else f" ({100 * (value / other - 1):+.0f} %)"
-                cells.append(f"{value:,}" + less * (name != "random"))
-        lines.append(f"| {n} | {name} | {' | '.join(cells)} |")
+        for value, error, other in zip(values, np.transpose(errors), base, strict=True):
+            if np.isinf(value):
+                cells.append(f"> {looks[-1]:,}")
+                continue
+            # Runs that do not arrive count as if they did at the end.
+            cell = f"{value:,.0f} ± {np.minimum(error, looks[-1]).std():,.0f}"
+            if name != "random":
+                less = value / min(other, looks[-1]) - 1
+                cell += f" ({'<' * bool(np.isinf(other))}{100 * less:+.0f} %)"
+            cells.append(cell.replace("-", "−"))
+        lines.append(f"| {n} | {name} | {' | '.join(cells)} | {runs} |")
     return "\n".join(lines)
 
 
-def stop() -> None:
-    """How often the goal is met when the rule says so."""
-    for n, goal, seeds in ((8, "best", 60), (10, "top:3", 40), (10, "ranking", 40)):
-        for level in (0.8, 0.95):
+def draw() -> None:
+    """Draw τ by answers into docs/images/asking.svg."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    found = curves()
+    sizes = sorted({n for n, _ in found})
+    settings = {"svg.hashsalt": "asking", "font.size": 9, "axes.spines.top": False}
+    with mpl.rc_context(settings | {"axes.spines.right": False}):
+        figure, axes = plt.subplots(
+            1, len(sizes), figsize=(9.5, 3.1), sharey=True, squeeze=False
+        )
+        for n, ax in zip(sizes, axes[0], strict=True):
+            for k, (name, dashes) in enumerate(_LINES.items()):
+                looks, tau, _ = found[n, name]
+                ax.plot(looks / n, tau.mean(axis=0), dashes, color=f"C{k}", label=name)
+            ax.set(title=f"{n} items", xscale="log", ylim=(0, 1))
+            ax.set_xlabel("answers per item")
+            ax.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 0.9])
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.grid(alpha=0.3)
+        axes[0, 0].set_ylabel("Kendall's τ with the truth")
+        axes[0, -1].legend(frameon=False, loc="lower right")
+        figure.tight_layout()
+        figure.savefig(PICTURE, metadata={"Date": None})
+        plt.close(figure)
+
+
+_LINES = {"information": "-", "random": ":", "swiss": "--", "merge sort": "-.",
+          "ASAP": "--"}  # fmt: skip
+
+
+def stop(seeds: int = 40, level: float = 0.95, most: int = 500) -> None:
+    """How often the goal is met when the rule says so, looked at after every answer."""
+    print("| goal | careless | stopped | certain | true | answers, median |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for careless in (0.05, 0.0):
+        for n, goal in ((10, "ranking"), (10, "top:3"), (8, "best")):
             right, count, claimed = [], [], []
             for seed in range(seeds):
-                people = People.draw(n, seed, SPREAD, careless=0.0)
+                people = People.draw(n, seed, SPREAD, careless=careless)
                 asker = OwnAsker(n, Settings(goal, level, repeat=0.0), seed)
-                for _ in run(people, asker, 3000):
+                for _ in run(people, asker, most):
                     asker.chooser.refit()
                     if asker.chooser.reached:
                         break
+                else:
+                    continue
                 count.append(len(asker.chooser))
                 claimed.append(asker.chooser.goal.certainty(asker.chooser.beliefs))
                 right.append(share_right(asker.chooser, people.theta))
-            print(f"{goal} of {n} at {level}: claimed {np.mean(claimed):.3f}, true "
-                  f"{np.mean(right):.3f} ± {np.std(right) / seeds**0.5:.3f}, answers "
-                  f"{np.median(count):.0f}", flush=True)  # fmt: skip
+            error = np.std(right) / len(right) ** 0.5
+            print(f"| {goal} of {n} | {100 * careless:g} % | {len(right)} of {seeds} | "
+                  f"{np.mean(claimed):.3f} | {np.mean(right):.3f} ± {error:.3f} | "
+                  f"{np.median(count):.0f} |", flush=True)  # fmt: skip
 
 
 def share_right(chooser: Chooser, theta) -> float:
@@ -272,7 +345,7 @@ def share_right(chooser: Chooser, theta) -> float:
 
 
 def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None:
-    """Let people answer a real server; count what is saved, and how fast."""
+    """Let people answer a real server, about once a second; count what is saved."""
     folder = Path(tempfile.mkdtemp())
     texts = folder / "texts.txt"
     texts.write_text("\n".join(f"text {i}" for i in range(n_items)), encoding="utf-8")
@@ -287,33 +360,45 @@ def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None
         said += server.stdout.readline()
     took: list[float] = []
     saved: list[int] = []
-    end = time.monotonic() + seconds
+    started = threading.Barrier(n_people + 1)
 
-    def answer(base: str, key: str, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        with httpx.Client(base_url=base, timeout=60) as client:
-            page = client.get("/", params={"key": key}).text
-            csrf = re.search(r'name="csrf" content="(\w+)"', page)[1]
-            headers = {"Origin": base, "X-CSRF-Token": csrf}
-            state = client.get("/api/state").json()
-            while time.monotonic() < end:
-                time.sleep(rng.exponential(1.5))  # to look at the pair
-                number = state["questions"][0]["number"]
-                body = {"question": number, "seconds": 1.5}
-                body["outcome"] = str(rng.choice(["left", "tie", "right"]))
-                start = time.perf_counter()
-                state = client.post("/api/answer", json=body, headers=headers).json()
-                took.append(time.perf_counter() - start)
-                saved.append(number)
+    def answer(address: str, key: str, seed: int) -> None:
+        rng, own = np.random.default_rng(seed), {"Host": address}
+        client = HTTPConnection(address, timeout=60)
 
-    links = re.findall(r"(http://\S+)/\?key=(\S+)", said)
+        def call(method: str, path: str, body: dict | None = None) -> bytes:
+            text = None if body is None else json.dumps(body)
+            client.request(method, path, text, own)
+            return client.getresponse().read()
+
+        page = call("GET", f"/?key={key}").decode()
+        own["X-CSRF-Token"] = re.search(r'name="csrf" content="(\w+)"', page)[1]
+        own |= {"Origin": f"http://{address}", "Cookie": f"tiebreak_ask={key}"}
+        state = json.loads(call("GET", "/api/state"))
+        started.wait()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(rng.uniform(0.5, 1.5))  # to look at the pair
+            number = state["questions"][0]["number"]
+            body = {"question": number, "seconds": 1.0}
+            body["outcome"] = ("left", "tie", "right")[rng.integers(3)]
+            start = time.perf_counter()
+            reply = call("POST", "/api/answer", body)
+            took.append(time.perf_counter() - start)
+            state = json.loads(reply)
+            saved.append(number)
+
+    links = re.findall(r"http://(\S+)/\?key=(\S+)", said)
     threads = [
         threading.Thread(target=answer, args=(*link, k)) for k, link in enumerate(links)
     ]
     for thread in threads:
         thread.start()
+    started.wait()
+    before = _processor_seconds(server.pid)
     for thread in threads:
         thread.join()
+    used = _processor_seconds(server.pid) - before
     server.kill()
     server.communicate()
     kept = read_answers(folder / "texts.answers.sqlite").height
@@ -321,8 +406,15 @@ def load(n_people: int = 50, seconds: float = 60.0, n_items: int = 1000) -> None
     print(
         f"{n_people} people, {n_items} items: {len(saved)} answers acknowledged, "
         f"{len(set(saved))} different, {kept} in the file; median "
-        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms"
+        f"{np.median(ms):.0f} ms, 95 % below {np.quantile(ms, 0.95):.0f} ms; "
+        f"{1000 * used / len(saved):.1f} ms of processor each; load of the machine "
+        f"{os.getloadavg()[0]:.1f}"
     )
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def speed(n_items: int = 1000, n_answers: int = 10_000) -> None:
@@ -350,5 +442,5 @@ def speed(n_items: int = 1000, n_answers: int = 10_000) -> None:
 if __name__ == "__main__":
     started = time.monotonic()
     {"study": study, "stop": stop, "table": lambda: print(table()), "load": load,
-     "speed": speed}[sys.argv[1]]()  # fmt: skip
+     "draw": draw, "speed": speed}[sys.argv[1]]()  # fmt: skip
     print(f"{time.monotonic() - started:.0f} s")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The server against real requests: who may do what, and what is saved."""
 
+import os
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.ask.conftest import Person, open_client
+from tests.extended import few
 from tiebreak.cli.app import app
 from tiebreak.io.answers import read_answers
 
@@ -323,6 +327,23 @@ def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
         assert done.exit_code in (2, 3, 4)
         assert expected in " ".join(done.stderr.replace("│", " ").split()), words
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("missing", few(["starlette", "uvicorn"]))
+def test_without_the_extra_it_says_how_to_install_it(tmp_path, texts, missing):
+    program = (
+        f"import sys; sys.modules[{missing!r}] = None\n"  # as an import finds nothing
+        "from tiebreak.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "ask", str(texts)], capture_output=True,
+        text=True, env={**os.environ, "COLUMNS": "500"},
+    )  # fmt: skip
+    said = " ".join(done.stderr.replace("│", " ").split())
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"the page needs {missing}, which is not installed." in said
+    assert 'Run: pip install "tiebreak[ask]"' in said
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.txt"]
 
 
 @pytest.mark.extended

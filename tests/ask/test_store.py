@@ -11,7 +11,7 @@ import pytest
 from tiebreak.ask.choose import Settings
 from tiebreak.ask.items import Item, Items, View
 from tiebreak.ask.store import Refused, Store
-from tiebreak.ask.study import Study
+from tiebreak.ask.study import Given, Study
 from tiebreak.io import FileError, read_file
 from tiebreak.io.answers import read_answers
 
@@ -45,26 +45,34 @@ def make(path):
         study.close()
 
 
+def tell(study, rater, number, outcome="left"):
+    """Send one answer; whether it is new, or raise what the page would show."""
+    [result] = study.answer([Given(rater.number, number, outcome, 2.0)])
+    if isinstance(result, Refused):
+        raise result
+    return result
+
+
 def answer(study, rater, outcome="left"):
     number = study.open_questions(rater)[0].number
-    assert study.answer(rater, number, outcome, 1.5)
+    assert tell(study, rater, number, outcome)
     return number
 
 
 def test_answers_are_kept_once_whatever_is_sent_again(make, path):
     study, ada = make()
     number = study.open_questions(ada)[0].number
-    assert study.answer(ada, number, "tie", 2.0)
-    assert not study.answer(ada, number, "tie", 2.0)
+    assert tell(study, ada, number, "tie")
+    assert not tell(study, ada, number, "tie")
     with pytest.raises(Refused, match="answered already"):
-        study.answer(ada, number, "left", 2.0)
+        tell(study, ada, number, "left")
     with pytest.raises(Refused, match="was not asked"):
-        study.answer(ada, 999, "left", 2.0)
+        tell(study, ada, 999, "left")
     bo = study.store.rater("Bo")
     with pytest.raises(Refused, match="was not asked"):
-        study.answer(bo, study.open_questions(ada)[0].number, "left", 2.0)
+        tell(study, bo, study.open_questions(ada)[0].number, "left")
     with pytest.raises(Refused, match="one of left, tie"):
-        study.answer(ada, study.open_questions(ada)[0].number, "up", 2.0)
+        tell(study, ada, study.open_questions(ada)[0].number, "up")
     assert len(study.chooser) == 1
     assert read_answers(path).select("outcome", "rater", "seconds").rows() == [
         ("tie", "Ada", 2.0)
@@ -100,7 +108,7 @@ def test_the_last_answer_can_be_taken_back_once(make, path):
     assert len(study.chooser) == 1
     assert study.store.undone() == [(last, "right")]
     assert read_answers(path).height == 1
-    assert study.answer(ada, last, "tie", 1.0)
+    assert tell(study, ada, last, "tie")
     assert read_answers(path)["outcome"].to_list() == ["left", "tie"]
     assert study.chooser.games.tolist() == games.tolist()
 
@@ -110,7 +118,7 @@ def test_an_undone_skip_is_asked_again(make):
     games = study.chooser.games.copy()
     number = answer(study, ada, "skip")
     study.undo(ada, number)
-    study.answer(ada, number, "left", 1.0)
+    tell(study, ada, number, "left")
     assert len(study.chooser) == 1
     assert study.chooser.games.sum() >= games.sum() + 2
 
@@ -128,8 +136,51 @@ def test_a_full_disk_loses_nothing_and_says_so(make, path):
         study.store.rater(long)
     assert error.value.status == 507
     study.store._db.execute("PRAGMA max_page_count = 100000")
-    assert study.answer(ada, shown[0].number, "tie", 1.0)
+    assert tell(study, ada, shown[0].number, "tie")
     assert read_answers(path).height == 2
+
+
+def test_answers_that_arrive_together_are_saved_together_or_not_at_all(make, path):
+    study, ada = make("abcdefghij")
+    bo = study.store.rater("Bo")
+    now = [study.open_questions(rater)[0].number for rater in (ada, bo)]
+    own, foreign = (Given(rater.number, now[0], "left") for rater in (ada, bo))
+    given = [own, own, foreign, Given(bo.number, now[1], "tie")]
+    commits: list[str] = []
+    study.store._db.set_trace_callback(
+        lambda text: commits.append(text) if text == "COMMIT" else None
+    )
+    first, again, refused, second = study.answer(given)
+    assert (first, again, second) == (True, False, True)
+    assert isinstance(refused, Refused)
+    assert len(commits) == 1  # with the next questions of both
+    assert all(len(study._open[rater.number]) == 2 for rater in (ada, bo))
+    before = study.chooser.games.copy(), len(study.chooser)
+    shown = [study.open_questions(rater)[0].number for rater in (ada, bo)]
+    study.store._db.execute("PRAGMA query_only = 1")
+    with pytest.raises(Refused, match="Nothing was saved"):
+        study.answer([Given(ada.number, shown[0], "left")])
+    study.store._db.execute("PRAGMA query_only = 0")
+    assert read_answers(path).height == 2
+    assert (study.chooser.games.tolist(), len(study.chooser)) == (
+        before[0].tolist(), before[1],
+    )  # fmt: skip
+    assert study.open_questions(ada)[0].number == shown[0]
+    assert study.answer([Given(ada.number, shown[0], "left")]) == [True]
+
+
+def test_a_pair_with_a_removed_item_is_refused_and_stays_as_it_was(make, path):
+    study, ada = make()
+    first, second = study.open_questions(ada)
+    answer(study, ada)
+    study.wait()
+    gone = {first.left.content, second.left.content}
+    fewer, ada = make([name for name in "abcdef" if name not in gone])
+    for change in (lambda: tell(fewer, ada, second.number),
+                   lambda: fewer.undo(ada, first.number)):  # fmt: skip
+        with pytest.raises(Refused, match=r"removed from the study.* Reload the page"):
+            change()
+    assert read_answers(path)["outcome"].to_list() == ["left"]
 
 
 def test_items_that_changed_are_noticed(path):

@@ -127,8 +127,9 @@ class Beliefs:
         """Differences up to this are ties."""
         return _LINK.threshold(self.tie)
 
-    def learn(self, left: int, right: int, y: int) -> None:
-        """Add an answer."""
+    def learn(self, left: int, right: int, y: int) -> tuple[Floats, float]:
+        """Add an answer; return a and k, if V became less by k a aᵀ."""
+        column = np.empty(0)
         if self.is_dense:
             column = self.cov[:, right] - self.cov[:, left]
             s2 = column[right] - column[left]
@@ -151,6 +152,7 @@ class Beliefs:
                 np.array([-1.0, 1.0]) * self.cov[[left, right]] * step
             )
             self.cov[[left, right]] -= self.cov[[left, right]] ** 2 * less
+        return column, less
 
     def refit(self, answers: Answers) -> Beliefs:
         """Beliefs from all answers, the Newton steps starting here."""
@@ -219,12 +221,17 @@ class Beliefs:
 
     def _solver(self, left: Ints, right: Ints, h: Floats) -> _Solver:
         n = self.n_items
-        rows, columns = np.r_[left, right, left, right], np.r_[left, right, right, left]
-        laplacian = sp.csr_array((np.r_[h, h, -h, -h], (rows, columns)), shape=(n, n))
+        degree = np.bincount(left, h, n) + np.bincount(right, h, n)
         if not self.is_dense:
-            return _Solver(laplacian + sp.eye_array(n) / self.width)
+            rows, columns = np.r_[left, right], np.r_[right, left]
+            between = sp.csr_array((-np.r_[h, h], (rows, columns)), shape=(n, n))
+            return _Solver(between + sp.diags_array(degree + 1.0 / self.width))
         prior = np.eye(n) if self.precision is None else self.precision
-        return _Solver(laplacian.toarray() + prior / self.width)
+        hessian = prior / self.width
+        hessian[left, right] -= h  # every pair is there once
+        hessian[right, left] -= h
+        hessian[np.diag_indices(n)] += degree
+        return _Solver(hessian)
 
 
 class _Solver:

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""Which pair to ask about next, how certain the goal is, and when to stop.
 
-The value of a pair is the mutual information of its answer and d = θ_right - θ_left,
-weighted by what the goal needs:
+A goal wants to know differences θ_l - θ_k, and how much is a weight w_kl:
 
-* ``ranking``: the probability that the order of the two is wrong now;
-* ``top:K`` (``best`` is ``top:1``): the probability that one of the two belongs to the
-  best K and the other does not;
-* ``scale``: no weight.
+* ``ranking``: the probability that the order of the two is wrong now, over the variance
+  of their difference;
+* ``top:K`` (``best`` is ``top:1``): q_k q_l, where q_k is the density of θ_k at the
+  border between the best K and the others;
+* ``scale``: 1.
+
+The value of a pair is the decrease of Σ w_kl Var(θ_l - θ_k) that is expected from its
+answer. With c = e_right - e_left, s² = cᵀVc, the Laplacian L of the weights and the
+mutual information I of the answer and d = cᵀθ it is
+
+    (1 - exp(-2 I)) cᵀVLVc / s².
 
 How certain a goal is, between 0 and 1, is a posterior expectation:
 
@@ -24,10 +30,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +46,10 @@ from tiebreak.data.jit import njit
 STRATEGIES = ("information", "swiss", "random")
 _PARTS = (60, 40)  # of the axes of the table of information: mean, deviation
 _MOST_MEAN, _MOST_DEVIATION = 12.0, 8.0
-_WHOLE = 2000  # so many items: every pair is a candidate
-_SAMPLE = 1000  # of more items, so many are candidates
+_ROWS = 100  # so many items, those with the largest need, are paired with all others
+_FIRST = 4000  # so many pairs are looked at, and all others only if none can be asked
+_SAMPLE = 400  # above MOST_DENSE items, so many are candidates
+_NEAR = 1000  # so many items below the border of the best K may belong above it
 _PAIRS, _DRAWS = 100_000, 1000  # to measure how certain a goal is
 _DISTANCE = 10  # so many answers lie between a pair and its repetition
 _MOST_FACTOR = 1e4
@@ -72,47 +80,55 @@ class Goal(NamedTuple):
             )
         return cls(text, top)
 
-    def certainty(self, beliefs: Beliefs, factor: float = 1.0) -> float:
+    def certainty(self, beliefs: Beliefs) -> float:
+        """How certain the goal is."""
+        return self._measure(beliefs)(1.0)
+
+    def _measure(self, beliefs: Beliefs) -> Callable[[float], float]:
         """How certain the goal is, if all variances were divided by a factor."""
         mean, variance = beliefs.mean, beliefs.variance
+        rng = np.random.default_rng(0)
         if self.name == "scale":
             known = float(np.sum((mean - mean.mean()) ** 2))
             unknown = float(variance.sum())
             if beliefs.is_dense:  # not in the direction that moves all items alike
                 unknown -= float(beliefs.cov.sum()) / len(mean)
-            return known / (known + unknown / factor) if known else 0.0
-        rng = np.random.default_rng(0)
+            return lambda factor: known and known / (known + unknown / factor)
         if self.name == "ranking":
             i, j = _some_pairs(len(mean), rng)
             s2 = variance[i] + variance[j]
             if beliefs.is_dense:
                 s2 = s2 - 2.0 * beliefs.cov[i, j]
-            apart = np.abs(mean[j] - mean[i]) + beliefs.threshold
-            return float(ndtr(apart / np.sqrt(np.maximum(s2 / factor, 1e-12))).mean())
+            z = np.abs(mean[j] - mean[i]) + beliefs.threshold
+            z /= np.sqrt(np.maximum(s2, 1e-12))
+            return lambda factor: float(ndtr(z * math.sqrt(factor)).mean())
         order = np.argsort(-mean, kind="stable")
-        near = order[: _SAMPLE + self.top]  # others are far below the border
-        z = rng.standard_normal((len(near), _DRAWS))
+        near = order[: _NEAR + self.top]  # others are far below the border
+        draws = rng.standard_normal((len(near), _DRAWS))
         if beliefs.is_dense:
-            root = np.linalg.cholesky(
-                beliefs.cov[np.ix_(near, near)] + 1e-9 * np.eye(len(near))
-            )
-            z = root @ z
+            cov = beliefs.cov[np.ix_(near, near)] + 1e-9 * np.eye(len(near))
+            draws = np.linalg.cholesky(cov) @ draws
         else:
-            z *= np.sqrt(variance[near])[:, None]
-        theta = mean[near][:, None] + z / math.sqrt(factor)
-        worst, rival = theta[: self.top].min(axis=0), theta[self.top :].max(axis=0)
-        return float(np.mean(rival - worst <= beliefs.threshold))
+            draws *= np.sqrt(variance[near])[:, None]
+
+        def measure(factor: float) -> float:
+            theta = mean[near][:, None] + draws / math.sqrt(factor)
+            worst, rival = theta[: self.top].min(axis=0), theta[self.top :].max(axis=0)
+            return float(np.mean(rival - worst <= beliefs.threshold))
+
+        return measure
 
     def remaining(self, beliefs: Beliefs, n_answers: int, level: float) -> int | None:
         """About how many answers are missing; None if that cannot be said."""
-        if self.certainty(beliefs) >= level:
+        certainty = self._measure(beliefs)
+        if certainty(1.0) >= level:
             return 0
         low, high = 0.0, math.log(_MOST_FACTOR)
-        if self.certainty(beliefs, math.exp(high)) < level:
+        if certainty(math.exp(high)) < level:
             return None
         while high - low > 0.05:
             middle = (low + high) / 2
-            enough = self.certainty(beliefs, math.exp(middle)) >= level
+            enough = certainty(math.exp(middle)) >= level
             low, high = (low, middle) if enough else (middle, high)
         # Variances fall as one over the number of answers, counted from the prior.
         return math.ceil((n_answers + beliefs.n_items) * math.expm1(high))
@@ -175,6 +191,7 @@ class Chooser:
         self.settings = Settings() if settings is None else settings
         self.goal = Goal.read(self.settings.goal, n_items)
         self.beliefs = Beliefs.prior(n_items, features)
+        self._aim = aim(self.goal, self.beliefs)
         self.games = np.zeros(n_items, dtype=np.int64)  # asked, answered or not
         self.allowed = allowed
         self._rng = np.random.default_rng(seed)
@@ -183,9 +200,11 @@ class Chooser:
         self._y: list[int] = []
         self._epoch = 0  # grows when an answer is taken back
         self._open: dict[tuple[int, int], int] = {}
-        self._met: dict[Hashable, dict[tuple[int, int], int]] = {}  # when, by rater
-        self._values, self._uses = np.empty((0, 0)), 0
-        self._latest: dict[Hashable, tuple[int, int]] = {}
+        # By rater: the pairs in their order, and how often each was asked.
+        self._asked: defaultdict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+        self._times: defaultdict[Hashable, Counter[tuple[int, int]]]
+        self._times = defaultdict(Counter)
+        self._values: tuple[Ints, Ints, Floats] | None = None  # of the present beliefs
 
     def __len__(self) -> int:
         return len(self._y)
@@ -204,21 +223,20 @@ class Chooser:
 
     def warm_up(self) -> None:
         """Compile what a choice needs, before anybody waits for it."""
-        self._value_information(np.arange(2), np.empty((2, 2)))
+        self._chosen(None)
 
     def note(self, rater: Hashable, left: int, right: int) -> None:
         """Remember that a rater was asked, also before this program was started."""
         key = _key(left, right)
-        met = self._met.setdefault(rater, {})
-        # A repeated pair is not asked for a third time.
-        met[key] = -1 if key in met else len(met)
-        self._latest[rater] = key
+        self._asked[rater].append(key)
+        self._times[rater][key] += 1
         self._open[key] = self._open.get(key, 0) + 1
         self.games[[left, right]] += 1
 
     def close(self, left: int, right: int, *, counted: bool = True) -> None:
         """Remember that a question is no longer open."""
         key = _key(left, right)
+        self._values = None
         self._open[key] -= 1
         if not self._open[key]:
             del self._open[key]
@@ -238,7 +256,8 @@ class Chooser:
         self._right.append(right)
         self._y.append(y)
         if update:
-            self.beliefs.learn(left, right, y)
+            self._values = None
+            self._aim.learn(self.beliefs, *self.beliefs.learn(left, right, y))
 
     def forget(self, left: int, right: int, y: int) -> None:
         """Take back an answer; the beliefs follow with the next `refit`."""
@@ -251,29 +270,31 @@ class Chooser:
     # Beliefs from all answers --------------------------------------------------------
 
     def snapshot(self) -> tuple[Beliefs, Answers, int]:
-        """What a refit needs, which may run in another thread."""
+        """What `fit` needs, which may run in another thread."""
         columns = (
             np.array(v, dtype=np.int64) for v in (self._left, self._right, self._y)
         )
-        start = Beliefs(
-            self.beliefs.mean.copy(), self.beliefs.cov, self.beliefs.tie,
-            self.beliefs.width, self.beliefs.precision,
-        )  # fmt: skip
+        start = replace(self.beliefs, mean=self.beliefs.mean.copy())
         return start, Answers(*columns), self._epoch
 
-    def adopt(self, fitted: Beliefs, n_used: int, epoch: int) -> bool:
-        """Take the beliefs of a refit, and add the answers that came since."""
-        if epoch != self._epoch:
+    def fit(self, start: Beliefs, answers: Answers, epoch: int) -> Fit:
+        """Fit all answers of a snapshot; nothing here changes."""
+        beliefs = start.refit(answers)
+        return Fit(beliefs, aim(self.goal, beliefs), len(answers), epoch)
+
+    def adopt(self, fit: Fit) -> bool:
+        """Take the beliefs of a fit, and add the answers that came since."""
+        if fit.epoch != self._epoch:
             return False
-        for row in range(n_used, len(self)):
-            fitted.learn(self._left[row], self._right[row], self._y[row])
-        self.beliefs = fitted
+        for row in range(fit.n_answers, len(self)):
+            change = fit.beliefs.learn(self._left[row], self._right[row], self._y[row])
+            fit.aim.learn(fit.beliefs, *change)
+        self.beliefs, self._aim, self._values = fit.beliefs, fit.aim, None
         return True
 
     def refit(self) -> None:
         """Fit all answers now."""
-        start, answers, epoch = self.snapshot()
-        self.adopt(start.refit(answers), len(answers), epoch)
+        self.adopt(self.fit(*self.snapshot()))
 
     @property
     def reached(self) -> bool:
@@ -284,106 +305,163 @@ class Chooser:
     # Strategies ----------------------------------------------------------------------
 
     def _repeated(self, rater: Hashable) -> Pair | None:
-        met = self._met.get(rater, {})
-        if len(met) <= _DISTANCE or self._rng.random() >= self.settings.repeat:
+        if self._rng.random() >= self.settings.repeat:
             return None
-        old = [k for k, at in met.items() if 0 <= at < len(met) - _DISTANCE]
-        old = [key for key in old if key not in self._open]
+        times = self._times[rater]
+        old = [key for key in self._asked[rater][:-_DISTANCE]
+               if times[key] == 1 and key not in self._open]  # fmt: skip
         return Pair(*old[self._rng.integers(len(old))], "repeat") if old else None
 
     def _chosen(self, rater: Hashable) -> Pair | None:
+        if self._values is None:
+            self._values = self._valued()
+        first, second, value = self._values
+        flat = value.ravel()
+        recent, times = self._asked[rater][-_DISTANCE:], self._times[rater]
+        found: tuple[int, int] | None = None
+        again: tuple[int, int] | None = None
+        best = -1.0
+        for most in sorted({min(_FIRST, flat.size), flat.size}):
+            places = np.argpartition(-flat, most - 1)[:most]
+            for place in places[np.argsort(-flat[places])].tolist():
+                if flat[place] <= best or flat[place] < 0.0:
+                    break
+                i, j = divmod(place, len(second))
+                key = _key(int(first[i]), int(second[j]))
+                if key in self._open:
+                    continue
+                if key in recent:
+                    if key != recent[-1]:
+                        again = again or key  # rather this one than none
+                # What the same person says again tells less.
+                elif (worth := flat[place] * 0.5 ** times[key]) > best:
+                    found, best = key, worth
+            if found is not None:
+                break
+        found = found or again
+        if found is None:
+            return None
+        value[np.isin(first, found)] *= 0.5  # these two wait for their answer
+        value[:, np.isin(second, found)] *= 0.5
+        return Pair(*found, self.settings.strategy)
+
+    def _valued(self) -> tuple[Ints, Ints, Floats]:
+        """Items, items, and the values of the pairs of the first and the second."""
         items = self._candidates()
-        n = len(items)
-        if self._values.shape != (n, n) or n < len(self.games):
-            # Below the diagonal it stays so; the strategies fill what is above.
-            self._values, self._uses = np.full((n, n), -1.0), 0
-        value = self._values
-        # Of many people at once, several are asked by the same values.
-        if self._uses and self._uses <= len(self._open) // 8:
-            self._uses += 1
-        else:
-            self._uses = 1
-            getattr(self, f"_value_{self.settings.strategy}")(items, value)
-            if self.allowed is not None:
-                value[~self.allowed[np.ix_(items, items)]] = -1.0
-        row = np.full(len(self.games), -1)
-        row[items] = np.arange(n)
-        latest = self._latest.get(rater)
-        kept = {*self._open, *([] if latest is None else [latest])}
-        met = self._met.get(rater, {})
-        # Rather a pair again than none, but neither the last one nor one that is open.
-        for excluded in (kept | met.keys(), kept):
-            flat = np.fromiter(chain.from_iterable(excluded), np.int64)
-            first, second = row[flat[::2]], row[flat[1::2]]
-            here = (first >= 0) & (second >= 0)
-            place = first[here], second[here]  # the smaller number comes first
-            before = value[place]
-            value[place] = -1.0
-            best = int(np.argmax(value))
-            found = value.flat[best] >= 0.0
-            value[place] = before
-            if found:
-                i, j = divmod(best, n)
-                for used in (value[i], value[j], value[:, i], value[:, j]):
-                    used[used > 0.0] *= 0.5  # these two wait for their answer
-                return Pair(int(items[i]), int(items[j]), self.settings.strategy)
-        return None
+        value = np.empty((min(_ROWS, len(items)), len(items)))
+        rows = getattr(self, f"_value_{self.settings.strategy}")(items, value)
+        few = np.maximum(self.settings.min_each - self.games[items], 0)
+        value += 1e6 * (few[rows][:, None] + few)
+        if self.allowed is not None:
+            value[~self.allowed[np.ix_(items[rows], items)]] = -np.inf
+        value[np.arange(len(rows)), rows] = -np.inf
+        return items[rows], items, value
 
     def _candidates(self) -> Ints:
         """Items to choose from; of many, those with few games among a sample."""
         n = len(self.games)
-        if n <= _WHOLE:
+        if self.beliefs.is_dense:
             return np.arange(n)
         few = np.flatnonzero(self.games == self.games.min())
         some = self._rng.choice(few, min(len(few), _SAMPLE // 2), replace=False)
         others = self._rng.choice(n, _SAMPLE - len(some), replace=False)
         return np.union1d(some, others)
 
-    def _value_random(self, items: Ints, value: Floats) -> None:
-        upper = np.triu_indices(len(items), 1)
-        value[upper] = self._rng.random(len(upper[0])) + self._bonus(items)[upper]
+    def _rows(self, items: Ints, need: Floats) -> Ints:
+        """Rows of the items with few games, then of those with the largest need."""
+        few = np.maximum(self.settings.min_each - self.games[items], 0)
+        return np.lexsort((-need, -few))[:_ROWS]
 
-    def _value_swiss(self, items: Ints, value: Floats) -> None:
+    def _value_random(self, items: Ints, value: Floats) -> Ints:
+        value[:] = self._rng.random(value.shape)
+        return self._rows(items, self._rng.random(len(items)))
+
+    def _value_swiss(self, items: Ints, value: Floats) -> Ints:
         """Prefer items with the fewest games, and among them neighbors."""
-        upper = np.triu_indices(len(items), 1)
-        games = self.games[items]
-        played = (games[:, None] + games)[upper] - 2 * games.min()
-        mean = self.beliefs.mean[items]
-        apart = np.abs(mean[:, None] - mean)[upper]
-        value[upper] = 1e6 - 1e3 * played - apart + 1e-9 * self._rng.random(len(apart))
+        games, mean = self.games[items], self.beliefs.mean[items]
+        rows = self._rows(items, self._rng.random(len(items)) - games)
+        played = games[rows][:, None] + games - 2 * games.min()
+        apart = np.abs(mean[rows][:, None] - mean)
+        chance = self._rng.random(apart.shape)
+        value[:] = np.maximum(1e5 - 1e3 * played, 0.0) + 1e2 - apart + 1e-9 * chance
+        return rows
 
-    def _bonus(self, items: Ints) -> Floats:
-        few = 1e3 * np.maximum(self.settings.min_each - self.games[items], 0)
-        return few[:, None] + few
-
-    def _value_information(self, items: Ints, value: Floats) -> None:
-        beliefs = self.beliefs
-        whole = len(items) == beliefs.n_items
-        cov = np.empty((0, 0))
-        if beliefs.is_dense:
-            cov = beliefs.cov if whole else beliefs.cov[np.ix_(items, items)]
-        mean, variance = (
-            beliefs.mean[items],
-            np.ascontiguousarray(beliefs.variance[items]),
-        )
+    def _value_information(self, items: Ints, value: Floats) -> Ints:
+        """Fill in the expected decrease of what the goal wants to know."""
+        mean, cov, reach = self._aim.among(self.beliefs, items)
+        variance = np.ascontiguousarray(np.diagonal(cov))
         # Chance decides between equal values, and items that somebody else is asked
         # about now wait for that answer.
         weight = 1.0 - 0.01 * self._rng.random(len(items))
-        place = {item: row for row, item in enumerate(items.tolist())}
-        for key, times in self._open.items():
-            for item in key:
-                if item in place:
-                    weight[place[item]] /= 1.0 + times
-        bonus = 1e3 * np.maximum(self.settings.min_each - self.games[items], 0.0)
-        inside = np.empty(0)
-        if self.goal.top:
-            inside = _inside(beliefs.mean, beliefs.variance, self.goal.top)[items]
-        ordered = self.goal.name == "ranking"
-        table = _information(round(beliefs.tie, 1))  # as fine as choices need
-        _fill_values(
-            mean, variance, cov, table, inside, ordered, weight, bonus,
-            value,
-        )  # fmt: skip
+        times = np.zeros(self.beliefs.n_items)
+        for key, count in self._open.items():
+            times[list(key)] += count
+        weight /= 1.0 + times[items]
+        rows = self._rows(items, weight * np.diagonal(reach) / variance)
+        table = _information(round(self.beliefs.tie, 1))  # as fine as choices need
+        _fill_values(rows, mean, cov, reach, table, weight, value)
+        return rows
+
+
+@dataclass(eq=False)
+class Aim:
+    """What a goal wants to know: L, and VLV (empty above `MOST_DENSE` items)."""
+
+    goal: Goal
+    weights: Floats
+    reach: Floats
+    changes: list[tuple[Floats, Floats]] = field(default_factory=list)
+
+    def among(self, beliefs: Beliefs, items: Ints) -> tuple[Floats, Floats, Floats]:
+        """Mean, V and VLV of some items; of all, if covariances are kept."""
+        if not beliefs.is_dense:
+            beliefs = Beliefs(beliefs.mean[items], np.diag(beliefs.cov[items]))
+            return beliefs.mean, beliefs.cov, aim(self.goal, beliefs).reach
+        if self.changes:
+            a, b = np.array(self.changes).transpose(1, 0, 2)
+            self.reach -= np.vstack([a, b]).T @ np.vstack([b, a])
+            self.changes.clear()
+        return beliefs.mean, beliefs.cov, self.reach
+
+    def learn(self, beliefs: Beliefs, a: Floats, k: float) -> None:
+        """Follow an answer that made V less by k a aᵀ; VLV changes when it is needed.
+
+        It becomes less by a bᵀ + b aᵀ, b = k VLa - ½k² (aᵀLa) a with the V of before.
+        """
+        if beliefs.is_dense:
+            pulled = self.weights @ a
+            moved = beliefs.cov @ pulled + 0.5 * k * float(a @ pulled) * a
+            self.changes.append((a, k * moved))
+
+
+class Fit(NamedTuple):
+    """Beliefs from all answers up to some number, see `Chooser.fit`."""
+
+    beliefs: Beliefs
+    aim: Aim
+    n_answers: int
+    epoch: int
+
+
+def aim(goal: Goal, beliefs: Beliefs) -> Aim:
+    """Weigh the differences that a goal wants to know."""
+    if not beliefs.is_dense:
+        return Aim(goal, np.empty((0, 0)), np.empty((0, 0)))
+    n, mean, cov = beliefs.n_items, beliefs.mean, beliefs.cov
+    if goal.name == "ranking":
+        weights = np.empty((n, n))
+        _fill_weights(mean, cov, weights)
+    else:
+        q = np.ones(n)
+        if goal.top:
+            border = np.partition(mean, (n - goal.top - 1, n - goal.top))
+            border = border[n - goal.top - 1 : n - goal.top + 1].mean()
+            q = np.exp(-0.5 * (mean - border) ** 2 / beliefs.variance)
+            q /= np.sqrt(beliefs.variance)
+        weights = -np.multiply.outer(q, q)
+    np.fill_diagonal(weights, 0.0)
+    np.fill_diagonal(weights, -weights.sum(axis=1))
+    return Aim(goal, weights, cov @ weights @ cov)
 
 
 @cache
@@ -400,33 +478,28 @@ def _key(left: int, right: int) -> tuple[int, int]:
     return (left, right) if left < right else (right, left)
 
 
-def _inside(mean: Floats, variance: Floats, top: int) -> Floats:
-    """About the probability of each item to be among the best K."""
-    order = np.partition(mean, (len(mean) - top - 1, len(mean) - top))
-    border = 0.5 * (order[len(mean) - top - 1] + order[len(mean) - top])
-    return ndtr((mean - border) / np.sqrt(variance))
+@njit(cache=True, nogil=True)
+def _fill_weights(mean, cov, weights):  # type: ignore[no-untyped-def]
+    for i in range(len(mean)):
+        for j in range(i):
+            s2 = max(cov[i, i] + cov[j, j] - 2.0 * cov[i, j], 1e-12)
+            z = abs(mean[j] - mean[i]) / math.sqrt(2.0 * s2)
+            weights[i, j] = weights[j, i] = -math.erfc(z) / s2
 
 
 @njit(cache=True, nogil=True)
-def _fill_values(mean, variance, cov, table, inside, ordered, weight, bonus, value):  # type: ignore[no-untyped-def]
-    n, dense = len(mean), len(cov) > 0
+def _fill_values(rows, mean, cov, reach, table, weight, value):  # type: ignore[no-untyped-def]
     n_mean, n_deviation = table.shape[0] - 1, table.shape[1] - 1
-    for i in range(n):
-        for j in range(i + 1, n):
-            s2 = variance[i] + variance[j]
-            if dense:
-                s2 -= 2.0 * cov[i, j]
-            s2 = max(s2, 1e-12)
-            mu, s = abs(mean[j] - mean[i]), math.sqrt(s2)
-            x = min(mu * n_mean / _MOST_MEAN, n_mean - 1e-9)
-            y = min(s * n_deviation / _MOST_DEVIATION, n_deviation - 1e-9)
+    for row, i in enumerate(rows):
+        for j in range(len(mean)):
+            s2 = max(cov[i, i] + cov[j, j] - 2.0 * cov[i, j], 1e-12)
+            x = abs(mean[j] - mean[i]) * n_mean / _MOST_MEAN
+            y = math.sqrt(s2) * n_deviation / _MOST_DEVIATION
+            x, y = min(x, n_mean - 1e-9), min(y, n_deviation - 1e-9)
             a, b = int(x), int(y)
             x, y = x - a, y - b
             low = (1.0 - y) * table[a, b] + y * table[a, b + 1]
             high = (1.0 - y) * table[a + 1, b] + y * table[a + 1, b + 1]
-            gain = s2 * ((1.0 - x) * low + x * high)
-            if ordered:
-                gain *= math.erfc(mu / s * 0.7071067811865476)
-            elif len(inside) > 0:
-                gain *= inside[i] + inside[j] - 2.0 * inside[i] * inside[j]
-            value[i, j] = gain * weight[i] * weight[j] + bonus[i] + bonus[j]
+            known = 1.0 - math.exp(-2.0 * s2 * ((1.0 - x) * low + x * high))
+            gain = reach[i, i] + reach[j, j] - 2.0 * reach[i, j]
+            value[row, j] = max(gain, 0.0) * known / s2 * weight[i] * weight[j]

@@ -21,6 +21,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -38,7 +39,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tiebreak.ask.items import MEDIA_TYPES, View
 from tiebreak.ask.organizer import overview
 from tiebreak.ask.store import Rater, Refused
-from tiebreak.ask.study import Shown, Study
+from tiebreak.ask.study import Given, Shown, Study
 
 COOKIE = "tiebreak_ask"
 MOST_BODY = 4096
@@ -166,11 +167,15 @@ class Site:
         self._key = store.secret("csrf").encode()
         self._raters = {rater.token: rater for rater in store.raters()}
         self._templates = Environment(
-            loader=FileSystemLoader(_HERE / "templates"), autoescape=True
-        )
+            loader=FileSystemLoader(_HERE / "templates"), autoescape=True,
+            auto_reload=False,
+        )  # fmt: skip
         markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
         self._markdown = markdown.enable(["table", "strikethrough"]).disable("image")
         self._templates.filters["markdown"] = self._markdown.render
+        self._card = lru_cache(1000)(self._draw_card)  # of open questions, mostly
+        self._waiting: list[tuple[Given, asyncio.Future[bool | Refused]]] = []
+        self._saving: asyncio.Task[None] | None = None
         self._assets = {
             name: (_HERE / "assets" / name).read_bytes() for name in _ASSETS
         }
@@ -270,7 +275,7 @@ class Site:
             return self._render(
                 "join.html", status=409, csrf=csrf, key=key, reason=reason
             )
-        rater = self.study.store.rater(name)
+        rater = await asyncio.to_thread(self.study.store.rater, name)
         self._raters[rater.token] = rater
         # The address is their own link: who closes the tab can come back with it.
         return Response(status_code=303, headers={"Location": f"/?key={rater.token}"})
@@ -310,25 +315,25 @@ class Site:
 
     # Questions and answers -----------------------------------------------------------
 
-    def _shown(self, shown: Shown) -> dict[str, Any]:
-        def side(view: View) -> str:
-            src = ""
-            if isinstance(view.content, Path):
-                src = f"/file/{self.study.file_number[view.content]}"
-            card = self._templates.get_template("card.html")
-            return card.render(view=view, src=src)
+    def _draw_card(self, view: View) -> str:
+        src = ""
+        if isinstance(view.content, Path):
+            src = f"/file/{self.study.file_number[view.content]}"
+        return self._templates.get_template("card.html").render(view=view, src=src)
 
+    def _shown(self, shown: Shown) -> dict[str, Any]:
         left, right = shown.left, shown.right
         prompt = "" if left.prompt is None else self._markdown.render(left.prompt)
         wide = {left.kind, right.kind} <= {"text", "markdown", "link"}
         return {
-            "number": shown.number, "left": side(left), "right": side(right),
-            "prompt": prompt, "wide": wide,
+            "number": shown.number, "prompt": prompt, "wide": wide,
+            "left": self._card(left), "right": self._card(right),
         }  # fmt: skip
 
-    def _reply(self, rater: Rater) -> Response:
+    async def _reply(self, rater: Rater) -> Response:
         study = self.study
-        questions = [self._shown(q) for q in study.open_questions(rater)[:3]]
+        shown = await asyncio.to_thread(study.open_questions, rater)
+        questions = [self._shown(q) for q in shown[:3]]
         p = study.progress
         return JSONResponse(
             {
@@ -344,7 +349,7 @@ class Site:
         )  # fmt: skip
 
     async def _state(self, request: Request) -> Response:
-        return self._reply(self._rater(request))
+        return await self._reply(self._rater(request))
 
     async def _answer(self, request: Request) -> Response:
         rater, body = await self._body(request)
@@ -353,17 +358,38 @@ class Site:
             raise Refused("Both bad is not among the answers here.", 400)
         if not (isinstance(seconds, int | float) and 0 <= seconds < 1e6):
             seconds = None
-        self.study.answer(rater, body["question"], str(outcome), seconds)
-        return self._reply(rater)
+        given = Given(rater.number, body["question"], str(outcome), seconds)
+        saved: asyncio.Future[bool | Refused] = asyncio.Future()
+        self._waiting.append((given, saved))
+        if self._saving is None or self._saving.done():
+            self._saving = asyncio.create_task(self._save())
+        if isinstance(result := await saved, Refused):
+            raise result
+        return await self._reply(rater)
+
+    async def _save(self) -> None:
+        """Save what waits in one commit; meanwhile the next answers gather."""
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                results = await asyncio.to_thread(
+                    self.study.answer, [given for given, _ in batch]
+                )
+            except Exception as error:
+                for _, saved in batch:
+                    saved.set_exception(error)
+            else:
+                for (_, saved), result in zip(batch, results, strict=True):
+                    saved.set_result(result)
 
     async def _undo(self, request: Request) -> Response:
         rater, body = await self._body(request)
-        self.study.undo(rater, body["question"])
-        return self._reply(rater)
+        await asyncio.to_thread(self.study.undo, rater, body["question"])
+        return await self._reply(rater)
 
     async def _board(self, request: Request) -> Response:
         self._rater(request)
-        return JSONResponse({"board": self.study.board(100)})
+        return JSONResponse({"board": await asyncio.to_thread(self.study.board, 100)})
 
 
 async def _refused(request: Request, error: Refused) -> Response:

@@ -8,6 +8,7 @@ many answers it takes until the ranking is right.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,7 +16,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from tiebreak.ask.choose import Chooser, Floats, Pair, Settings
-from tiebreak.losses import Davidson
 from tiebreak.metrics import kendall_tau_b
 
 
@@ -56,12 +56,10 @@ class People:
         """Answer with -1, 0 or 1."""
         if self._rng.random() < self.careless:
             return int(self._rng.integers(-1, 2))
-        d = self.theta[[pair.right]] - self.theta[[pair.left]]
-        p = Davidson().probabilities(d, float(np.log(self.tie)))[0]
-        return (
-            int(np.searchsorted(np.cumsum(p), self._rng.random(), "right").clip(0, 2))
-            - 1
-        )
+        d = float(self.theta[pair.right] - self.theta[pair.left])
+        left, tie, right = math.exp(-0.5 * d), self.tie, math.exp(0.5 * d)
+        at = self._rng.random() * (left + tie + right)
+        return -1 if at < left else 0 if at < left + tie else 1
 
 
 class OwnAsker:
@@ -69,7 +67,7 @@ class OwnAsker:
 
     def __init__(self, n_items: int, settings: Settings, seed: int = 0) -> None:
         self.chooser = Chooser(n_items, settings, seed=seed)
-        self._every = max(1, n_items // 10)
+        self._every = max(1, n_items // 5)
 
     def ask(self, rater: int) -> Pair | None:
         """Choose a pair."""

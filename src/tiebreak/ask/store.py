@@ -16,6 +16,7 @@ import json
 import os
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = threading.RLock()
         try:
             if not path.exists():
                 # The links of raters are in it: for its owner alone.
@@ -111,7 +113,7 @@ class Store:
                     path, f"these answers have version {known} and this tiebreak reads "
                     f"version {VERSION}; update tiebreak."
                 )  # fmt: skip
-            with self._writing() as db:
+            with self.writing() as db:
                 for statement in _TABLES.split(";"):
                     db.execute(statement)
                 self._set("version", str(VERSION))
@@ -124,22 +126,26 @@ class Store:
         self._db.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Commit all changes of a block together, or none."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield self._db
-            self._db.execute("COMMIT")
-        except BaseException as error:
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Commit all changes of a block together, or none; blocks may be nested."""
+        with self._lock:
             if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError):
-                raise Refused(
-                    f"Nothing was saved, because {self.path.name} cannot be written "
-                    f"({error}). Make room on the disk and answer again.",
-                    507,
-                ) from None
-            raise
+                yield self._db
+                return
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException as error:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.OperationalError):
+                    raise Refused(
+                        f"Nothing was saved, because {self.path.name} cannot be "
+                        f"written ({error}). Make room on the disk and answer again.",
+                        507,
+                    ) from None
+                raise
 
     def about(self, name: str) -> str | None:
         """Something that is known about all answers; None if it is not there."""
@@ -158,7 +164,7 @@ class Store:
         """A random secret, made when it is first asked for."""
         if (known := self.about(name)) is not None:
             return known
-        with self._writing():
+        with self.writing():
             self._set(name, made := secrets.token_urlsafe(18))
         return made
 
@@ -182,7 +188,7 @@ class Store:
         new = [item for item in items if item.name not in known]
         here = {item.name for item in items}
         gone = [name for name, row in known.items() if row[2] and name not in here]
-        with self._writing() as db:
+        with self.writing() as db:
             db.execute("UPDATE items SET present = 0")
             db.executemany(
                 "INSERT INTO items (name, hash, present) VALUES (?, ?, 1) ON CONFLICT "
@@ -216,7 +222,7 @@ class Store:
         find = "SELECT number, name, token FROM raters WHERE name = ?"
         row = self._db.execute(find, (name,)).fetchone()
         if row is None:
-            with self._writing() as db:
+            with self.writing() as db:
                 db.execute(
                     "INSERT INTO raters (name, token) VALUES (?, ?)",
                     (name, secrets.token_urlsafe(18)),
@@ -261,15 +267,16 @@ class Store:
         self, rater: int, left: int, right: int, reason: str, prompt: str | None = None
     ) -> Question:
         """Record a question before it is shown."""
-        with self._writing() as db:
+        with self.writing() as db:
             number = db.execute(
                 "INSERT INTO questions (rater, left_item, right_item, prompt, reason, "
                 "asked) VALUES (?, ?, ?, ?, ?, ?)",
                 (rater, left, right, prompt, reason, time.time()),
             ).lastrowid
-        return self._question(int(number or 0), rater)
+        return self.question(int(number or 0), rater)
 
-    def _question(self, number: int, rater: int) -> Question:
+    def question(self, number: int, rater: int) -> Question:
+        """Find a question of a rater."""
         row = self._db.execute(
             f"SELECT {_FIELDS} FROM questions WHERE number = ? AND rater = ?",
             (number, rater),
@@ -284,15 +291,15 @@ class Store:
         """Save an answer; False if the same one was saved before."""
         if outcome not in OUTCOMES:
             raise Refused(f"An answer is one of {', '.join(OUTCOMES)}.", 400)
-        before = self._question(number, rater)
+        before = self.question(number, rater)
         if before.outcome is None:
-            with self._writing() as db:
+            with self.writing() as db:
                 db.execute(
                     "UPDATE questions SET outcome = ?, seconds = ?, answered = ? "
                     "WHERE number = ? AND rater = ? AND outcome IS NULL",
                     (outcome, seconds, time.time(), number, rater),
                 )
-        after = self._question(number, rater)
+        after = self.question(number, rater)
         if after.outcome != outcome:
             raise Refused(
                 "This pair was answered already, perhaps in another tab; that answer "
@@ -307,12 +314,12 @@ class Store:
             "ORDER BY answered DESC, number DESC LIMIT 1",
             (rater,),
         ).fetchone()
-        question = self._question(number, rater)
+        question = self.question(number, rater)
         if question.outcome is None:
             return None
         if last is None or last[0] != number:
             raise Refused("Only the last answer can be taken back. Reload the page.")
-        with self._writing() as db:
+        with self.writing() as db:
             db.execute(
                 "INSERT INTO undone VALUES (?, ?, ?)",
                 (number, question.outcome, time.time()),

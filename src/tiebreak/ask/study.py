@@ -2,30 +2,40 @@
 """A study: items, the file of answers, and what has been learned from them so far.
 
 Every rater has two open questions, the one on the page and the next, which the page
-loads in advance. An answer is committed first, then changes the beliefs, then makes
-place for another question. All answers together are fitted from time to time in a
-thread.
+loads in advance. Answers that arrive together are committed together, with the next
+questions of the same people, and then change the beliefs. All answers are fitted from
+time to time in a thread.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tiebreak.ask.choose import Beliefs, Chooser, Floats, Settings
+from tiebreak.ask.choose import Beliefs, Chooser, Floats, Pair, Settings
 from tiebreak.ask.items import Items, View
-from tiebreak.ask.store import SIGNS, Question, Rater, Store
+from tiebreak.ask.store import SIGNS, Question, Rater, Refused, Store
 
 AHEAD = 2  # open questions of a rater
 POINTS = 400 / np.log(10)  # Elo points of a utility of 1
 _RESTORED = 8  # refits at the start, each with a step of the width
+
+
+class Given(NamedTuple):
+    """An answer as it comes from a page."""
+
+    rater: int
+    question: int
+    outcome: str
+    seconds: float | None = None
 
 
 class Shown(NamedTuple):
@@ -118,24 +128,42 @@ class Study:
 
     def open_questions(self, rater: Rater) -> list[Shown]:
         """What to show now, and next; fewer if all pairs were asked."""
-        with self._lock:
-            queue = self._open[rater.number]
-            while len(queue) < AHEAD:
-                pair = self.chooser.ask(rater.number)
+        queue = self._open[rater.number]
+        if len(queue) < AHEAD:
+            with self._lock:
+                with self._asking() as ask:
+                    queue = self._open[rater.number]
+                    queue = queue + ask(rater.number, AHEAD - len(queue))
+                self._open[rater.number] = queue
+        return [shown for shown in map(self._shown, queue) if shown is not None]
+
+    @contextmanager
+    def _asking(self) -> Iterator[Callable[[int, int], list[Question]]]:
+        """A function that asks a rater; one commit at the end, or nothing was asked."""
+        asked: list[Pair] = []
+
+        def ask(rater: int, n_questions: int) -> list[Question]:
+            questions = []
+            for _ in range(n_questions):
+                pair = self.chooser.ask(rater)
                 if pair is None:
                     break
+                asked.append(pair)
                 views = self.items.common(pair.left, pair.right)
                 prompt = views[self._rng.integers(len(views))][0].prompt
                 left, right = self._number[pair.left], self._number[pair.right]
-                try:
-                    asked = self.store.ask(
-                        rater.number, left, right, pair.reason, prompt
-                    )
-                except BaseException:
-                    self.chooser.close(pair.left, pair.right, counted=False)
-                    raise
-                queue.append(asked)
-            return [shown for shown in map(self._shown, queue) if shown is not None]
+                questions.append(
+                    self.store.ask(rater, left, right, pair.reason, prompt)
+                )
+            return questions
+
+        try:
+            with self.store.writing():
+                yield ask
+        except BaseException:
+            for pair in asked:
+                self.chooser.close(pair.left, pair.right, counted=False)
+            raise
 
     def _shown(self, question: Question) -> Shown | None:
         left, right = self._row[question.left], self._row[question.right]
@@ -145,41 +173,71 @@ class Study:
                 return Shown(question.number, *view)
         return Shown(question.number, *views[0]) if views else None
 
-    def answer(
-        self, rater: Rater, number: int, outcome: str, seconds: float | None
-    ) -> bool:
-        """Save an answer; False if it was saved before."""
+    def answer(self, given: Sequence[Given]) -> list[bool | Refused]:
+        """Save answers in one commit; False for one that was saved before.
+
+        The next questions of the same people are chosen before and saved with them.
+        """
+        results: list[bool | Refused] = []
+        new: list[Question] = []
         with self._lock:
-            question, new = self.store.answer(number, rater.number, outcome, seconds)
-            if not new:
-                return False
-            queue = self._open[rater.number]
-            queue[:] = [q for q in queue if q.number != number]
-            self._last[rater.number] = number
-            self._done[rater.number] += 1
-            left, right = self._row[question.left], self._row[question.right]
-            counted = outcome in SIGNS
-            self.chooser.close(left, right, counted=counted)
-            if counted:
-                self.chooser.learn(left, right, SIGNS[outcome])
-                self._since += 1
-                self._maybe_fit()
-            return True
+            queues = {g.rater: list(self._open[g.rater]) for g in given}
+            with self._asking() as ask:
+                for rater, number, outcome, seconds in given:
+                    try:
+                        self._rows(self.store.question(number, rater))
+                        question, is_new = self.store.answer(
+                            number, rater, outcome, seconds
+                        )
+                    except Refused as error:
+                        results.append(error)
+                        continue
+                    results.append(is_new)
+                    if is_new:
+                        new.append(question)
+                        queue = [q for q in queues[rater] if q.number != number]
+                        queues[rater] = queue + ask(rater, AHEAD - len(queue))
+            self._open |= queues
+            for question in new:
+                self._learn(question)
+        return results
+
+    def _rows(self, question: Question) -> tuple[int, int]:
+        """The rows of its items; Refused if one of them was removed."""
+        try:
+            return self._row[question.left], self._row[question.right]
+        except KeyError:
+            raise Refused(
+                "An item of this pair was removed from the study, so nothing was "
+                "changed. Reload the page."
+            ) from None
+
+    def _learn(self, question: Question) -> None:
+        self._last[question.rater] = question.number
+        self._done[question.rater] += 1
+        left, right = self._rows(question)
+        assert question.outcome is not None
+        counted = question.outcome in SIGNS
+        self.chooser.close(left, right, counted=counted)
+        if counted:
+            self.chooser.learn(left, right, SIGNS[question.outcome])
+            self._since += 1
+            self._maybe_fit()
 
     def undo(self, rater: Rater, number: int) -> bool:
         """Take back the last answer and ask again; False if that was done before."""
         with self._lock:
+            left, right = self._rows(self.store.question(number, rater.number))
             taken = self.store.undo(number, rater.number)
             if taken is None:
                 return False
             assert taken.outcome is not None
-            left, right = self._row[taken.left], self._row[taken.right]
             counted = taken.outcome in SIGNS
             if counted:
                 self.chooser.forget(left, right, SIGNS[taken.outcome])
             self.chooser.reopen(left, right, counted=counted)
             asked = replace(taken, outcome=None, seconds=None, answered=None)
-            self._open[rater.number].insert(0, asked)
+            self._open[rater.number] = [asked, *self._open[rater.number]]
             self._last.pop(rater.number, None)
             self._done[rater.number] -= 1
             self._maybe_fit(at_once=counted)
@@ -196,7 +254,7 @@ class Study:
     # What has been learned -----------------------------------------------------------
 
     def _maybe_fit(self, at_once: bool = False) -> None:
-        enough = max(1, len(self._number) // 20)
+        enough = max(1, len(self._number) // 10)
         idle = self._fit is None or self._fit.done()
         if at_once or (idle and self._since >= enough):
             self._since = 0
@@ -204,11 +262,11 @@ class Study:
 
     def _refit(self) -> None:
         with self._lock:
-            start, answers, epoch = self.chooser.snapshot()
-        fitted = start.refit(answers)
-        self._measure(fitted, len(answers))
+            snapshot = self.chooser.snapshot()
+        fit = self.chooser.fit(*snapshot)
+        self._measure(fit.beliefs, fit.n_answers)
         with self._lock:
-            self.chooser.adopt(fitted, len(answers), epoch)
+            self.chooser.adopt(fit)
 
     def wait(self) -> None:
         """Wait for the fit that runs."""

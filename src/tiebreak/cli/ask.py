@@ -162,8 +162,9 @@ def run(
     try:
         from tiebreak.ask.server import Site, allowed_hosts, open_socket, serve
     except ImportError as error:
+        package = (error.name or "a package").partition(".")[0]
         raise typer.BadParameter(
-            f"the page needs {error.name}, which is not installed. Run: pip install "
+            f"the page needs {package}, which is not installed. Run: pip install "
             '"tiebreak[ask]"'
         ) from None
     with Steps(shown=True) as steps:

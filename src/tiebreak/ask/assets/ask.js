@@ -97,7 +97,7 @@
     let left = "";
     if (p.reached) left = "The goal is reached: you may stop, or go on.";
     else if (p.answers < 10 || p.remaining === null) left = `Goal: ${100 * p.level} %.`;
-    else left = `Goal: ${100 * p.level} %, about ${round(p.remaining)} more answers.`;
+    else left = `Goal: ${100 * p.level} %, ${round(p.remaining)} more answers.`;
     const own = state.done === p.answers ? "" : ` (${state.done} yours)`;
     find("progress").textContent =
       `${p.answers.toLocaleString("en")} answers${own} · ${words} · ${left}`;
@@ -105,7 +105,7 @@
 
   function round(n) {
     const unit = n < 20 ? 1 : n < 100 ? 5 : n < 1000 ? 10 : 100;
-    return n > 20000 ? "20,000 or" : (Math.ceil(n / unit) * unit).toLocaleString("en");
+    return n > 20000 ? "more than 20,000" : `about ${(Math.ceil(n / unit) * unit).toLocaleString("en")}`;
   }
 
   async function act(path, body) {
