@@ -121,6 +121,13 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
             "Every sample weight is zero, so no row would count. Give at least one "
             "positive weight, or None to weigh all rows equally."
         )
+    tiny = np.flatnonzero((weight > 0) & (weight < np.finfo(float).tiny))
+    if len(tiny):
+        raise ValueError(
+            f"{len(tiny)} weight(s) are too small to be computed with: "
+            f"{list_rows(tiny, weight[tiny[:5]])}. Make them 0 to leave the rows out, "
+            "or multiply all weights by the same large number."
+        )
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
