@@ -31,6 +31,7 @@ from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.persistence.checks import (
     FORMAT,
     META,
+    MOST_JSON,
     SCHEMA,
     TRUSTED,
     RefusedError,
@@ -51,7 +52,14 @@ def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
         schema = _tidy(json.loads(source.read(SCHEMA)), files)
         meta = {"format": FORMAT, "tiebreak": version}
         _add(archive, META, json.dumps(meta).encode())
-        _add(archive, SCHEMA, json.dumps(schema, separators=(",", ":")).encode())
+        described = json.dumps(schema, separators=(",", ":")).encode()
+        if len(described) > MOST_JSON:
+            raise ValueError(
+                f"The model cannot be saved: its names and parts take "
+                f"{len(described):,} bytes, and at most {MOST_JSON:,} are read again. "
+                "Fit it on features without names, as X.to_numpy() gives them."
+            )
+        _add(archive, SCHEMA, described)
         for number, old in enumerate(files):
             data, new = source.read(old), f"{number}{Path(old).suffix}"
             _add(archive, new, _uncompressed(data) if new.endswith(".npz") else data)
