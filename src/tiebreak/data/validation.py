@@ -310,7 +310,7 @@ class GroupPairs(NamedTuple):
 
 
 def pairs_within_groups(
-    group: Ints, grade: Floats, *, limit: int = 2_000_000, random_state: int = 0
+    group: Ints, grade: Floats, *, limit: int, random_state: int = 0
 ) -> GroupPairs:
     """Compare every two rows of a group by grade, or `limit` random ones of more."""
     # Sides are exchanged at random, so that left is not better by its place.
