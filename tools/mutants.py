@@ -39,8 +39,11 @@ _ALWAYS = [
     ("ratings/strengths/existence.py", " - tied.multiply(decided)", ""),
     ("selection/splitters.py", "nearer = ", "nearer = after  #"),
 ]
-# "file:line change": why no test can see it.
-EXPECTED: dict[str, str] = {}
+# The changed line: why no test can see it.
+EXPECTED = {
+    "d = int(np.sum(singular > _TOLERANCE * max(singular[0], 1.0)))": "what rounding "
+    "leaves of a direction that is not there is far below both tolerances",
+}
 _OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -216,7 +219,7 @@ def main() -> int:
         importlib.import_module(name)
     for name in tiebreak.__all__:
         getattr(tiebreak, name)
-    count, alive = 0, []
+    count = alive = unexplained = 0
     for path, how, tree in choose(asked.number, asked.seed):
         where, began = f"{path.relative_to(SOURCE)}:{how}", time.monotonic()
         test = failing(order(path), asked.seconds, (path, tree))
@@ -224,11 +227,17 @@ def main() -> int:
             print(f"{test} fails also without a change.")
             return 1
         count += 1
-        alive += [where] if test is None else []
-        word = f"noticed by {test}" if test else EXPECTED.get(where, "NO TEST NOTICES")
+        alive += test is None
+        line = how.split()[0]
+        text = path.read_text("utf-8").splitlines()[
+            int(line) - 1 if line.isdigit() else 0
+        ]
+        reason = EXPECTED.get(text.strip(), "")
+        unexplained += test is None and not reason
+        word = f"noticed by {test}" if test else reason or "NO TEST NOTICES"
         print(f"{count} {where}: {word} ({time.monotonic() - began:.0f} s)", flush=True)
-    print(f"{count - len(alive)} of {count} were noticed")
-    return int(not count or any(where not in EXPECTED for where in alive))
+    print(f"{count - alive} of {count} were noticed")
+    return int(unexplained > 0)
 
 
 if __name__ == "__main__":

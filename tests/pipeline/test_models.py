@@ -371,7 +371,7 @@ def test_an_interrupted_tuning_goes_on(processes, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n", "expected"), [(1500, 1500 * 1499 // 2), (2100, 200_000), (12_000, 240_000)]
+    ("n", "expected"), [(50, 1225), (2100, 200_000), (12_000, 240_000)]
 )
 def test_comparisons_of_long_lists_are_drawn(n, expected):
     found = _compare_within(np.zeros(n, dtype=np.int64), np.arange(n, dtype=float))
