@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tiebreak"
 FOLDERS = ("losses", "solvers", "ratings", "metrics", "io")
 # Tests of these folders run too if they name what is changed.
-_OTHERS = ("models", "selection", "pipeline", "data")
+_OTHERS = (*FOLDERS, "models", "selection", "pipeline", "data")
 _ALWAYS = [
     ("ratings/strengths/existence.py", " - tied.multiply(decided)", ""),
     ("selection/splitters.py", "nearer = ", "nearer = after  #"),
@@ -43,6 +43,9 @@ _ALWAYS = [
 EXPECTED = {
     "d = int(np.sum(singular > _TOLERANCE * max(singular[0], 1.0)))": "what rounding "
     "leaves of a direction that is not there is far below both tolerances",
+    "slow = slow or self.rounds.n_rounds - before >= _MANY_ROUNDS": "decides which of "
+    "two exact solvers goes on, so only how long it takes",
+    "self.extra += 1": "counts a step, and no number of steps is promised",
 }
 _OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
