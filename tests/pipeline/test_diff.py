@@ -211,7 +211,7 @@ def test_files_that_need_a_prior_have_a_wide_one_both(rng, written):
 def test_both_are_fitted_with_the_same_model_of_ties(rng, written):
     theta = np.linspace(-1.5, 1.5, 6)
     for _ in range(6):  # of which some would choose differently
-        tables = draw(rng, theta, 250), draw(rng, theta, 250)
+        tables = draw(rng, theta, 1000), draw(rng, theta, 1000)
         found = compare(written(old=tables[0], new=tables[1]))
         spread = [found.changes[f"rating_{which}"].std() for which in ("old", "new")]
         assert 0.7 < spread[0] / spread[1] < 1.4

@@ -146,7 +146,7 @@ def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int
             raise error(
                 f"line {number} lists {shorten(tied or single)}; expected numbers."
             )
-        blocks.append(entries)
+        blocks.append([entry for entry in entries if entry is not None])
     return int(found[1]), blocks
 
 
