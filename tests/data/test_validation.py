@@ -114,6 +114,8 @@ def test_weights():
         ([None, 1], r"1 other\(s\): row 0 \(nan\)"),
         ([1, np.inf], r"row 1 \(inf\)"),
         ([0, 0], "Every sample weight is zero"),
+        ([1, 1e-320], r"too small to be computed with: row 1 \(1e-320\)"),
+        ([1e308, 1e308], "The sum of the sample weights overflows"),
         (["a", 1], r"sample_weight must hold numbers.*row 0 \('a'\)"),
         (np.array(["a", "b"]), r"sample_weight must hold numbers.*row 0 \('a'\)"),
         (np.ones((2, 1)), r"one dimension, got shape \(2, 1\)"),

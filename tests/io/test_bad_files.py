@@ -266,6 +266,7 @@ def test_scores_of_people_must_be_numbers(refuse):
         ("1 qid:2 1:1 2:x 3:1", "line 3: '2:x' is not"),
         ("1 qid:2 5:1 2:1", "line 3: feature 2 comes after feature 5"),
         ("1 qid:2 a:1", "line 3 has 'a:1'"),
+        ("1 qid:2 1:1 \u00b2:1 3:1", "line 3: '\u00b2:1' is not"),
     ],
 )
 def test_svmlight_lines(refuse, line, expected):
@@ -282,6 +283,8 @@ ORDERS = "3 1\n0 2 0 1\n"
         ("0 2 0 3", "line 3 lists item 3, but there are only 3 items"),
         ("0 2 1 1", "line 3 lists item 1 more than once"),
         ("0 2 1 x", "line 3 is '0 2 1 x'; expected whole numbers"),
+        ("0 2 1 \u00b2", "expected whole numbers"),
+        ("0 2 1 " + "9" * 5000, "expected whole numbers"),
     ],
 )
 def test_order_lines(refuse, line, expected):
@@ -304,6 +307,10 @@ PREFLIB = (
         ("1: 1,2", "the header says NUMBER VOTERS 3, but there are 2"),
         ("# ALTERNATIVE NAME 3: a\n2: 2,1", "alternatives 1 and 3 are both called 'a'"),
         ("# DATA TYPE: wmd\n2: 2,1", "is of type 'wmd'"),
+        ("9" * 400 + ": 1,2", "line 6 is '999"),
+        ("9" * 5000 + ": 1,2", "line 6 is '999"),
+        ("2: 1," + "9" * 5000, "line 6 lists '999"),
+        ("2: 1,\u00b2", "line 6 lists '\u00b2'; expected numbers"),
     ],
 )
 def test_preflib_lines(refuse, line, expected):

@@ -199,6 +199,7 @@ def test_the_smoothed_hinge_is_a_sum_over_pairs_and_bounds_the_hinge(
 ):
     y, group = rng.integers(0, 3, 30).astype(float), rng.integers(0, 2, 30)
     weight, u, v = rng.uniform(0.5, 2.0, 30), rng.normal(size=30), rng.normal(size=30)
+    y[:2], group[:2], u[0] = (1.0, 0.0), 0, u[1] + 1.0 / slope  # one pair at the margin
     hinge = GradeHinge(GradeTree(y, group, weight, per_group), slope)
     W = oracle.pair_weights(y, group, weight, per_group)
     z = 1.0 - slope * (u[:, None] - u[None, :])

@@ -74,6 +74,7 @@ def test_derivatives_of_comparisons_are_those_of_their_loss(link, rng):
 @pytest.mark.parametrize("per_group", ["mean", "sum"])
 def test_derivatives_of_grades_are_those_of_all_pairs(per_group, rng):
     X, y, group = draw_grades(rng, 14)
+    y[:6], group[:6] = [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2]  # none is left out
     weight = rng.choice([0.5, 1.0, 2.0], len(y))
     loss, table = BoostedUtility(per_group=per_group)._read(X, y, group, weight)
     u = rng.normal(size=table.n_items)
@@ -242,8 +243,9 @@ def test_rounds_are_those_with_the_least_held_out_loss(rng):
 
 def test_noise_grows_no_tree_and_says_so(rng):
     pairs, _ = draw_pairs(rng, 60, 200)
+    pairs = pairs[np.repeat(np.arange(200), 3)]  # each is won, lost and tied
     with pytest.warns(UserWarning, match="no tree predicts held-out items"):
-        model = BoostedUtility().fit(pairs, rng.choice([-1, 0, 1], 200))
+        model = BoostedUtility().fit(pairs, np.tile([-1, 0, 1], 200))
     assert model.n_iter_ == 0
     assert_array_equal(model.predict(pairs), 0)
 

@@ -23,6 +23,7 @@ from sklearn.linear_model import Ridge
 
 from tests.extended import extended
 from tiebreak import Pairs, SVMCompare, load, save
+from tiebreak.persistence import files
 
 MB = 2**20
 
@@ -340,6 +341,22 @@ def test_an_honest_bomb(victim, method, size, honest, tmp_path):
     assert path.stat().st_size < size / 500
     with at_most(2):
         assert "compressed member" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("member", "size"), [("schema.json", 17 * MB), ("tiebreak.json", 5000)]
+)
+def test_json_that_would_fill_the_memory(member, size, honest, tmp_path):
+    path = write(tmp_path / "model", {**honest, member: b"[" + b"{}," * (size // 3)})
+    with at_most(2):
+        assert "bytes of JSON" in refusal(path)
+
+
+def test_names_that_could_not_be_read_again(model, monkeypatch, tmp_path):
+    monkeypatch.setattr(files, "MOST_JSON", 1000)
+    with pytest.raises(ValueError, match=r"at most 1,000 are read again"):
+        save(model, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_bomb_in_the_archive_of_a_sparse_matrix(honest, tmp_path):

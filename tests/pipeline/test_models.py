@@ -17,7 +17,11 @@ from tests.extended import few
 from tiebreak import BradleyTerry, OrdinalSVM, Pairs, PlackettLuce, SwapSVM, rank
 from tiebreak.io import ReadOptions, read_file
 from tiebreak.metrics import comparison_log_loss
-from tiebreak.pipeline.comparisons import ComparisonData, as_comparisons
+from tiebreak.pipeline.comparisons import (
+    ComparisonData,
+    _compare_within,
+    as_comparisons,
+)
 from tiebreak.pipeline.held_out import predict_held_out
 from tiebreak.pipeline.models import (
     BY_BOTH,
@@ -379,3 +383,11 @@ def test_an_interrupted_tuning_goes_on(processes, tmp_path):
             known = row[f"split_{split}"] == -1e-9
             assert known == ((number, split) in touched)
     assert {p.name for p in out.iterdir()} == RESULTS
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"), [(50, 1225), (2100, 200_000), (12_000, 240_000)]
+)
+def test_comparisons_of_long_lists_are_drawn(n, expected):
+    found = _compare_within(np.zeros(n, dtype=np.int64), np.arange(n, dtype=float))
+    assert (len(found.y), found.n_possible) == (expected, n * (n - 1) // 2)

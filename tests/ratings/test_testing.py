@@ -76,6 +76,8 @@ def test_expected_counts_are_those_of_the_model(results):
     worst = fit.table["residual"].abs().to_list()
     assert worst == sorted(worst, reverse=True)
     assert fit.p_value > 0.001
+    # Two free counts of each pair, five strengths, ties and an advantage.
+    assert fit.df == 2 * len(table) - 7
     assert fit.statistic == pytest.approx((np.array(worst) ** 2).sum())
 
 

@@ -121,6 +121,13 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
             "Every sample weight is zero, so no row would count. Give at least one "
             "positive weight, or None to weigh all rows equally."
         )
+    tiny = np.flatnonzero((weight > 0) & (weight < np.finfo(float).tiny))
+    if len(tiny):
+        raise ValueError(
+            f"{len(tiny)} weight(s) are too small to be computed with: "
+            f"{list_rows(tiny, weight[tiny[:5]])}. Make them 0 to leave the rows out, "
+            "or multiply all weights by the same large number."
+        )
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not np.isfinite(total):
@@ -303,7 +310,7 @@ class GroupPairs(NamedTuple):
 
 
 def pairs_within_groups(
-    group: Ints, grade: Floats, *, limit: int = 2_000_000, random_state: int = 0
+    group: Ints, grade: Floats, *, limit: int, random_state: int = 0
 ) -> GroupPairs:
     """Compare every two rows of a group by grade, or `limit` random ones of more."""
     # Sides are exchanged at random, so that left is not better by its place.

@@ -33,7 +33,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from tiebreak.io.result import FileError
+from tiebreak.io.result import FileError, whole_number
 
 _PIECE = 1 << 20
 # A packed file may unpack to so many bytes, or to so many times its own size.
@@ -394,7 +394,7 @@ def _are_orders(lines: list[str]) -> bool:
     fields = lines[1].split()
     if not all(field.isdigit() for field in fields) or len(fields) < 3:
         return False
-    return fields[0] == "0" and int(fields[1]) == len(fields) - 2
+    return fields[0] == "0" and whole_number(fields[1]) == len(fields) - 2
 
 
 def _separator(header: str) -> str:

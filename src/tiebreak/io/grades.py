@@ -45,6 +45,7 @@ from tiebreak.io.result import (
     is_finite,
     plural,
     shorten,
+    whole_number,
 )
 from tiebreak.io.table import Table, Text
 
@@ -473,10 +474,11 @@ def _fault(fields: list[str]) -> str:
         name, colon, value = field.partition(":")
         if name == "qid":
             continue
-        if not colon or not name.isdigit() or not is_finite(value):
+        number = whole_number(name)
+        if not colon or number is None or not is_finite(value):
             expected = "the number of a feature, a colon and a finite value"
             return f"{shorten(field)} is not {expected}"
-        if int(name) <= last:
+        if number <= last:
             return f"feature {name} comes after feature {last}; numbers must ascend"
-        last = int(name)
+        last = number
     return ""

@@ -21,14 +21,22 @@ from tiebreak.data.messages import list_rows
 from tiebreak.data.orders import Orders
 from tiebreak.data.validation import check_weights
 from tiebreak.io.formats import FileFormat, text_lines
-from tiebreak.io.result import Error, FileError, ReadResult, WriteError, plural, shorten
+from tiebreak.io.result import (
+    Error,
+    FileError,
+    ReadResult,
+    WriteError,
+    plural,
+    shorten,
+    whole_number,
+)
 from tiebreak.io.table import writing
 
 PREFLIB_ENDINGS = (".soc", ".soi", ".toc", ".toi")
 
-_NAME = re.compile(r"#\s*ALTERNATIVE NAME (\d+)\s*:\s*(.*)", re.IGNORECASE)
+_NAME = re.compile(r"#\s*ALTERNATIVE NAME ([0-9]{1,18})\s*:\s*(.*)", re.IGNORECASE)
 _HEADER = re.compile(r"#\s*([A-Z ]+?)\s*:\s*(.*)", re.IGNORECASE)
-_LIST = re.compile(r"(\d+)\s*:\s*(.*)")
+_LIST = re.compile(r"([0-9]{1,18})\s*:\s*(.*)")
 _BLOCK = re.compile(r"\{([^{}]*)\}|([^,{}]+)")
 _FULL_LIST = re.compile(r"(?:\{[^{}]+\}|[^,{}]+)(?:,(?:\{[^{}]+\}|[^,{}]+))*")
 
@@ -99,10 +107,10 @@ def _check_header(
         seen[name] = number
     for key, found in counted.items():
         stated = header.get(key, "").strip()
-        if stated.isdigit() and int(stated) != found:
+        if stated.isdigit() and whole_number(stated) != found:
             raise error(
-                f"the header says {key} {int(stated):,}, but there are {found:,}; the "
-                "file may be cut short."
+                f"the header says {key} {stated[:24]}, but there are {found:,}; "
+                "the file may be cut short."
             )
 
 
@@ -133,12 +141,12 @@ def _read_list(error: Error, number: int, line: str) -> tuple[int, list[list[int
         )
     blocks = []
     for tied, single in _BLOCK.findall(found[2].replace(" ", "")):
-        entries = (tied or single).split(",")
-        if not all(entry.isdigit() for entry in entries):
+        entries = [*map(whole_number, (tied or single).split(","))]
+        if None in entries:
             raise error(
                 f"line {number} lists {shorten(tied or single)}; expected numbers."
             )
-        blocks.append([int(entry) for entry in entries])
+        blocks.append([entry for entry in entries if entry is not None])
     return int(found[1]), blocks
 
 
@@ -153,9 +161,9 @@ def read_order_lines(path: Path, detected: FileFormat) -> ReadResult:
         fields = line.split()
         if not fields:
             continue
-        if not all(field.isdigit() for field in fields):
+        values = [int(field) for field in fields if whole_number(field) is not None]
+        if len(values) < len(fields):
             raise error(f"line {number} is {shorten(line)}; expected whole numbers.")
-        values = [int(field) for field in fields]
         if not n_items:
             n_items = values[0]
             if n_items < 2 or n_items > 10_000_000:

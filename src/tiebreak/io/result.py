@@ -205,7 +205,7 @@ class ReadOptions:
         """
         if self.likert is None:
             return None
-        found = re.fullmatch(r" *(-?\d+) *\.\. *(-?\d+) *", self.likert)
+        found = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
         if found is None or found[1] == found[2]:
             raise ValueError(
                 "--likert must be the two ends of a scale, such as 1..7, the one that "
@@ -384,6 +384,11 @@ def is_finite(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def whole_number(text: str) -> int | None:
+    """Read a whole number of at most 18 digits; None if it is none."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None
 
 
 def plural(count: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -573,17 +574,16 @@ class Table:
         for i, column in enumerate(numbers):
             value, bad = self._as_number(column)
             wanted += [value.alias(f"number {i}"), bad.alias(f"bad {i}")]
-        frame = self._without_blank(self._collect(wanted))
+        # Of thousands of columns each is taken in no time, and let go after that.
+        found = self._without_blank(self._collect(wanted)).get_columns()[::-1]
         result = Columns(self)
-        for i, column in enumerate(raw):
-            result.raw[column] = frame.drop_in_place(f"raw {i}")
-        for i, column in enumerate(text):
-            result.text[column] = number_text(frame.drop_in_place(f"text {i}"))
-        for i, column in enumerate(numbers):
-            faulty = frame.drop_in_place(f"bad {i}").to_numpy()
-            result.bad[column] = np.flatnonzero(faulty)
-            series = frame.drop_in_place(f"number {i}").fill_null(np.nan)
-            result.numbers[column] = series.to_numpy()
+        for column in text:
+            result.text[column] = number_text(found.pop())
+        for column in raw:
+            result.raw[column] = found.pop()
+        for column in numbers:
+            result.numbers[column] = found.pop().to_numpy()
+            result.bad[column] = np.flatnonzero(found.pop().to_numpy())
         return result
 
     def _as_text(self, column: str) -> pl.Expr:
@@ -607,7 +607,8 @@ class Table:
                 value = value.str.replace(r"^([-+]?\d*),(\d+)$", "$1.$2")
             given = value.is_not_null() & (value != "")
         number = value.cast(pl.Float64, strict=False)
-        return number, given & ~number.is_finite().fill_null(False)
+        bad = given & ~number.is_finite().fill_null(False)
+        return number.fill_null(math.nan), bad
 
     def _records(self) -> Iterator[tuple[int, bytes]]:
         """Give the first line (from 1) and the bytes of every record, header first."""

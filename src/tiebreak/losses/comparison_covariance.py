@@ -46,6 +46,21 @@ _RATERS = 4096  # at a time
 _LARGEST_FULL, _FEW_MET = 1500, 16
 
 
+def cholesky(hessian: Array) -> Array:
+    """Give the factor below the diagonal, or refuse numbers that rounding left none."""
+    try:
+        if np.isfinite(hessian).all():
+            return la.cholesky(hessian, lower=True, check_finite=False)
+    except la.LinAlgError:
+        pass
+    raise ValueError(
+        "The numbers differ too much in size to say how certain the strengths are: "
+        "weights or covariates, beside each other and beside the prior. Divide the "
+        "weights by their mean, scale the covariates, and leave out rows that count "
+        "for almost nothing."
+    )
+
+
 class HessianFactor:
     """A factor of the Hessian at the point that the objective expanded last."""
 
@@ -55,9 +70,7 @@ class HessianFactor:
         self.sparse = few and objective.n_variables > _LARGEST_FULL
         if not self.sparse:
             with one_blas_thread():
-                self._full = la.cho_factor(
-                    objective.hessian(), lower=True, check_finite=False
-                )
+                self._full = cholesky(objective.hessian())
             return
         local, rows = objective.local, _matrix(objective.design, len(objective.counts))
         matrix = rows.T @ rows.multiply(local.curvature[:, None])
@@ -77,14 +90,14 @@ class HessianFactor:
         """Solve with the Hessian."""
         if self.sparse:
             return self._parts.solve(right_side)
-        return la.cho_solve(self._full, right_side, check_finite=False)
+        return la.cho_solve((self._full, True), right_side, check_finite=False)
 
     @cached_property
     def log_determinant(self) -> float:
         """Give ln|H|."""
         if self.sparse:
             return float(np.log(np.abs(self._parts.U.diagonal())).sum())
-        return 2.0 * float(np.log(np.diag(self._full[0])).sum())
+        return 2.0 * float(np.log(np.diag(self._full)).sum())
 
 
 def coefficient_covariance(
@@ -96,7 +109,7 @@ def coefficient_covariance(
     """Covariance matrix of all coefficients, the tie parameter (if free) last."""
     objective.expand(x)
     with one_blas_thread():  # see data.threads: more only wait
-        inverse = _inverse(la.cholesky(objective.hessian(), lower=True))
+        inverse = _inverse(cholesky(objective.hessian()))
     if kind == "model":
         return inverse
     meat = score_covariance(objective, x, by_rater if kind == "cluster" else None)
@@ -121,7 +134,7 @@ def score_covariance(
 def excess_covariance(hessian: Array, penalty: Array, meat: Array) -> Array:
     """H⁻¹ (M - I)₊ H⁻¹ with I = H - diag(penalty), (·)₊ in the metric of H."""
     with one_blas_thread():
-        factor = la.cholesky(hessian, lower=True)
+        factor = cholesky(hessian)
         surplus = meat - hessian
         surplus[np.diag_indices_from(surplus)] += penalty
         if len(hessian) > _LARGEST_EIGEN:

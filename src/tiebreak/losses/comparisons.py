@@ -159,7 +159,7 @@ class Davidson:
 
     def start(self, tie_share: float) -> float:
         """Give the t at which equal items tie with this probability."""
-        return math.log(2.0 * tie_share / (1.0 - tie_share)) if tie_share else -math.inf
+        return math.log(2.0 * _tie_odds(tie_share)) if tie_share else -math.inf
 
     def to_parameter(self, t: float) -> float:
         """Give ν."""
@@ -220,7 +220,7 @@ class Cumulative:
 
     def start(self, tie_share: float) -> float:
         """Give the t at which equal items tie with this probability."""
-        return math.log((1.0 + tie_share) / (1.0 - tie_share))
+        return math.log1p(2.0 * _tie_odds(tie_share)) if tie_share else 0.0
 
     def to_parameter(self, t: float) -> float:
         """Give θ."""
@@ -259,6 +259,12 @@ def _halved(counts: Vector) -> Vector:
 
 
 LINKS: dict[str, OutcomeLink] = {"davidson": Davidson(), "cumulative": Cumulative()}
+
+
+def _tie_odds(share: float) -> float:
+    """Give the odds of a tie, of a share that leaves room for it and for a winner."""
+    share = min(max(share, 1e-12), 1.0 - 1e-12)
+    return share / (1.0 - share)
 
 
 def _sigmoid(x: Vector) -> Vector:
@@ -377,7 +383,7 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
         x, rest = math.exp(-2.0 * t), -math.expm1(-2.0 * t)
         value -= ties * math.log(rest)
         in_t -= ties * 2.0 * x / rest
-        in_tt += ties * 4.0 * x / (rest * rest)
+        in_tt += ties * x * (2.0 / rest) ** 2  # the square of rest may be 0
     return value, in_t, in_tt
 
 

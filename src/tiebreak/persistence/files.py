@@ -33,6 +33,7 @@ from tiebreak.lazy import is_pipeline
 from tiebreak.persistence.checks import (
     FORMAT,
     META,
+    MOST_JSON,
     SCHEMA,
     TRUSTED,
     TRUSTED_OBJECTS,
@@ -59,7 +60,14 @@ def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
     with ZipFile(content, "w") as archive:
         meta = {"format": FORMAT, "tiebreak": version}
         _add(archive, META, json.dumps(meta).encode())
-        _add(archive, SCHEMA, json.dumps(schema, separators=(",", ":")).encode())
+        described = json.dumps(schema, separators=(",", ":")).encode()
+        if len(described) > MOST_JSON:
+            raise ValueError(
+                f"The model cannot be saved: its names and parts take "
+                f"{len(described):,} bytes, and at most {MOST_JSON:,} are read again. "
+                "Fit it on features without names, as X.to_numpy() gives them."
+            )
+        _add(archive, SCHEMA, described)
         for name, data in files:
             _add(archive, name, _uncompressed(data) if name.endswith(".npz") else data)
     return content.getvalue(), foreign_types(schema)

@@ -15,6 +15,8 @@ from tiebreak.data import ItemTable, Orders, Pairs, check_grades
 from tiebreak.data.validation import pairs_within_groups
 from tiebreak.io import ReadOptions, ReadResult, read_file
 
+_MOST_PAIRS = 2_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class ComparisonData:
@@ -149,7 +151,7 @@ def _of_orders(read: ReadResult) -> ComparisonData:
     orders = read.orders
     assert orders is not None
     group = np.repeat(np.arange(len(orders)), orders.lengths)
-    found = pairs_within_groups(group, -orders.position.astype(np.float64))
+    found = _compare_within(group, -orders.position.astype(np.float64))
     names = np.arange(orders.n_items) if orders.names is None else orders.names
     left, right = orders.flat[found.left], orders.flat[found.right]
     pairs = Pairs(orders.items, left, right, names=names)
@@ -161,6 +163,15 @@ def _of_orders(read: ReadResult) -> ComparisonData:
     return ComparisonData(pairs, found.y, columns, notes, found.group, **about)
 
 
+def _compare_within(group: NDArray[np.int64], grade: NDArray[np.float64]) -> Any:
+    """Compare every two rows of a group, or if that is too much 20 pairs for each."""
+    sizes = np.bincount(group)
+    limit = _MOST_PAIRS
+    if int((sizes * (sizes - 1) // 2).sum()) > limit:
+        limit = int(np.clip(20 * len(group), limit // 10, limit))
+    return pairs_within_groups(group, grade, limit=limit)
+
+
 def _of_grades(read: ReadResult) -> ComparisonData:
     if read.items is None:
         raise ValueError(
@@ -169,7 +180,7 @@ def _of_grades(read: ReadResult) -> ComparisonData:
             "--query), or a table with features (--items)."
         )
     graded = check_grades(read.items, read.grades, read.query)
-    found = pairs_within_groups(graded.group, graded.y)
+    found = _compare_within(graded.group, graded.y)
     if not found.y.any():
         raise ValueError(
             "All grades within a query are equal, so there is nothing to learn."

@@ -258,6 +258,13 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         n = len(games.outcome)
         self._before = np.empty((n, 2, self._n_traced))
         self._play(games, self._state, self._before, self._before[:0])
+        if not np.isfinite(self._state[games.sides, 0]).all():
+            self._forget()
+            raise ValueError(
+                f"{type(self).__name__}: the ratings overflow, so the model is not "
+                "fitted. A game of weight w counts as w games; divide the weights by "
+                "the largest, and check the parameters."
+            )
         for name in _ROWS:
             self._write(name, getattr(games, name), self._n_rows, n)
         if games.starts is not None:

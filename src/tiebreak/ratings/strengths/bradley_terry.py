@@ -385,10 +385,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _start(self) -> Floats:
         """Strengths as if every item had met average items only, mean 0."""
-        points = self.wins_ + 0.5 * self.ties_
-        games = self.wins_ + self.ties_ + self.losses_
-        rate = (points + 0.5) / (games + 1.0)
-        guess = np.log(rate / (1.0 - rate))
+        halves = 0.5 * self.ties_ + 0.5
+        guess = np.log(self.wins_ + halves) - np.log(self.losses_ + halves)
         rest = np.zeros(self.pair_covariates_.shape[1])
         total = self.pair_counts_.sum(axis=0)
         share = float(total[1] / total.sum())

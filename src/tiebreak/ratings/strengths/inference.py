@@ -35,6 +35,7 @@ from tiebreak.data.threads import in_threads
 from tiebreak.losses import ComparisonObjective
 from tiebreak.losses.comparison_covariance import (
     LARGEST_COVARIANCE,
+    cholesky,
     coefficient_covariance,
     excess_covariance,
 )
@@ -144,8 +145,8 @@ def _inverse_hessian(objective: ComparisonObjective, x: Array) -> Array | None:
     if len(x) > DENSE_LIMIT:
         return None
     objective.expand(x)
-    factor = la.cho_factor(objective.hessian(), lower=True, check_finite=False)
-    return la.cho_solve(factor, np.eye(len(x)), check_finite=False)
+    factor = cholesky(objective.hessian())
+    return la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
 
 
 def _solve_near(

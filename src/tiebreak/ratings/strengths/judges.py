@@ -25,6 +25,7 @@ from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import remember_features
+from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
 from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import check_level, check_row_column
@@ -645,7 +646,7 @@ def _learn_spread(
     n, n_judges = len(start), objective.cells.n_judges
     objective.expand(start)
     with one_blas_thread():
-        root = la.cholesky(objective.hessian(), lower=True, check_finite=False)
+        root = cholesky(objective.hessian())
     unit, first = 1.0 / math.sqrt(2.0 * n_judges), objective.spread[free]
 
     def point(z: Floats) -> tuple[Floats, Floats]:
@@ -714,8 +715,8 @@ def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, 
         if la.eigvalsh(exact)[0] > 0.0:
             hessian = exact
     with one_blas_thread():
-        factor = la.cho_factor(hessian, lower=True, check_finite=False)
-        inverse = la.cho_solve(factor, np.eye(len(x)), check_finite=False)
+        factor = cholesky(hessian)
+        inverse = la.cho_solve((factor, True), np.eye(len(x)), check_finite=False)
         change = objective.jacobian()
         own = np.linalg.inv(objective.inner)[:, 0, 0]
         apart = own.sum() / len(own) ** 2 if objective.spread[0] > 0.0 else 0.0
