@@ -22,7 +22,7 @@ def f():
 # lines of code by the asking page, models of judges and agreement, mixed knowledge,
 # votes that call both bad, the audit of thousands of items, and every model for
 # `--model`.
-MOST_FILES, MOST_CODE, MOST_LINES = 232, 47_000, 69_500
+MOST_FILES, MOST_CODE, MOST_LINES = 232, 47_300, 69_900
 
 
 def test_every_line_is_of_one_kind():
