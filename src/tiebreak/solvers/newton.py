@@ -444,8 +444,7 @@ def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
     if not len(hessian):
         return right_side
     scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
-    scaled = hessian / scale
-    scaled /= scale[:, None]
+    scaled = hessian / np.outer(scale, scale)
     shift = 0.0
     while True:
         matrix = scaled + shift * np.eye(len(scaled)) if shift else scaled
