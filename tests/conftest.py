@@ -99,6 +99,9 @@ def pytest_make_parametrize_id(val: object, argname: str) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
+    # Pages take longest. First, so that one of two processes shows all of them while
+    # the other one does the rest, and neither waits at the end.
+    items.sort(key=lambda item: "browser" not in getattr(item, "fixturenames", ()))
     if os.environ[TESTS] == "all":
         return
     extended = [item for item in items if item.get_closest_marker("extended")]

@@ -276,7 +276,7 @@ def test_information_is_nearer_to_the_truth_than_chance():
 def test_what_is_claimed_at_the_stop_is_true(goal):
     """Although pairs are chosen by the answers, and the rule is looked at each time."""
     level, right = 0.9, []
-    for seed in range(60):
+    for seed in range(30):
         people = People.draw(8, seed, 2.0, careless=0.0)
         asker = OwnAsker(8, Settings(goal, level, repeat=0.0), seed)
         for _ in run(people, asker, 2000):
