@@ -29,7 +29,6 @@ from tiebreak.metrics import (
 )
 from tiebreak.ratings.over_time.elo import Elo
 from tiebreak.selection import ItemKFold, PeriodSplit, evaluate_folds, evaluate_forward
-from tiebreak.selection.evaluation import _splitter
 
 
 class Constant(ClassifierMixin, BaseEstimator):
@@ -105,14 +104,6 @@ def simulate(rng, n=300, n_items=6, n_periods=20):
 
 
 # --- PeriodSplit ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n_rows", "n_splits"), [(7, 5), (20, 4), (11, 2)])
-def test_folds_are_those_of_scikit_learn(n_rows, n_splits):
-    ours = _splitter(n_splits, n_rows, None, 3).split(np.zeros(n_rows))
-    theirs = KFold(n_splits, shuffle=True, random_state=3).split(np.zeros(n_rows))
-    for one, other in zip(ours, theirs, strict=True):
-        assert [part.tolist() for part in one] == [part.tolist() for part in other]
 
 
 @given(

@@ -198,7 +198,6 @@ def _keep_memory() -> None:
 
 
 def _build_partition(build: Build, reader: Any) -> Any:
-    _keep_memory()
     with single_thread():
         return build(read_partition(reader))
 
@@ -208,6 +207,7 @@ def _size_of(build: Build, reader: Any) -> int:
 
 
 def _work_on(work: Work, part: Any, *arguments: Any) -> Any:
+    _keep_memory()
     # The threads of a worker are tasks already.
     with single_thread():
         return work(part, *arguments)

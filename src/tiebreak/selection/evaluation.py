@@ -8,7 +8,7 @@ all models, unless every model can predict them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.model_selection import GroupKFold, KFold
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, order_periods
@@ -26,7 +26,7 @@ from tiebreak.selection.results import (
     ForwardResult,
     score_rows,
 )
-from tiebreak.selection.splitters import Fold, ItemKFold, PeriodSplit
+from tiebreak.selection.splitters import ItemKFold, PeriodSplit
 
 _BASELINE = "baseline"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
@@ -312,27 +312,8 @@ def _splitter(
             f"{found}, fewer than the {cv} folds; use fewer folds, or collect more "
             f"{what}s."
         )
-    if labels is None:
-        return _Folds(cv, random_state)
-    from sklearn.model_selection import GroupKFold
-
-    return GroupKFold(cv, shuffle=True, random_state=random_state)
-
-
-class _Folds:
-    """The folds of scikit-learn's shuffled KFold, without the time of its import."""
-
-    def __init__(self, n_splits: int, random_state: int | None) -> None:
-        self.n_splits, self.random_state = n_splits, random_state
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
-        """Yield the rows to train on and to test on."""
-        order = np.arange(len(X))
-        check_random_state(self.random_state).shuffle(order)
-        for rows in np.array_split(order, self.n_splits):
-            tested = np.zeros(len(order), dtype=bool)
-            tested[rows] = True
-            yield np.flatnonzero(~tested), np.flatnonzero(tested)
+    kind = KFold if labels is None else GroupKFold
+    return kind(cv, shuffle=True, random_state=random_state)
 
 
 def evaluate_forward(

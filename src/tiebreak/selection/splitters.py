@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
-from sklearn.utils._metadata_requests import UNUSED, _MetadataRequester
 
 from tiebreak.data import as_pairs, is_pairs
 from tiebreak.data.columns import as_column, factorize, order_periods, refuse_missing
@@ -24,17 +24,7 @@ from tiebreak.data.messages import TiebreakWarning, warn_user
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class _Splitter(_MetadataRequester):
-    """What scikit-learn's base class does, without the time of its import."""
-
-    __metadata_request__split = {"groups": UNUSED}  # noqa: RUF012
-
-    def __repr__(self) -> str:
-        given = (f"{name}={value!r}" for name, value in sorted(vars(self).items()))
-        return f"{type(self).__name__}({', '.join(given)})"
-
-
-class _KFold(_Splitter):
+class _KFold(BaseCrossValidator):
     """What these splitters share: the parameters and their checks."""
 
     def __init__(
@@ -380,7 +370,7 @@ def _compared_items(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     return number[pairs.left], number[pairs.right], table.n_items
 
 
-class PeriodSplit(_Splitter):
+class PeriodSplit(BaseCrossValidator):
     """Train on all rows before a time, test on the next block of periods.
 
     The periods after the first training set are divided into `n_splits` blocks of
