@@ -17,9 +17,13 @@ SEED ?= $(TIEBREAK_TEST_SEED)
 override VENV := .venv
 override PY := $(VENV)/bin/python
 
+# Compiled modules are kept, also where the environment says otherwise: the tests start
+# hundreds of processes, and each would compile the package again.
+override export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest fuzz mutants lint docs bench release-check clean
+.PHONY: help demo test test-oldest fuzz mutants lint style types docs bench release-check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -28,9 +32,12 @@ demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the 
 	@$(PY) examples/demo.py
 	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo --force
 
-test: lint ## run the linters, the type checker and the tests
-	@TIEBREAK_TESTS=$(TESTS) TIEBREAK_TEST_SEED=$(SEED) \
-	  $(PY) -m pytest --numprocesses $(JOBS) --dist worksteal
+# Types and layers are checked beside the tests, and what they say is shown at the end.
+test: style ## run the linters, the type checker and the tests
+	@$(MAKE) --no-print-directory types >$(VENV)/types.log 2>&1 & types=$$!; \
+	TIEBREAK_TESTS=$(TESTS) TIEBREAK_TEST_SEED=$(SEED) \
+	  $(PY) -m pytest --numprocesses $(JOBS) --dist worksteal; tests=$$?; \
+	wait $$types || tests=1; cat $(VENV)/types.log; exit $$tests
 
 test-oldest: ## run the short tests with the lower bounds of pyproject.toml
 	@$(firstword $(foreach p,$(PYTHON),$(shell command -v $(p)))) -m tools.oldest
@@ -43,9 +50,13 @@ fuzz: $(VENV)/.installed-test ## try changed files, model files, numbers and arg
 mutants: $(VENV)/.installed-test ## break small things, and see that tests notice
 	@$(PY) -m tools.mutants
 
-lint: $(VENV)/.installed-test ## check style, types and layers
+lint: style types ## check style, types and layers
+
+style: $(VENV)/.installed-test
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+
+types: $(VENV)/.installed-test
 	@$(PY) -m mypy
 	@$(VENV)/bin/lint-imports --no-logo
 
