@@ -176,7 +176,8 @@ def check(column, expected_values):
         found = find_distinct(column)
     assert found.codes.dtype == found.first.dtype == np.int64
     assert found.codes.tolist() == codes
-    assert found.first.tolist() == [codes.index(code) for code in range(len(values))]
+    first = {code: row for row, code in reversed([*enumerate(codes)])}
+    assert found.first.tolist() == [first[code] for code in range(len(values))]
     assert equal_values(found.values, values)
 
 
