@@ -90,8 +90,9 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
 
     a sum over the votes i of judges j, integrals by Laplace's approximation.
     Strengths have mean 0, and the discriminations of all judges have mean 1: this fixes
-    place, scale and sign, so strengths are those that an average judge sees. If all
-    judges vote the same way, this is :class:`BradleyTerry`. With features x of the
+    place, scale and sign, so strengths are those that an average judge sees. Up to 200
+    judges may also vote all the same way, which is :class:`BradleyTerry`: strengths are
+    averaged over both, weighted by the marginal likelihood. With features x of the
     items θ = w·x, the penalty is α ‖w‖², and with equal judges it is
     :class:`LogisticCompare`.
 
@@ -127,6 +128,9 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         :class:`BradleyTerry`), and the mean of b.
     spread_ : ndarray of shape (3,)
         Standard deviations of a, ln ν and b between judges.
+    equal_ : float
+        Probability that judges differ in nothing, ½ before the votes; 0 for more than
+        200 judges, where votes say how much they differ.
     alpha_ : float
         The penalty α, or the most probable one.
     threshold_ : float
@@ -134,9 +138,10 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
     plain_ : BradleyTerry
         The same votes, all judges taken as one; the start of the search.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
-        Distribution of the strengths: a mixture over the penalties, and over the
-        standard deviations of discriminations, that are plausible. With features
-        ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_`` instead.
+        Distribution of the strengths: a mixture over plausible penalties and standard
+        deviations of discriminations, and over equal judges, which are last. With
+        features ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_``
+        instead.
     excess_ : float
         By how much judges disagree more than the model says; a factor on covariances.
     objective_, gap_ : float
@@ -294,6 +299,7 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         self.side_bias_ = np.zeros(n_judges)
         self.judge_covariance_ = np.zeros((n_judges, 3, 3))
         self.tie_, self.side_, self.spread_ = plain.tie_, 0.0, np.zeros(3)
+        self.equal_ = 1.0
         self.alpha_, self.threshold_ = plain.alpha_, plain.threshold_
         self.objective_, self.gap_ = plain.objective_, plain.gap_
         self.n_iter_, self.converged_ = plain.n_iter_, plain.converged_

@@ -204,9 +204,9 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
 
     def _solve(self, cells: JudgeCells, plain: BradleyTerry, k: int) -> None:
         n, n_raters = cells.n_items, cells.n_judges
-        votes = np.bincount(
-            np.append(cells.left, cells.right), np.tile(cells.counts.sum(axis=1), 2), n
-        )
+        weight = np.tile(cells.counts.sum(axis=1), 2)
+        sides = np.append(cells.left, cells.right)
+        votes = np.bincount(sides, weight, n).astype(np.float64)
         self.alpha_ = plain.alpha_
         given = self.taste_alpha != "auto"
         self.taste_alpha_ = float(self.taste_alpha if given else _SHARE * votes.mean())
@@ -224,7 +224,7 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
             taste = objective.taste
             lower = np.tril(objective.inner)
             inner = lower + np.tril(lower, -1).transpose(0, 2, 1)
-            covariance = np.linalg.inv(inner)
+            covariance = np.asarray(np.linalg.inv(inner), np.float64)
             # Directions that are orthogonal, the longest first.
             turn = np.linalg.svd(direction, full_matrices=False)[2].T
             direction = direction @ turn
@@ -255,7 +255,10 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
             return height, unit * gradient
 
         size = math.sqrt(2.0 * value(start / unit)[0] / len(start))
-        options = {"maxiter": int(self.max_iter), "maxfun": 20 * int(self.max_iter)}
+        options: dict[str, Any] = {
+            "maxiter": int(self.max_iter),
+            "maxfun": 20 * int(self.max_iter),
+        }
         options |= {"maxcor": 20, "ftol": 0.0, "gtol": self.tol * size}
         found = minimize(
             value, start / unit, jac=True, method="L-BFGS-B", options=options
