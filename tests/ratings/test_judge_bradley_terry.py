@@ -472,6 +472,7 @@ def test_votes_without_ties_and_with_nothing_else():
     with pytest.warns(DataWarning, match="Every comparison is a tie"):
         model = JudgeBradleyTerry().fit(pairs, np.zeros(150, int), rater=judge)
     assert not model.strength_.any()
+    assert model.predict_proba(pairs, rater=judge).tolist() == [[0, 1, 0]] * 150
 
 
 def test_bad_parameters():

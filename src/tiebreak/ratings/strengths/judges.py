@@ -589,10 +589,13 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         low, high = table["discrimination_lower"], table["discrimination_upper"]
         reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
         verb = "votes" if reversed_ == 1 else "vote"
+        equal = f" They are equal with probability {self.equal_:.0%}."
         return (
             f"The votes of {len(table)} judges are weighted by how well each tells "
             f"items apart: {careless} may as well toss coins (the interval of the "
             f"discrimination contains 0), and {reversed_} {verb} the other way round."
+            + equal
+            * (self.equal_ > 0.01)
         )
 
     def predict_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
@@ -613,7 +616,7 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
             Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
         gap, link = self.difference(X), self.plain_._link
-        if rater is None:
+        if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
             return link.probabilities(gap, link.from_parameter(self.tie_))
         code = find_raters(self.judges_, rater, len(gap))
         out = np.empty((len(gap), 3))

@@ -255,11 +255,9 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
             return height, unit * gradient
 
         size = math.sqrt(2.0 * value(start / unit)[0] / len(start))
-        options: dict[str, Any] = {
-            "maxiter": int(self.max_iter),
-            "maxfun": 20 * int(self.max_iter),
-        }
-        options |= {"maxcor": 20, "ftol": 0.0, "gtol": self.tol * size}
+        steps = int(self.max_iter)
+        options: dict[str, Any] = {"maxiter": steps, "maxfun": 20 * steps, "maxcor": 20}
+        options |= {"ftol": 0.0, "gtol": self.tol * size}
         found = minimize(
             value, start / unit, jac=True, method="L-BFGS-B", options=options
         )
