@@ -247,8 +247,9 @@ def check_judges(
         apart = np.flatnonzero((found["compared"] == 0) & (table["ties"] < 1))
         if len(apart):
             notes.append(
-                f"What {_list([names[k] for k in apart])} decided, no other judge did, "
-                "not even through other items: there is nothing to agree on."
+                "The others decided nothing on the items of "
+                f"{_list([names[k] for k in apart])}, not even through other items, so "
+                "there is nothing to agree on."
             )
     table |= found | votes.consistency() | votes.triads()
     advice = _advise(found, level)
