@@ -589,7 +589,7 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         low, high = table["discrimination_lower"], table["discrimination_upper"]
         reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
         verb = "votes" if reversed_ == 1 else "vote"
-        equal = f" They are equal with probability {self.equal_:.0%}."
+        equal = f" They are equal with probability {min(self.equal_, 0.99):.0%}."
         return (
             f"The votes of {len(table)} judges are weighted by how well each tells "
             f"items apart: {careless} may as well toss coins (the interval of the "
