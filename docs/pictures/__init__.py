@@ -43,5 +43,6 @@ PICTURES: dict[str, Callable[[bool], Figure]] = {
     "ranking-pursuit": sparse.ranking_pursuit,
     "svm-compare": comparing.svm_compare,
     "swap-svm": graded.swap_svm,
+    "taste-bradley-terry": ratings.taste_bradley_terry,
     "threshold-compare": comparing.threshold_compare,
 }

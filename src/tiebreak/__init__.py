@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         JudgeBradleyTerry,
         Leaderboard,
         PlackettLuce,
+        TasteBradleyTerry,
         check_pairs,
     )
     from tiebreak.selection import L1RankerCV, l1_path, tune
@@ -75,7 +76,7 @@ _HOMES = {
     "pipeline.rank": "rank",
     "ratings": (
         "BradleyTerry Elo Glicko Glicko2 JudgeBradleyTerry Leaderboard PlackettLuce "
-        "check_pairs"
+        "TasteBradleyTerry check_pairs"
     ),
     "selection": "L1RankerCV l1_path tune",
 }

@@ -47,6 +47,7 @@ from tiebreak import (
     RankRLS,
     RankSVM,
     SVMCompare,
+    TasteBradleyTerry,
     ThresholdCompare,
 )
 
@@ -427,6 +428,12 @@ MODELS = [
     Model(
         "JudgeBradleyTerry",  # all of one judge; tests/ratings/test_judges.py has more
         lambda: JudgeBradleyTerry(alpha=0.1, tol=1e-8),
+        (NAMES,),
+        without=COMPARER | BY_NAME,
+    ),
+    Model(
+        "TasteBradleyTerry",  # of one rater; tests/ratings has more
+        lambda: TasteBradleyTerry(alpha=0.1),
         (NAMES,),
         without=COMPARER | BY_NAME,
     ),

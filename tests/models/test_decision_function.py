@@ -30,6 +30,7 @@ from tiebreak import (
     PlackettLuce,
     RankSVM,
     SVMCompare,
+    TasteBradleyTerry,
     ThresholdCompare,
 )
 from tiebreak.datasets import make_norms
@@ -51,6 +52,7 @@ OF_NAMES = [
     BradleyTerry(),
     BradleyTerry("rao-kupper", alpha=1.0),
     JudgeBradleyTerry(),
+    TasteBradleyTerry(),
     PlackettLuce(),
     Elo(),
     Glicko(),

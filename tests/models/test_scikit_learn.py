@@ -50,6 +50,7 @@ from tiebreak import (
     RankSVM,
     SVMCompare,
     SwapSVM,
+    TasteBradleyTerry,
     ThresholdCompare,
     WithoutTies,
 )
@@ -60,6 +61,7 @@ PAIR_MODELS = [
     LogisticCompare(),
     BradleyTerry(),
     JudgeBradleyTerry(),
+    TasteBradleyTerry(),
     Elo(),
     Glicko(),
     Glicko2(),

@@ -24,7 +24,15 @@ from tests.persistence.make_models import (
     fit_named_orders,
     fit_names,
 )
-from tiebreak import BradleyTerry, JudgeBradleyTerry, Pairs, PlackettLuce, load, save
+from tiebreak import (
+    BradleyTerry,
+    JudgeBradleyTerry,
+    Pairs,
+    PlackettLuce,
+    TasteBradleyTerry,
+    load,
+    save,
+)
 from tiebreak.persistence.checks import STATE
 from tiebreak.persistence.files import estimators
 
@@ -33,6 +41,7 @@ from tiebreak.persistence.files import estimators
 NEWER = {
     "bradley_terry_auto": lambda: fit_names(rater=RATER)(BradleyTerry()),
     "judges": lambda: fit_names(rater=RATER)(JudgeBradleyTerry()),
+    "tastes": lambda: fit_names(rater=RATER)(TasteBradleyTerry(1)),
     "plackett_luce_auto": lambda: fit_named_orders(PlackettLuce()),
 }
 SHORT = ("plackett_luce_auto", "elo_fide", "rank_boost", "logistic_stream_names")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks.judges import Setting, one
+from benchmarks.judges import Setting, draw, one
 from tests.oracles.judges_plain import fit_given_spread, judge_loss, marginal_loss
 from tiebreak import (
     BradleyTerry,
@@ -262,13 +262,68 @@ def test_some_judges_are_every_so_many():
 def test_few_judges_leave_their_spread_uncertain():
     pairs, y, judge, _ = draw_votes(5, 8, 6, 240)
     model = JudgeBradleyTerry(alpha=0.5).fit(pairs, y, rater=judge)
-    assert len(model.prior_weights_) == 3
+    assert len(model.prior_weights_) == 4  # three of judges who differ, and equal ones
     assert model.prior_weights_.sum() == pytest.approx(1.0)
-    wide = model.standard_errors("model")
-    one = StrengthDistribution.normal(
-        model.node_strengths_[1], model.node_covariances_[1]
-    )
-    assert wide.mean() > 1.01 * one.relative_to(None).errors().mean()
+    assert model.prior_weights_[3] == pytest.approx(model.equal_)
+    every = model.node_strengths_, model.node_covariances_, model.prior_weights_
+
+    def wide(nodes):
+        center, covariance, weight = (each[nodes] for each in every)
+        found = StrengthDistribution(center, covariance, weight / weight.sum())
+        return found.relative_to(None).errors().mean()
+
+    assert wide(slice(3)) > 1.01 * wide(slice(1, 2))
+
+
+def test_equal_judges_are_a_part_of_the_model():
+    setting = Setting(5, 20, mixed=False)
+    pairs, y, judge, _ = draw(setting, 1)
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    assert model.equal_ > 0.9
+    assert model.strength_ == pytest.approx(model.plain_.strength_, abs=0.02)
+    # Their part is the plain model, and the others are not.
+    nodes = len(model.plain_.prior_weights_)
+    weight, center = model.prior_weights_[-nodes:], model.node_strengths_[-nodes:]
+    found = weight @ center / weight.sum()
+    assert found == pytest.approx(model.plain_.strength_, abs=1e-8)
+    other = model.prior_weights_[:-nodes] @ model.node_strengths_[:-nodes]
+    assert np.abs(other / (1 - model.equal_) - found).max() > 0.05
+    # Judges who clearly differ are not equal.
+    pairs, y, judge, _ = draw_votes(3, 6, 6, 3000)
+    model = JudgeBradleyTerry().fit(pairs, y, rater=judge)
+    assert model.equal_ < 1e-6 and model.spread_[0] > 0.3
+
+
+@pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
+def test_what_is_known_of_judges_is_averaged(ties, monkeypatch):
+    pairs, y, judge, _ = draw(Setting(20, 20, ties=ties), 0)
+    model = JudgeBradleyTerry(ties).fit(pairs, y, rater=judge)
+    parts = []
+    whole = JudgeBradleyTerry._describe
+
+    def alone(self, given, share):
+        for k in range(2):
+            own = JudgeBradleyTerry(ties)
+            own.plain_ = self.plain_
+            whole(own, given[k : k + 1], np.ones(1))
+            parts.append(own)
+        whole(self, given, share)
+
+    monkeypatch.setattr(JudgeBradleyTerry, "_describe", alone)
+    JudgeBradleyTerry(ties).fit(pairs, y, rater=judge)
+    w = np.array([1 - model.equal_, model.equal_])
+    assert 0.01 < model.equal_ < 0.98
+    names = ("discrimination_", "side_bias_", "side_", "excess_")
+    for name in names:
+        mean = sum(a * getattr(part, name) for a, part in zip(w, parts, strict=True))
+        assert getattr(model, name) == pytest.approx(mean)
+    assert parts[1].discrimination_.tolist() == [1.0] * 20
+    assert not parts[1].side_bias_.any() and parts[0].side_bias_.any()
+    # The law of total variance.
+    a = [part.discrimination_ for part in parts]
+    inside = w[0] * parts[0].judge_covariance_[:, 0, 0]
+    between = w[0] * w[1] * (a[0] - a[1]) ** 2
+    assert model.judge_covariance_[:, 0, 0] == pytest.approx(inside + between)
 
 
 def test_parameters_are_recovered():
@@ -417,6 +472,7 @@ def test_votes_without_ties_and_with_nothing_else():
     with pytest.warns(DataWarning, match="Every comparison is a tie"):
         model = JudgeBradleyTerry().fit(pairs, np.zeros(150, int), rater=judge)
     assert not model.strength_.any()
+    assert model.predict_proba(pairs, rater=judge).tolist() == [[0, 1, 0]] * 150
 
 
 def test_bad_parameters():

@@ -172,6 +172,7 @@ def test_judges_of_whom_little_is_known():
     text = str(found)
     assert "Only ties were given by tie." in text
     assert "2 judges gave one vote" in text
+    assert "nothing on the items of alone, not even" in text
 
 
 def test_copies_are_named_and_one_judge_is_no_error():

@@ -11,13 +11,14 @@ from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.corrected import CorrectedStrengths, corrected_strengths
 from tiebreak.ratings.strengths.judges import JudgeBradleyTerry
 from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
+from tiebreak.ratings.strengths.tastes import TasteBradleyTerry
 from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed
 
 __all__ = [
     "BradleyTerry", "CorrectedStrengths", "Elo", "GameFeatures", "Glicko", "Glicko2",
-    "JudgeBradleyTerry", "JudgesReport", "Leaderboard", "PlackettLuce", "check_judges",
-    "check_pairs", "corrected_strengths", "game_features", "likelihood_ratio_test",
-    "votes_needed",
+    "JudgeBradleyTerry", "JudgesReport", "Leaderboard", "PlackettLuce",
+    "TasteBradleyTerry", "check_judges", "check_pairs", "corrected_strengths",
+    "game_features", "likelihood_ratio_test", "votes_needed",
 ]  # fmt: skip
 
 

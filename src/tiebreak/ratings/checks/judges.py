@@ -244,6 +244,13 @@ def check_judges(
             pairs = Pairs._of(None, results.left, results.right, results.names)
             model = BradleyTerry().fit(pairs, results.outcome, rater=votes.rater)
         found = _agreement(model, level)
+        apart = np.flatnonzero((found["compared"] == 0) & (table["ties"] < 1))
+        if len(apart):
+            notes.append(
+                "The others decided nothing on the items of "
+                f"{_list([names[k] for k in apart])}, not even through other items, so "
+                "there is nothing to agree on."
+            )
     table |= found | votes.consistency() | votes.triads()
     advice = _advise(found, level)
     frame = pl.DataFrame({"judge": names} | {name: table[name] for name in _COLUMNS})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from scipy.special import expit, ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
+from tiebreak.data import ItemTable, Pairs, as_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
@@ -32,7 +33,12 @@ from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.inputs import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
-from tiebreak.ratings.strengths.inference import FEWEST_RATERS, StrengthModel
+from tiebreak.ratings.strengths.inference import (
+    FEWEST_RATERS,
+    RaterPredictions,
+    StrengthModel,
+    find_raters,
+)
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
 
@@ -52,7 +58,21 @@ _NODES = 7  # of Gauss and Hermite's quadrature, in d and in ln ν
 _ROWS, _JUDGES = 20_000, 4096  # at a time
 
 
-class JudgeBradleyTerry(StrengthModel):
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A fit of the model: whose judges differ, or of equal ones."""
+
+    evidence: float  # ln of the probability of the votes, up to a constant
+    objective: JudgeObjective  # of the most probable penalty
+    solution: NewtonSolution
+    x: Floats  # (n,), mean over penalties
+    inverse: Floats  # (n, n), covariance of x
+    weights: Floats  # (K,), of the nodes
+    centers: Floats  # (K, N), their strengths
+    covariances: Floats  # (K, N, N)
+
+
+class JudgeBradleyTerry(RaterPredictions, StrengthModel):
     r"""Strengths of items from votes of judges, each with an own way of voting.
 
     A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
@@ -70,8 +90,9 @@ class JudgeBradleyTerry(StrengthModel):
 
     a sum over the votes i of judges j, integrals by Laplace's approximation.
     Strengths have mean 0, and the discriminations of all judges have mean 1: this fixes
-    place, scale and sign, so strengths are those that an average judge sees. If all
-    judges vote the same way, this is :class:`BradleyTerry`. With features x of the
+    place, scale and sign, so strengths are those that an average judge sees. Up to 200
+    judges may also vote all the same way, which is :class:`BradleyTerry`: strengths are
+    averaged over both, weighted by the marginal likelihood. With features x of the
     items θ = w·x, the penalty is α ‖w‖², and with equal judges it is
     :class:`LogisticCompare`.
 
@@ -107,6 +128,9 @@ class JudgeBradleyTerry(StrengthModel):
         :class:`BradleyTerry`), and the mean of b.
     spread_ : ndarray of shape (3,)
         Standard deviations of a, ln ν and b between judges.
+    equal_ : float
+        Probability that judges differ in nothing, ½ before the votes; 0 for more than
+        200 judges, where votes say how much they differ.
     alpha_ : float
         The penalty α, or the most probable one.
     threshold_ : float
@@ -114,9 +138,10 @@ class JudgeBradleyTerry(StrengthModel):
     plain_ : BradleyTerry
         The same votes, all judges taken as one; the start of the search.
     prior_weights_, node_strengths_, node_covariances_ : ndarray
-        Distribution of the strengths: a mixture over the penalties, and over the
-        standard deviations of discriminations, that are plausible. With features
-        ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_`` instead.
+        Distribution of the strengths: a mixture over plausible penalties and standard
+        deviations of discriminations, and over equal judges, which are last. With
+        features ``node_coefs_``, ``node_coef_covariances_`` and ``item_features_``
+        instead.
     excess_ : float
         By how much judges disagree more than the model says; a factor on covariances.
     objective_, gap_ : float
@@ -217,7 +242,7 @@ class JudgeBradleyTerry(StrengthModel):
             free[:] = False
         if np.isposinf(plain.tie_) or (table is None and not free.any()):
             return self._take_plain()
-        self._solve(_cells(results, judge), free)
+        self._solve(judge_cells(results, judge), free)
         if not self.converged_:
             warn_user(
                 f"JudgeBradleyTerry did not converge in {self.n_iter_} steps: the "
@@ -274,6 +299,7 @@ class JudgeBradleyTerry(StrengthModel):
         self.side_bias_ = np.zeros(n_judges)
         self.judge_covariance_ = np.zeros((n_judges, 3, 3))
         self.tie_, self.side_, self.spread_ = plain.tie_, 0.0, np.zeros(3)
+        self.equal_ = 1.0
         self.alpha_, self.threshold_ = plain.alpha_, plain.threshold_
         self.objective_, self.gap_ = plain.objective_, plain.gap_
         self.n_iter_, self.converged_ = plain.n_iter_, plain.converged_
@@ -284,6 +310,37 @@ class JudgeBradleyTerry(StrengthModel):
         return math.log(tie) if self.ties == "rao-kupper" else tie
 
     def _solve(self, cells: JudgeCells, free: NDArray[np.bool_]) -> None:
+        parts = [self._fit_part(cells, free)]
+        if free.any() and cells.n_judges <= _UNSURE:
+            # Perhaps all judges vote alike: few votes cannot tell, and what they seem
+            # to differ in would be noise.
+            parts.append(self._fit_part(cells, np.zeros(3, bool)))
+        share = np.exp([part.evidence - parts[0].evidence for part in parts])
+        share /= share.sum()
+        self.equal_ = float(share[1:].sum())
+        best = parts[int(share.argmax())]
+        self.alpha_ = best.objective.alpha
+        self.objective_, self.gap_ = best.solution.value, best.solution.gap
+        self.n_iter_ = best.solution.n_iter
+        self.converged_ = all(part.solution.converged for part in parts)
+        self.prior_weights_ = np.concatenate(
+            [w * part.weights for w, part in zip(share, parts, strict=True)]
+        )
+        centers = np.concatenate([part.centers for part in parts])
+        covariances = np.concatenate([part.covariances for part in parts])
+        table = getattr(self, "item_features_", None)
+        if table is None:
+            self.node_strengths_, self.node_covariances_ = centers, covariances
+            self.strength_ = self.prior_weights_ @ centers
+        else:
+            self.node_coefs_, self.node_coef_covariances_ = centers, covariances
+            self.feature_coef_ = self.prior_weights_ @ centers
+            utility = np.asarray(table @ self.feature_coef_)
+            self.strength_ = utility - utility.mean()
+        self._describe(parts, share)
+
+    def _fit_part(self, cells: JudgeCells, free: NDArray[np.bool_]) -> _Part:
+        """Fit the model whose judges differ in what is free."""
         plain, table = self.plain_, getattr(self, "item_features_", None)
         kind: dict[str, Any] = {"sided": bool(free[2]), "tied": bool(plain.ties_.any())}
         kind |= {"link": plain._link.name, "features": table}
@@ -319,7 +376,15 @@ class JudgeBradleyTerry(StrengthModel):
             return minimize_newton(objective, start, dense=True, **options)
 
         many = len(cells.left) * n > _PLENTY
-        if self.alpha == "auto" and not many:
+        if self.alpha == "auto" and table is None and not (many or free.any()):
+            # The plain model has learned it.
+            alphas, weights = plain.prior_alphas_, plain.prior_weights_
+            coefs, mode = plain.prior_coefs_.copy(), int(weights.argmax())
+            if kind["tied"] and kind["link"] == "cumulative":
+                coefs[:, -1] = np.log(coefs[:, -1])
+            objective = objective_of(float(alphas[mode]))
+            solution = fit(objective, coefs[mode])
+        elif self.alpha == "auto" and not many:
             found = learn_prior(objective_of, start, n, **options)
             alphas, weights, coefs = found.alpha, found.weight, found.coef
             solution, mode = found.best, found.mode
@@ -332,12 +397,12 @@ class JudgeBradleyTerry(StrengthModel):
                 solution = fit(objective, solution.x)
             alphas, weights = np.array([objective.alpha]), np.ones(1)
             coefs, mode = solution.x[None], 0
-        self.alpha_ = objective.alpha
-        self.objective_, self.gap_ = solution.value, solution.gap
-        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        nodes = [(1.0, seen.spread)]
-        if free[0] and cells.n_judges <= _UNSURE:
-            nodes = _spread_nodes(objective_of, fit, objective, solution.x)
+        nodes, evidence = [(1.0, seen.spread)], 0.0
+        if cells.n_judges <= _UNSURE:
+            nodes, evidence = _spread_nodes(objective_of, fit, objective, solution.x)
+            # The evidence of all penalties is that of one, over its probability.
+            width = np.gradient(np.log(alphas))[mode] if len(alphas) > 1 else 1.0
+            evidence -= math.log(weights[mode] / abs(width))
         mixture, centers, covariances = [], [], []
         for share, spread in nodes:
             own = np.array_equal(spread, seen.spread)
@@ -354,36 +419,44 @@ class JudgeBradleyTerry(StrengthModel):
                 mixture.append(share * weights[k])
                 centers.append(this.mean_scale * (x[:n] - level))
                 covariances.append(covariance)
-        weights, coefs = np.array(mixture), weights @ coefs
-        self.prior_weights_ = weights
-        if table is None:
-            self.node_strengths_ = np.stack(centers)
-            self.node_covariances_ = np.stack(covariances)
-            self.strength_ = self.prior_weights_ @ self.node_strengths_
-        else:
-            self.node_coefs_ = np.stack(centers)
-            self.node_coef_covariances_ = np.stack(covariances)
-            self.feature_coef_ = self.prior_weights_ @ self.node_coefs_
-            utility = np.asarray(table @ self.feature_coef_)
-            self.strength_ = utility - utility.mean()
-        self._describe(objective, known, coefs)
+        return _Part(
+            evidence,
+            objective,
+            solution,
+            weights @ coefs,
+            known,
+            np.array(mixture),
+            np.stack(centers),
+            np.stack(covariances),
+        )
 
-    def _describe(self, objective: JudgeObjective, inverse: Floats, x: Floats) -> None:
-        """Set what is known of judges and their means."""
-        self.excess_ = _excess(objective)
-        objective.expand(x)
-        n, scale = objective.n_coef, objective.mean_scale
-        covariance = objective.judge_covariance(inverse)
-        # Discriminations have mean 1, exactly.
-        self.discrimination_ = (1.0 + objective.mean[:, 0]) / scale
-        covariance[:, 0] /= scale
-        covariance[:, :, 0] /= scale
-        self.judge_covariance_ = covariance
-        self.spread_ = objective.spread / np.array([scale, 1.0, 1.0])
-        self.side_ = float(x[n]) if objective.sided else 0.0
-        self.side_bias_ = self.side_ + objective.mean[:, 2]
-        width = math.exp(x[-1]) if objective.tied else 0.0
-        self.tie_width_ = width * np.exp(objective.mean[:, 1])
+    def _describe(self, parts: list[_Part], share: Floats) -> None:
+        """Set what is known of judges and their means, averaged over the parts."""
+        means, covariances, spreads, ties, sides, excess = [], [], [], [], [], []
+        for part in parts:
+            objective, x = part.objective, part.x
+            excess.append(_excess(objective))
+            objective.expand(x)
+            # Discriminations have mean 1, exactly.
+            unit = np.array([1.0 / objective.mean_scale, 1.0, 1.0])
+            covariance = objective.judge_covariance(part.inverse)
+            covariances.append(covariance * unit[:, None] * unit)
+            spreads.append(objective.spread * unit)
+            sides.append(float(x[objective.n_coef]) if objective.sided else 0.0)
+            ties.append(float(x[-1]) if objective.tied else -math.inf)
+            shift = np.array([1.0, 0.0, sides[-1]])
+            means.append((objective.mean + shift) * unit)
+        mean = np.einsum("p,prk->rk", share, means)
+        self.judge_covariance_ = np.einsum("p,prkl->rkl", share, covariances)
+        for w, own in zip(share, means, strict=True):
+            away = own - mean
+            self.judge_covariance_ += w * away[:, :, None] * away[:, None]
+        self.discrimination_, self.side_bias_ = mean[:, 0], mean[:, 2]
+        self.excess_ = float(share @ excess)
+        self.spread_ = np.sqrt(share @ np.square(spreads))
+        self.side_ = float(share @ sides)
+        width = math.exp(share @ ties) if parts[0].objective.tied else 0.0
+        self.tie_width_ = width * np.exp(mean[:, 1])
         link = self.plain_._link
         t = width if link.name == "cumulative" else link.from_parameter(width)
         self.tie_ = link.to_parameter(t)
@@ -516,10 +589,13 @@ class JudgeBradleyTerry(StrengthModel):
         low, high = table["discrimination_lower"], table["discrimination_upper"]
         reversed_, careless = (high < 0).sum(), ((low <= 0) & (high >= 0)).sum()
         verb = "votes" if reversed_ == 1 else "vote"
+        equal = f" They are equal with probability {min(self.equal_, 0.99):.0%}."
         return (
             f"The votes of {len(table)} judges are weighted by how well each tells "
             f"items apart: {careless} may as well toss coins (the interval of the "
             f"discrimination contains 0), and {reversed_} {verb} the other way round."
+            + equal
+            * (self.equal_ > 0.01)
         )
 
     def predict_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
@@ -540,11 +616,9 @@ class JudgeBradleyTerry(StrengthModel):
             Columns left, tie, right, as ``classes_``; rows sum to 1.
         """
         gap, link = self.difference(X), self.plain_._link
-        if rater is None:
+        if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
             return link.probabilities(gap, link.from_parameter(self.tie_))
-        names = check_row_column(rater, "rater", len(gap))
-        place = {name: k for k, name in enumerate(self.judges_.tolist())}
-        code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
+        code = find_raters(self.judges_, rater, len(gap))
         out = np.empty((len(gap), 3))
         for begin in range(0, len(gap), _ROWS):
             rows = slice(begin, begin + _ROWS)
@@ -576,45 +650,9 @@ class JudgeBradleyTerry(StrengthModel):
                 out += wz * wu * _shares(d, t, self.ties == "davidson")
         return out
 
-    def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
-        """Logarithms of the probabilities of left, tie and right.
 
-        Parameters
-        ----------
-        X, rater
-            As in `predict_proba`.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, rater=rater))
-
-    def predict(self, X: Any, *, rater: ArrayLike | None = None) -> NDArray[Any]:
-        """Most probable outcomes of comparisons, or strengths of items.
-
-        Parameters
-        ----------
-        X : Pairs or names of items
-            Dispatch is by type.
-        rater : array-like of shape (n,), optional
-            As in `predict_proba`, for comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        if rater is None or not is_pairs(X):
-            return super().predict(X)
-        share = self.predict_proba(as_pairs(X), rater=rater)
-        tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
-        return np.asarray(self.classes_)[
-            np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
-        ]
-
-
-def _cells(results: Results, judge: NDArray[np.int64]) -> JudgeCells:
+def judge_cells(results: Results, judge: NDArray[np.int64]) -> JudgeCells:
+    """Sum votes by judge, left and right item."""
     return JudgeCells.of(
         judge,
         results.left,
@@ -676,35 +714,46 @@ def _spread_nodes(
     fit: Callable[[JudgeObjective, Floats], NewtonSolution],
     best: JudgeObjective,
     x: Floats,
-) -> list[tuple[float, Floats]]:
-    """Weights and standard deviations of judges that are plausible.
+) -> tuple[list[tuple[float, Floats]], float]:
+    """Weights and standard deviations of judges that are plausible, and the evidence.
 
     Three nodes of Gauss and Hermite in the logarithm of the first, which few judges say
-    little about, weighted by the evidence there.
+    little about, weighted by the evidence there. The evidence of all is Laplace's.
     """
+    free = np.flatnonzero(best.spread)
 
-    def evidence(move: float) -> float:
-        spread = best.spread * np.array([math.exp(move), 1.0, 1.0])
+    def evidence(move: Floats) -> float:
+        spread = best.spread * np.exp(move)
         objective = objective_of(best.alpha, spread)
         found = fit(objective, x)
         objective.expand(found.x)
-        prior = math.log(spread[0]) - math.log1p(spread[0] ** 2)
-        return prior - found.value - 0.5 * np.linalg.slogdet(objective.hessian())[1]
+        # What keeps the scale in strengths is no part of the model.
+        slope = objective.scale_slope
+        hessian = objective.hessian() - objective.stiffness * np.outer(slope, slope)
+        own = np.append(spread[free], 1.0)
+        if best.alpha > 0.0:  # the width of strengths has the same prior
+            own[-1] = 1.0 / math.sqrt(2.0 * best.alpha)
+        prior = (np.log(own) - np.log1p(own**2) + math.log(2.0 / math.pi)).sum()
+        prior -= best.n_coef * math.log(own[-1])
+        return prior - found.value - 0.5 * np.linalg.slogdet(hessian)[1]
 
-    middle, step = evidence(0.0), 0.4
-    bend = (evidence(step) + evidence(-step) - 2.0 * middle) / step**2
-    width = min(1.0 / math.sqrt(-bend), _LEAST_KNOWN) if bend < 0.0 else _LEAST_KNOWN
-    nodes = np.array([-1.0, 0.0, 1.0]) * math.sqrt(3.0) * width
-    height = np.array([evidence(nodes[0]), middle, evidence(nodes[2])])
-    weight = np.exp(height - height.max()) * [
-        math.exp(1.5) / 6,
-        2 / 3,
-        math.exp(1.5) / 6,
-    ]
+    middle, step, width = evidence(np.zeros(3)), 0.4, np.zeros(3)
+    for k in free:
+        move = step * np.eye(3)[k]
+        bend = (evidence(move) + evidence(-move) - 2.0 * middle) / step**2
+        width[k] = 1.0 / math.sqrt(max(-bend, _LEAST_KNOWN**-2.0))
+    count = 0.5 * math.log(2.0 * math.pi) * (len(free) + len(x))
+    total = middle + count + float(np.log(width[free]).sum())
+    if not width[0]:
+        return [(1.0, best.spread)], total
+    moves = np.outer([-1.0, 0.0, 1.0], [math.sqrt(3.0) * width[0], 0.0, 0.0])
+    height = np.array([evidence(moves[0]), middle, evidence(moves[2])])
+    beside = math.exp(1.5) / 6.0
+    weight = np.exp(height - height.max()) * [beside, 2.0 / 3.0, beside]
     weight /= weight.sum()
-    every = [best.spread * np.array([math.exp(move), 1.0, 1.0]) for move in nodes]
+    every = [best.spread * np.exp(move) for move in moves]
     every[1] = best.spread
-    return list(zip(weight.tolist(), every, strict=True))
+    return list(zip(weight.tolist(), every, strict=True)), total
 
 
 def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, Floats]:
