@@ -42,7 +42,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data.columns import blocks
-from tiebreak.data.jit import njit
+from tiebreak.data.jit import TINY, njit
 from tiebreak.losses.linear_objective import back_product, forward_product
 
 Vector = NDArray[np.float64]
@@ -285,7 +285,7 @@ def _expand(kernel: Any, d: Vector, t: float, counts: Vector) -> Expansion:
 # x = exp(-|d|/2) they are 1 (the better side), ν x (tie) and x² (the worse side).
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, nu = 0.0, math.exp(t)
     for k in range(len(d)):
@@ -299,7 +299,7 @@ def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
@@ -325,7 +325,7 @@ def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[
     return value, in_t, in_tt
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, nu = 0.0, math.exp(t)
     for k in range(len(d)):
@@ -339,7 +339,7 @@ def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     return in_t
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, ties = 0.0, 0.0
     for k in range(len(d)):
@@ -356,7 +356,7 @@ def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
     for k in range(len(d)):
@@ -387,7 +387,7 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
     return value, in_t, in_tt
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, ties, rise = 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
@@ -608,14 +608,14 @@ def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
     return np.stack(columns, axis=1) if columns else np.empty((one.n_coef, 0))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
     for k in range(len(g)):
         out[right[k]] += g[k]
         out[left[k]] -= g[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
     for k in range(len(h)):
         i, j = left[k], right[k]
