@@ -16,7 +16,14 @@ import numpy as np
 import polars as pl
 
 from benchmarks.rows import Row
-from tiebreak import Orders, PlackettLuce, RankingPursuit, RankSVM
+from tiebreak import (
+    Orders,
+    Pairs,
+    PlackettLuce,
+    RankingPursuit,
+    RankSVM,
+    SVMCompare,
+)
 from tiebreak.outofcore import PartitionedTable, running
 from tiebreak.outofcore.cluster import open_partitions
 from tiebreak.outofcore.objectives import GradedPartition, SummedObjective
@@ -112,18 +119,13 @@ def two_threads_against_one() -> Iterator[Row]:
         slower[name], faster[name] = two[1] / one[1], one[0] / two[0]
     worst, best = max(slower, key=slower.get), max(faster, key=faster.get)
     yield Row(
-        "processor time of two threads, at most times that of one",
+        "processor time of two threads, times that of one, at most",
         f"{slower[worst]:.2f}×",
-        "",
-        None,
-        f"{worst}; median {np.median([*slower.values()]):.2f}× of {len(slower)} fits",
-    )
-    yield Row(
-        "two threads, times faster than one: the slowest of these fits",
-        f"{min(faster.values()):.2f}×",
-        "≥ 1×",
-        min(faster.values()) >= 0.97,
-        f"{min(faster, key=faster.get)}; most {faster[best]:.2f}×, {best}",
+        "≤ 1.1×",
+        slower[worst] <= 1.1,
+        f"{worst}; median {np.median([*slower.values()]):.2f}× of {len(slower)} fits; "
+        f"by the clock, which other work disturbs, {min(faster.values()):.2f} to "
+        f"{faster[best]:.2f} times faster ({best})",
     )
 
 
@@ -136,6 +138,14 @@ def _fits() -> Iterator[tuple[str, Callable[[], Any]]]:
     for n in (100, 400, 2000):
         X, y, _ = _make(n, seed=0, p=5)
         yield f"RankingPursuit, {n:,} items", partial(RankingPursuit(10).fit, X, y)
+    for n in (100, 400, 1000):
+        X, y, _ = _make(n, seed=0, p=5)
+        pairs = Pairs(X, np.arange(n) // 2, n - 1 - np.arange(n) // 3)
+        outcome = np.sign(y[pairs.right] - y[pairs.left])
+        yield (
+            f"SVMCompare, {n:,} comparisons",
+            partial(SVMCompare().fit, pairs, outcome),
+        )
     for n in (100, 10_000):
         lists = np.random.default_rng(0).permuted(
             np.tile(np.arange(20), (n, 1)), axis=1
