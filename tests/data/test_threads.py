@@ -93,7 +93,7 @@ def test_slices_cover_every_row_once(n, size):
 def test_small_work_stays_in_one_thread(monkeypatch):
     monkeypatch.setattr(threads, "n_threads", lambda: 2)
     assert threads.chunks(1000, 4096) == [slice(0, 500), slice(500, 1000)]
-    assert threads.chunks(1000, 4096, 199) == [slice(0, 1000)]
+    assert threads.chunks(1000, 64, 199) == [slice(0, 1000)]
     assert threads.chunks(1000, 4096, 200) == [slice(0, 500), slice(500, 1000)]
 
 

@@ -140,11 +140,11 @@ _LEAST_ENTRIES = 100_000
 def chunks(n: int, size: int, width: int | None = None) -> list[slice]:
     """Cut n rows into slices of at most ``size``, equally many for every thread.
 
-    With the ``width`` of a row, there are fewer threads where they would not help.
+    With the ``width`` of a row, what is too small for two threads is one slice.
     """
+    if width is not None and 0 < n * width < 2 * _LEAST_ENTRIES:
+        return [slice(0, n)]
     workers = n_threads()
-    if width is not None:
-        workers = max(1, min(workers, n * width // _LEAST_ENTRIES))
     n_slices = workers * max(1, -(-n // (workers * size)))
     size = max(1, -(-n // n_slices))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
