@@ -262,9 +262,7 @@ def davidson_against_choix() -> Iterator[Row]:
             ratio >= 1,
             f"{1e3 * a:.1f} ms against {1e3 * b:.1f} ms",
         )
-    growth = [
-        slope(sizes, list(times)) for times in list(zip(*seconds, strict=True))[:2]
-    ]
+    growth = [slope(sizes, [times[side] for times in seconds]) for side in (0, 1)]
     yield Row(
         "growth of these in items, ours and choix's",
         f"n^{growth[0]:.2f} and n^{growth[1]:.2f}",
