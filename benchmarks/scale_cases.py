@@ -100,32 +100,35 @@ def _busiest(client: Any, work: Callable[[], Any]) -> tuple[float, float]:
 
 
 def two_threads_against_one() -> Iterator[Row]:
-    """Fits of all sizes on two threads and on one, in turn."""
+    """Fits of all sizes on two threads and on one, in turn.
+
+    What this thread does is added to half of what the others do, as the clock would if
+    the machine had no other work.
+    """
     from threadpoolctl import threadpool_limits
 
-    slower, faster = {}, {}
+    gains = {}
     for name, fit in _fits():
         fit()
         times = {1: [], 2: []}
-        end = time.perf_counter() + 4.0
+        end = time.perf_counter() + 8.0
         while len(times[2]) < 5 or (time.perf_counter() < end and len(times[2]) < 99):
             for threads, runs in times.items():
                 with threadpool_limits(threads):
-                    wall, processor = time.perf_counter(), time.process_time()
+                    own, all_threads = time.thread_time(), time.process_time()
                     fit()
-                    processor = time.process_time() - processor
-                    runs.append((time.perf_counter() - wall, processor))
-        one, two = (np.min(times[threads], axis=0) for threads in (1, 2))
-        slower[name], faster[name] = two[1] / one[1], one[0] / two[0]
-    worst, best = max(slower, key=slower.get), max(faster, key=faster.get)
+                    own = time.thread_time() - own
+                    others = time.process_time() - all_threads - own
+                    runs.append(own + others / threads)
+        gains[name] = min(times[1]) / min(times[2])
+    worst, best = min(gains, key=gains.get), max(gains, key=gains.get)
     yield Row(
-        "processor time of two threads, times that of one, at most",
-        f"{slower[worst]:.2f}×",
-        "≤ 1.1×",
-        slower[worst] <= 1.1,
-        f"{worst}; median {np.median([*slower.values()]):.2f}× of {len(slower)} fits; "
-        f"by the clock, which other work disturbs, {min(faster.values()):.2f} to "
-        f"{faster[best]:.2f} times faster ({best})",
+        "two threads against one, if both have a core: at least, in processor time",
+        f"{gains[worst]:.2f}×",
+        "≥ 0.95×",
+        gains[worst] >= 0.95,
+        f"{worst}; median {np.median([*gains.values()]):.2f}× of {len(gains)} fits, "
+        f"{gains[best]:.2f}× {best}",
     )
 
 
