@@ -220,7 +220,7 @@ def add_partner_rows(
 
 
 # Fewer slots than this are not worth handing to a thread: with 20,000, two threads took
-# as long as one for 30,000 to 100,000 items in one group, and with 50,000 less.
+# a tenth longer than one for 60,000 and 100,000 items in one group, with 50,000 less.
 _LEAST_TASK = 50_000
 
 
