@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.measure import in_child, run_command, run_python
+from benchmarks.measure import in_child, run_command, run_module, run_python, slope
 from benchmarks.rating_cases import MILLION, make_votes
 from benchmarks.rows import Row
 
@@ -41,10 +41,10 @@ def start_of_the_command() -> Iterator[Row]:
     processor = statistics.median(run.processor for run in runs)
     yield Row(
         "tiebreak --help",
-        f"{seconds:.2f} s",
-        "≤ 0.5 s",
-        seconds <= 0.5,
         f"{processor:.2f} s of a processor",
+        "≤ 0.5 s",
+        processor <= 0.5,
+        f"{seconds:.2f} s by the clock",
     )
 
 
@@ -78,20 +78,38 @@ _OURS = "from tiebreak import SVMCompare"
 
 
 def rank_a_million() -> Iterator[Row]:
-    """A million comparisons of 200 items, from the file to the report."""
+    """A million comparisons of 200 items, against evalica's command without report."""
+    sizes, ours, theirs = [MILLION // 4, MILLION], {}, []
     with tempfile.TemporaryDirectory() as folder:
-        path = write_votes(Path(folder) / "votes.csv", MILLION)
-        out = Path(folder) / "out"
-        runs = [run_command("rank", path, "--out", out, "-q") for _ in range(3)]
+        path, out = Path(folder) / "votes.csv", Path(folder) / "out"
+        sides = {"model_a": "left", "model_b": "right"}
+        for n in sizes:
+            write_votes(path, n)
+            runs = [run_command("rank", path, "--out", out, "-q") for _ in range(3)]
+            ours[n] = min(runs, key=lambda run: run.processor)
+        table = pl.read_csv(path).with_columns(pl.col("winner").replace(sides))
+        table.rename(sides).write_csv(path)
+        words = "-i", path, "-o", out / "peer.csv", "pairwise", "bradley-terry"
+        for _ in range(3):
+            theirs.append(run_module("evalica", *words))
+        # Its ties are half a win for each side, so strengths differ a little.
+        both = pl.read_csv(out / "leaderboard.csv").join(
+            pl.read_csv(out / "peer.csv"), "item"
+        )
+        agree = np.corrcoef(both["rating"], np.log(both["score"]))[0, 1]
+        if len(both) != 200 or agree < 0.999:
+            raise AssertionError(f"ratings agree only to {agree}")
         size = (out / "report.html").stat().st_size
-    best = min(runs)
+    best, peer = ours[MILLION], min(theirs, key=lambda run: run.processor)
+    growth = slope(sizes, [ours[n].processor for n in sizes])
     yield Row(
         "tiebreak rank, 10⁶ comparisons of 200 items, with report",
-        f"{best.seconds:.1f} s",
-        "≤ 10 s",
-        best.seconds <= 10,
-        f"{best.processor:.1f} s of a processor, {best.peak:.0f} MB; the report has "
-        f"{size / 1e3:.0f} kB",
+        f"{best.processor:.1f} s of a processor",
+        "≤ 5 s",
+        best.processor <= 5,
+        f"{best.peak:.0f} MB, n^{growth:.2f} from a quarter of them; the report has "
+        f"{size / 1e3:.0f} kB; evalica's command: {peer.processor:.1f} s, "
+        f"{peer.peak:.0f} MB, no report",
     )
 
 

@@ -117,7 +117,12 @@ class Run(NamedTuple):
 
 def run_command(*words: object) -> Run:
     """Run the command ``tiebreak`` in a process of its own."""
-    return _run("-m", "tiebreak", *map(str, words))
+    return run_module("tiebreak", *words)
+
+
+def run_module(module: str, *words: object) -> Run:
+    """Run a module as a program in a process of its own."""
+    return _run("-m", module, *map(str, words))
 
 
 def run_python(code: str) -> Run:

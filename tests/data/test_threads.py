@@ -90,6 +90,13 @@ def test_slices_cover_every_row_once(n, size):
     assert all(part.stop - part.start <= size for part in parts)
 
 
+def test_small_work_stays_in_one_thread(monkeypatch):
+    monkeypatch.setattr(threads, "n_threads", lambda: 2)
+    assert threads.chunks(1000, 4096) == [slice(0, 500), slice(500, 1000)]
+    assert threads.chunks(1000, 64, 199) == [slice(0, 1000)]
+    assert threads.chunks(1000, 4096, 200) == [slice(0, 500), slice(500, 1000)]
+
+
 def test_scratch_is_the_same_memory():
     a = threads.scratch("test", (3, 4), float)
     b = threads.scratch("test", (2, 5), float)

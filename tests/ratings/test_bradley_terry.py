@@ -10,6 +10,7 @@ from tests.oracles import bradley_terry_plain as plain
 from tiebreak import Pairs
 from tiebreak.losses import LINKS
 from tiebreak.ratings import BradleyTerry
+from tiebreak.solvers import minimize_newton
 
 KIND = {"davidson": "davidson", "rao-kupper": "rao-kupper"}
 
@@ -84,6 +85,18 @@ def test_agresti_baseball():
     ends = model.intervals(reference="Baltimore", kind="model")
     assert_allclose(ends.mean(axis=1), relative, atol=1e-12)
     assert_allclose(np.diff(ends, axis=1).ravel(), 2 * 1.959964 * error, rtol=1e-6)
+
+
+def test_a_step_less_than_from_strengths_against_average_items(rng):
+    theta, left = rng.normal(size=40), rng.integers(0, 40, 9000)
+    right = (left + rng.integers(1, 40, 9000)) % 40
+    d = theta[right] - theta[left] + rng.logistic(size=9000)
+    y = np.where(np.abs(d) < 0.5, 0, np.sign(d)).astype(int)
+    pairs, decided = Pairs(None, left, right), y != 0
+    for ties, rows in (("davidson", slice(None)), (None, decided)):
+        model = BradleyTerry(ties, alpha=0).fit(pairs[rows], y[rows])
+        objective, start = model._objective_of(0.0), model._start(average=True)
+        assert model.n_iter_ < minimize_newton(objective, start).n_iter
 
 
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])

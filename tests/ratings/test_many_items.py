@@ -80,7 +80,9 @@ def test_the_slope_of_the_evidence_is_its_difference(rng, monkeypatch):
     pairs, y, _ = games(rng, 1100, 9000)  # so many that ε is left out
     model = BradleyTerry("davidson", alpha=0.5).fit(pairs, y)
     model.alpha = "auto"
-    search = prior._Search(model._objective_of, 1100, model._start(), 1e-10, 100)
+    search = prior._Search(
+        model._objective_of, 1100, model._start(average=True), 1e-10, 100
+    )
     monkeypatch.setattr(many_items, "_N_PROBES", 400)
     # The trace of a matrix whose eigenvalues are below 1 is estimated with a variance
     # of at most 2 n / probes; five standard deviations are allowed.

@@ -23,7 +23,7 @@ def wins(n, losses=0):
 
 def search(model):
     return module._Search(
-        model._objective_of, len(model.items_), model._start(), 1e-8, 100
+        model._objective_of, len(model.items_), model._start(average=True), 1e-8, 100
     )
 
 
@@ -109,7 +109,9 @@ def test_lists_learn_their_prior_too():
 
 def test_steps_are_given_to_every_fit():
     model = BradleyTerry().fit(*wins(3, 1))
-    found = learn_prior(model._objective_of, model._start(), 2, tol=1e-8, max_iter=50)
+    found = learn_prior(
+        model._objective_of, model._start(average=True), 2, tol=1e-8, max_iter=50
+    )
     assert found.best.converged
     assert_allclose(found.weight @ found.coef, model._solution(), atol=1e-12)
 

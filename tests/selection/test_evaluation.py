@@ -17,7 +17,7 @@ from rich.console import Console
 from scipy import stats
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
 from tests.extended import few
 from tiebreak import BradleyTerry, LogisticCompare, MajorityCompare, Pairs
@@ -673,6 +673,28 @@ def test_every_row_is_predicted_once_from_other_folds(votes):
     assert "each predicted from the other folds of 5." in str(result)
     better = result.difference("BradleyTerry", "baseline")
     assert better.mean < 0 and better.n_periods == 400
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_folds_are_those_of_scikit_learn(grouped, rng):
+    """Rows of weight 0 are absent, and with them one of the groups."""
+    left = rng.integers(0, 4, 53)
+    pairs, y = Pairs(None, left, (left + 1) % 4), rng.integers(-1, 2, 53)
+    group, weight = np.arange(53) % 11, np.ones(53)
+    weight[group == 3] = 0.0
+    kept = np.flatnonzero(weight)
+    given = {"groups": group if grouped else None, "sample_weight": weight}
+    found = evaluate_folds(Constant(), pairs, y, cv=4, random_state=5, **given)
+    kind, together = (GroupKFold, group[kept]) if grouped else (KFold, None)
+    folds = kind(4, shuffle=True, random_state=5).split(kept, groups=together)
+    for number, (_, test) in enumerate(folds):
+        assert_array_equal(found.row[found.split == number], kept[test])
+
+
+@pytest.mark.parametrize("cv", [1, 2.5, None])
+def test_folds_must_be_two_or_more(votes, cv):
+    with pytest.raises(ValueError, match="cv must be a number of folds, at least 2"):
+        evaluate_folds(BradleyTerry(), *votes, cv=cv)
 
 
 def test_errors_of_folds_are_those_of_nadeau_and_bengio(votes):

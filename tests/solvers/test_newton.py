@@ -201,6 +201,20 @@ def test_it_stops_at_the_solution(rng):
     assert_array_equal(again.x, solution.x)
 
 
+def test_the_last_step_is_checked_without_another_factor(rng):
+    f, start = Counted(logistic(rng)), np.append(np.zeros(6), 0.5)
+    told = []
+    found = minimize_newton(
+        f, start, tol=1e-7, watch=lambda x, value, gap, n: told.append((n, gap))
+    )
+    assert f.asked.count("hessian") == found.n_iter
+    assert told[-1] == (found.n_iter, found.gap)
+    # Its gap is that of the Hessian there, to the tenth that the comment promises.
+    _, gradient = f.objective.expand(found.x)
+    step = np.linalg.solve(f.objective.hessian(), gradient)
+    assert_allclose(found.gap, 0.5 * gradient @ step / found.value, rtol=0.1)
+
+
 def test_at_least_so_many_steps(rng):
     # Under this penalty the value cannot tell the solution from the start.
     f = logistic(rng, alpha=1e20)

@@ -16,9 +16,6 @@ def main() -> None:
     # Imports make many objects that stay; looking for garbage among them takes a tenth
     # of the time that a small file needs.
     gc.set_threshold(100_000)
-    from tiebreak.lazy import postpone
-
-    postpone("scipy.stats", "pandas")
     from tiebreak.cli.app import app
 
     try:

@@ -233,7 +233,9 @@ def _main(
         Option("--version", callback=_show_version, is_eager=True, help="Version."),
     ] = False,
 ) -> None:
-    pass
+    from tiebreak.lazy import postpone
+
+    postpone("scipy.stats", "pandas")
 
 
 @app.command(

@@ -37,6 +37,11 @@ class Output(Console):
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, or spare the work if nothing is to be seen."""
+        if not self.quiet:
+            super().print(*objects, **options)
+
     def on_broken_pipe(self) -> None:
         """Continue without a reader."""
         self.quiet = True

@@ -15,34 +15,52 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 
-def njit(**options: Any) -> Any:
+def njit(*, plain: int = 0, **options: Any) -> Any:
     """Compile a function when it is first called, as ``numba.njit`` does.
 
-    Numba takes half a second to import, and so is imported no earlier than that.
+    Numba takes half a second to load. Until something needs it, calls whose arrays have
+    at most ``plain`` entries in all run as Python. This is for functions that write the
+    same again if they are called again after an arithmetic error.
     """
-    return lambda function: Compiled(function, options)
+    return lambda function: Compiled(function, plain, options)
 
 
+TINY = 256  # entries: the results of some ten pairs
 _FIRST = Lock()
 
 
 class Compiled:
     """A function that is compiled when it is first called."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self._function, self._options = function, options
+    # Entries that may still be gone through in Python, at about a microsecond each.
+    spare = 100_000
+
+    def __init__(
+        self, function: Callable[..., Any], plain: int, options: dict[str, Any]
+    ) -> None:
+        self._function, self._plain, self._options = function, plain, options
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
-        """Call the compiled function."""
+        """Call the compiled function, or while all is tiny the plain one."""
+        if self._plain and Compiled.spare > 0:
+            entries = sum(getattr(arg, "size", 0) for arg in args)
+            Compiled.spare -= entries
+            if entries <= self._plain:
+                # What is infinite in compiled code is an error or a warning in Python.
+                with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
+                    return self._function(*args)
         return self.dispatcher(*args)
 
     @cached_property
@@ -71,6 +89,8 @@ def _import_numba() -> Any:
     import numba
     from numba.core import types
     from numba.extending import typeof_impl
+
+    Compiled.spare = 0
 
     @typeof_impl.register(Compiled)
     def _type_of(value: Compiled, context: Any) -> Any:

@@ -49,7 +49,7 @@ class MatrixDictionary:
         return self._apply(function, _block_size(_WORKING, self.n_rows))
 
     def _apply(self, function: Measure, size: int) -> Floats:
-        parts = chunks(self.n_columns, size)
+        parts = chunks(self.n_columns, size, self.n_rows)
         return np.concatenate(
             in_threads(lambda part: function(self._kept[part]), parts)
         )
@@ -119,7 +119,7 @@ class KernelDictionary:
         kept = self._kept
         if kept is None:
             return self._measure_first(function)
-        parts = chunks(self.n_kept, size) if self.n_kept else []
+        parts = chunks(self.n_kept, size, self.n_rows) if self.n_kept else []
         done = in_threads(lambda part: function(kept[part]), parts)
         rest = in_threads(lambda part: function(self._block(*part)), self._parts())
         return np.concatenate([*done, *rest])

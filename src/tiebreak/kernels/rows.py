@@ -193,7 +193,7 @@ class ItemPairRows:
             block -= self.kernel.block(self.left[index[part]], dtype, of_left)
             subtract_sides(block, self.left, self.right, table, slots[part])
 
-        in_threads(fill_part, chunks(len(index), 64))
+        in_threads(fill_part, chunks(len(index), 64, self.kernel.n_items))
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision."""
@@ -436,7 +436,7 @@ class ItemRows:
         def fill_part(part: slice) -> None:
             table[slots[part]] = self.kernel.block(index[part], dtype)
 
-        in_threads(fill_part, chunks(len(index), 64))
+        in_threads(fill_part, chunks(len(index), 64, self.kernel.n_items))
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision."""

@@ -42,7 +42,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data.columns import blocks
-from tiebreak.data.jit import njit
+from tiebreak.data.jit import TINY, njit
 from tiebreak.losses.linear_objective import back_product, forward_product
 
 Vector = NDArray[np.float64]
@@ -285,47 +285,55 @@ def _expand(kernel: Any, d: Vector, t: float, counts: Vector) -> Expansion:
 # x = exp(-|d|/2) they are 1 (the better side), ν x (tie) and x² (the worse side).
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
+def _log1p(x):  # type: ignore[no-untyped-def]
+    """As accurate as that of the C library, and twice as fast."""
+    above = 1.0 + x
+    return x if above == 1.0 else math.log(above) * (x / (above - 1.0))
+
+
+@njit(cache=True, nogil=True, plain=TINY)
 def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, nu = 0.0, math.exp(t)
     for k in range(len(d)):
         left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
-        worse = left if d[k] >= 0.0 else right
         x = math.exp(-0.5 * abs(d[k]))
-        value += (left + tie + right) * math.log1p(x * (nu + x))
-        value += abs(d[k]) * (worse + 0.5 * tie)
+        value += (left + tie + right) * _log1p(x * (nu + x))
+        value += max(d[k], 0.0) * left - min(d[k], 0.0) * right + 0.5 * tie * abs(d[k])
         if tie > 0.0:
             value -= tie * t
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
         left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         n = left + tie + right
-        better, worse = (right, left) if d[k] >= 0.0 else (left, right)
         x = math.exp(-0.5 * abs(d[k]))
-        decided, tied = 1.0 + x * x, nu * x
-        total = decided + tied
-        p_tie = tied / total
-        half = 0.5 * (1.0 - x * x) / total
-        value += n * math.log1p(x * x + tied) + abs(d[k]) * (worse + 0.5 * tie)
+        square, tied = x * x, nu * x
+        decided = 1.0 + square
+        share = 1.0 / (decided + tied)
+        p_tie = tied * share
+        half = math.copysign(0.5 * (1.0 - square) * share, d[k])
+        value += n * _log1p(square + tied)
+        value += max(d[k], 0.0) * left - min(d[k], 0.0) * right + 0.5 * tie * abs(d[k])
         if tie > 0.0:
             value -= tie * t
-        surprise = (x * x + 0.5 * tied) / total
-        slope = tie * half + worse * (0.5 + half) - better * surprise
-        gradient[k] = math.copysign(1.0, d[k]) * slope
+        # ½ + |half| and ½ - |half|: the slopes of a loss and of a win of the better.
+        lost, won = (1.0 + 0.5 * tied) * share, (square + 0.5 * tied) * share
+        of_left, of_right = (lost, won) if d[k] >= 0.0 else (won, lost)
+        gradient[k] = left * of_left - right * of_right + tie * half
         # The variance of -½, 0, ½, as a sum of products: it does not cancel.
-        curvature[k] = n * (x * x + 0.25 * tied * decided) / (total * total)
-        cross[k] = -n * math.copysign(half, d[k]) * p_tie
-        in_t += (left + right) * p_tie - tie * decided / total
-        in_tt += n * p_tie * decided / total
+        curvature[k] = n * (square + 0.25 * tied * decided) * share * share
+        cross[k] = -n * half * p_tie
+        in_t += (left + right) * p_tie - tie * decided * share
+        in_tt += n * p_tie * decided * share
     return value, in_t, in_tt
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, nu = 0.0, math.exp(t)
     for k in range(len(d)):
@@ -339,15 +347,15 @@ def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     return in_t
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, ties = 0.0, 0.0
     for k in range(len(d)):
         left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         over, under = t - d[k], t + d[k]
         # -ln σ(-z) = max(z, 0) + ln(1 + exp(-|z|)): wins have z > 0 in σ, ties < 0.
-        value += (right + tie) * math.log1p(math.exp(-abs(over)))
-        value += (left + tie) * math.log1p(math.exp(-abs(under)))
+        value += (right + tie) * _log1p(math.exp(-abs(over)))
+        value += (left + tie) * _log1p(math.exp(-abs(under)))
         value += right * over if over > 0.0 else -tie * over
         value += left * under if under > 0.0 else -tie * under
         ties += tie
@@ -356,7 +364,7 @@ def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
     for k in range(len(d)):
@@ -364,7 +372,7 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
         to_right, to_left = right + tie, left + tie
         over, under = t - d[k], t + d[k]
         x, z = math.exp(-abs(over)), math.exp(-abs(under))
-        value += to_right * math.log1p(x) + to_left * math.log1p(z)
+        value += to_right * _log1p(x) + to_left * _log1p(z)
         value += right * over if over > 0.0 else -tie * over
         value += left * under if under > 0.0 else -tie * under
         ties += tie
@@ -387,7 +395,7 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
     return value, in_t, in_tt
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, ties, rise = 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
@@ -608,14 +616,14 @@ def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
     return np.stack(columns, axis=1) if columns else np.empty((one.n_coef, 0))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
     for k in range(len(g)):
         out[right[k]] += g[k]
         out[left[k]] -= g[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=TINY)
 def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
     for k in range(len(h)):
         i, j = left[k], right[k]

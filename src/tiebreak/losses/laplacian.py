@@ -106,7 +106,7 @@ class GroupLaplacian:
                     return rooted.T @ rooted
 
             same = self.n > 0 and (self._scale == self._scale[0]).all()
-            squares = sum(in_threads(part, chunks(self.n, _CHUNK)))
+            squares = sum(in_threads(part, chunks(self.n, _CHUNK, V.shape[1])))
             return self._scale[0] * squares if same else squares
         mean = mean.toarray()
         total = np.bincount(self.group, self._scale, len(self.size))

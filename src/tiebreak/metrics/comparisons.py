@@ -11,6 +11,8 @@ probabilities minimize their expectation. Each is a weighted mean over pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,6 +24,7 @@ from tiebreak.metrics.inputs import (
 )
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def comparison_error(
@@ -246,10 +249,7 @@ def comparison_log_loss(
     >>> comparison_log_loss([1], [[0.5, 0.5, 0.0]])
     inf
     """
-    happened, rows, weight = _check(outcome, proba, sample_weight)
-    with np.errstate(divide="ignore"):
-        loss = -np.log(rows[happened])
-    return float(np.average(loss, weights=weight))
+    return probability_scores(outcome, proba, sample_weight, ("log_loss",))[0]
 
 
 def comparison_brier(
@@ -279,8 +279,7 @@ def comparison_brier(
     >>> comparison_brier([-1], [[0.5, 0.5, 0.0]])
     0.5
     """
-    happened, rows, weight = _check(outcome, proba, sample_weight)
-    return float(np.average(((rows - happened) ** 2).sum(axis=1), weights=weight))
+    return probability_scores(outcome, proba, sample_weight, ("brier",))[0]
 
 
 def ranked_probability_score(
@@ -312,18 +311,41 @@ def ranked_probability_score(
     >>> ranked_probability_score([-1, -1], [[0, 1, 0], [0, 0, 1]])
     0.75
     """
-    happened, rows, weight = _check(outcome, proba, sample_weight)
-    gap = np.cumsum(rows - happened, axis=1)[:, :2]
-    return float(np.average((gap**2).sum(axis=1) / 2, weights=weight))
+    return probability_scores(outcome, proba, sample_weight, ("rps",))[0]
 
 
-def _check(
-    outcome: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Return what happened (a mask), probabilities and weights, of weights above 0."""
+def probability_scores(
+    outcome: ArrayLike,
+    proba: ArrayLike,
+    sample_weight: ArrayLike | None,
+    metrics: Sequence[str] = ("log_loss", "brier", "rps"),
+) -> list[float]:
+    """Return several of the metrics above, whose input is checked once."""
     truth = outcome_vector(outcome, "outcome")
     rows = probability_rows(proba, len(truth))
     weight = row_weights(sample_weight, len(truth))
-    happened = truth[:, np.newaxis] == np.array([-1, 0, 1])
     counts = weight > 0  # 0 times an infinite loss is no number
-    return happened[counts], rows[counts], weight[counts]
+    if not counts.all():
+        truth, rows, weight = truth[counts], rows[counts], weight[counts]
+    with np.errstate(divide="ignore"):
+        losses = [_LOSSES[name](truth, rows) for name in metrics]
+    return [float(np.average(loss, weights=weight)) for loss in losses]
+
+
+def _log_losses(truth: Ints, rows: Floats) -> Floats:
+    return -np.log(rows[np.arange(len(truth)), truth + 1])
+
+
+def _brier_scores(truth: Ints, rows: Floats) -> Floats:
+    left, tie, right = rows.T
+    off = (left - (truth == -1)) ** 2 + (tie - (truth == 0)) ** 2
+    return np.asarray(off + (right - (truth == 1)) ** 2)
+
+
+def _ranked_scores(truth: Ints, rows: Floats) -> Floats:
+    first = rows[:, 0] - (truth == -1)
+    second = first + (rows[:, 1] - (truth == 0))
+    return np.asarray((first**2 + second**2) / 2)
+
+
+_LOSSES = {"log_loss": _log_losses, "brier": _brier_scores, "rps": _ranked_scores}

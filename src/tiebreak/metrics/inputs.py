@@ -121,9 +121,11 @@ def probability_rows(proba: ArrayLike, n_rows: int) -> NDArray[np.float64]:
         )
     if rows.dtype.kind not in "biuf":
         raise ValueError(f"proba must hold real numbers; got dtype {rows.dtype}.")
-    rows = rows.astype(np.float64)
+    rows = rows.astype(np.float64, copy=False)
     total = rows.sum(axis=1)
-    off = np.abs(total - 1) > PROBABILITY_TOLERANCE
+    off = ~(np.abs(total - 1) <= PROBABILITY_TOLERANCE)
+    if not off.any() and rows.min(initial=0.0) >= 0:
+        return rows
     problems = (
         (~np.isfinite(rows).all(axis=1), "be finite"),
         ((rows < 0).any(axis=1), "not be negative"),

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tiebreak.data import ItemTable, Pairs
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import (
     DifferenceRows,
     FunctionKernel,
@@ -123,7 +124,9 @@ class TrainingItems:
         kernel = self.kernel
         few = self.gram is None and self.n_items <= len(left) // 2
         if few and 8 * self.n_items**2 <= cache_bytes:
-            kernel = GramKernel(kernel.block(np.arange(self.n_items), np.float64))
+            with one_blas_thread():  # a thin product: others would only wait
+                gram = kernel.block(np.arange(self.n_items), np.float64)
+            kernel = GramKernel(gram)
         return make_rows(ItemPairRows(kernel, left, right), cache_bytes)
 
     def _differences(

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+import tiebreak as tb
 from tiebreak import BradleyTerry, check_pairs
 from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.ratings.checks.report import PairsReport, plural
-from tiebreak.selection import ItemKFold
 from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
 from tiebreak.selection.results import ForwardResult, fit_names
 
@@ -119,7 +119,7 @@ def predict_held_out(models: dict[str, Any], data: ComparisonData) -> ForwardRes
                     f"{_FOLDS} are needed."
                 )
             return evaluate_folds(models, pairs, y, **given)
-        folds = ItemKFold(_FOLDS, random_state=0)
+        folds = tb.selection.ItemKFold(_FOLDS, random_state=0)
         return evaluate_folds(models, pairs, y, cv=folds, **given)
 
 

@@ -26,40 +26,14 @@ from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 
-from tiebreak import (
-    BradleyTerry,
-    Elo,
-    Glicko,
-    Glicko2,
-    JudgeBradleyTerry,
-    PlackettLuce,
-    tune,
-)
+import tiebreak as tb
 from tiebreak.data import OnItems, Orders, Pairs
 from tiebreak.lazy import LateModule, is_pipeline
-from tiebreak.models import (
-    BoostedUtility,
-    CoRankingPursuit,
-    ExpectedRankRegression,
-    L1Ranker,
-    LogisticCompare,
-    MatchingPursuit,
-    MaxMarginCompare,
-    OrderSVM,
-    OrdinalSVM,
-    RankBoost,
-    RankingPursuit,
-    RankRLS,
-    RankSVM,
-    SVMCompare,
-    SwapSVM,
-    ThresholdCompare,
-)
 from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows
+from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.recency import read_half_life
-from tiebreak.selection import ItemKFold, PeriodSplit, TuneResult
-from tiebreak.selection.tune import OtherSearchError
+from tiebreak.selection.results import TuneResult
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -79,7 +53,7 @@ def _scaled(model: Any) -> Any:
 
 
 def _ranker(model: Any) -> Any:
-    return _scaled(ThresholdCompare(model))
+    return _scaled(tb.ThresholdCompare(model))
 
 
 Makers = dict[str, Callable[[], Any]]
@@ -88,11 +62,11 @@ BY_NAME: Makers = {
     "bradley-terry": BradleyTerry,
     "davidson": lambda: BradleyTerry("davidson"),
     "rao-kupper": lambda: BradleyTerry("rao-kupper"),
-    "judges": JudgeBradleyTerry,
-    "elo": lambda: Elo(unseen="prior"),
-    "glicko": lambda: Glicko(unseen="prior"),
-    "glicko2": lambda: Glicko2(unseen="prior"),
-    "plackett-luce": PlackettLuce,
+    "judges": lambda: tb.JudgeBradleyTerry(),
+    "elo": lambda: tb.Elo(unseen="prior"),
+    "glicko": lambda: tb.Glicko(unseen="prior"),
+    "glicko2": lambda: tb.Glicko2(unseen="prior"),
+    "plackett-luce": lambda: tb.PlackettLuce(),
 }
 """Models of items that have only names."""
 
@@ -103,19 +77,19 @@ _OF_ROWS = (*_IN_ORDER, "judges", "plackett-luce")
 """Those that need all results in one file."""
 
 BY_FEATURE: Makers = {
-    "logistic": lambda: _scaled(LogisticCompare()),
-    "svm": lambda: _ranker(RankSVM()),
-    "linear-svm": lambda: _ranker(RankSVM(kernel="linear")),
-    "kernel-logistic": lambda: _scaled(LogisticCompare(0.1, kernel="rbf")),
-    "boosted": lambda: _scaled(BoostedUtility()),
-    "svm-compare": lambda: _scaled(SVMCompare()),
-    "linear-svm-compare": lambda: _scaled(SVMCompare(kernel="linear")),
-    "max-margin": lambda: _scaled(MaxMarginCompare()),
-    "rank-rls": lambda: _ranker(RankRLS()),
-    "linear-rank-rls": lambda: _ranker(RankRLS(kernel="linear")),
-    "l1": lambda: _ranker(L1Ranker()),
-    "pursuit": lambda: _ranker(RankingPursuit()),
-    "rank-boost": lambda: _ranker(RankBoost()),
+    "logistic": lambda: _scaled(tb.LogisticCompare()),
+    "svm": lambda: _ranker(tb.RankSVM()),
+    "linear-svm": lambda: _ranker(tb.RankSVM(kernel="linear")),
+    "kernel-logistic": lambda: _scaled(tb.LogisticCompare(0.1, kernel="rbf")),
+    "boosted": lambda: _scaled(tb.BoostedUtility()),
+    "svm-compare": lambda: _scaled(tb.SVMCompare()),
+    "linear-svm-compare": lambda: _scaled(tb.SVMCompare(kernel="linear")),
+    "max-margin": lambda: _scaled(tb.MaxMarginCompare()),
+    "rank-rls": lambda: _ranker(tb.RankRLS()),
+    "linear-rank-rls": lambda: _ranker(tb.RankRLS(kernel="linear")),
+    "l1": lambda: _ranker(tb.L1Ranker()),
+    "pursuit": lambda: _ranker(tb.RankingPursuit()),
+    "rank-boost": lambda: _ranker(tb.RankBoost()),
 }
 """Models of items that have features.
 
@@ -125,17 +99,17 @@ weights of its paper it can learn nothing, where ties are rare or many.
 """
 
 BY_BOTH: Makers = {
-    "logistic-names": lambda: _scaled(LogisticCompare(identity=_IDENTITY))
+    "logistic-names": lambda: _scaled(tb.LogisticCompare(identity=_IDENTITY))
 }
 """Models of items that have features and names, and learn from both."""
 
 BY_GRADE: Makers = {
-    "swap-svm": SwapSVM,
-    "order-svm": OrderSVM,
-    "ordinal-svm": OrdinalSVM,
-    "expected-rank": ExpectedRankRegression,
-    "matching-pursuit": MatchingPursuit,
-    "co-pursuit": CoRankingPursuit,
+    "swap-svm": lambda: tb.SwapSVM(),
+    "order-svm": lambda: tb.OrderSVM(),
+    "ordinal-svm": lambda: tb.OrdinalSVM(),
+    "expected-rank": lambda: tb.ExpectedRankRegression(),
+    "matching-pursuit": lambda: tb.MatchingPursuit(),
+    "co-pursuit": lambda: tb.CoRankingPursuit(),
 }
 """Models of items that have features, and learn from grades or lists only."""
 
@@ -238,7 +212,7 @@ def models_for(
         one_by_one = () if data.partitioned is None else _OF_ROWS
         found = {name: make for name, make in BY_NAME.items() if name not in one_by_one}
         if data.listed:
-            found["plackett-luce"] = lambda: AsGiven(PlackettLuce())
+            found["plackett-luce"] = lambda: AsGiven(tb.PlackettLuce())
     else:
         named = data.pairs.names is not None
         found = (BY_BOTH if named else {}) | BY_FEATURE
@@ -262,7 +236,7 @@ def _as_given(name: str, data: ComparisonData) -> Any:
             "grades of different queries, have none in common. Choose another --model, "
             "such as swap-svm or linear-svm."
         )
-    ranker = ThresholdCompare(BY_GRADE[name]())
+    ranker = tb.ThresholdCompare(BY_GRADE[name]())
     return _scaled(AsGiven(ranker, data.grades, query))
 
 
@@ -315,7 +289,7 @@ def choose_model(
         set_alpha(model, alpha)
     if half_life is not None:
         set_half_life(model, half_life, data)
-    if "advantage" in data.columns and isinstance(model, Elo | Glicko | Glicko2):
+    if "advantage" in data.columns and asked in _IN_ORDER:
         model.set_params(advantage="auto")
     elif "advantage" in data.columns and not isinstance(model, BradleyTerry):
         if asked == "judges" and (data.columns["advantage"] == 1).all():
@@ -380,7 +354,8 @@ def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
 
 def set_alpha(model: Any, alpha: float | str) -> None:
     """Set the penalty of a model; refuse one for a model without."""
-    if alpha == "auto" and not isinstance(model, BradleyTerry | JudgeBradleyTerry):
+    learned = (tb.BradleyTerry, tb.JudgeBradleyTerry)
+    if alpha == "auto" and not isinstance(model, learned):
         raise ValueError(
             "The penalty of this model is not learned; give --alpha a number, or leave "
             "it out. --tune chooses one."
@@ -531,7 +506,7 @@ def tune_model(
     weight = columns.pop("sample_weight", None)
     search = {f"{path}{key}": values for key, values in grid.items()}
     choose = partial(
-        tune,
+        tb.tune,
         last,
         rows,
         y,
@@ -544,6 +519,8 @@ def tune_model(
         progress=progress,
         checkpoint=checkpoint,
     )
+    from tiebreak.selection.tuner import OtherSearchError  # late, with the models
+
     try:
         found = choose()
     except OtherSearchError:
@@ -572,7 +549,9 @@ def _plan(data: ComparisonData) -> _Plan:
     )
     if by_time(data):
         period = data.columns["period"]
-        halves = PeriodSplit(_FOLDS, min_train=0.5).split(data.y, period=period)
+        halves = tb.selection.PeriodSplit(_FOLDS, min_train=0.5).split(
+            data.y, period=period
+        )
         data = take_rows(data, next(iter(halves))[0])
         seen = (
             "The choice used the earlier half of the results only, so the held-out "
@@ -592,14 +571,14 @@ def _plan(data: ComparisonData) -> _Plan:
         folds = splitter.split(y)
     else:
         how = "held-out items were compared by what was learned from others"
-        folds = ItemKFold(_FOLDS, random_state=0).split(pairs)
+        folds = tb.selection.ItemKFold(_FOLDS, random_state=0).split(pairs)
     return _Plan(data, _usable(pairs, list(folds)), how, seen)
 
 
 def _forward_folds(data: ComparisonData) -> list[Fold]:
     """Return folds by time, if there are periods enough."""
     period = data.columns["period"]
-    splitter = PeriodSplit(min(_FORWARD_FOLDS, len(np.unique(period)) - 1))
+    splitter = tb.selection.PeriodSplit(min(_FORWARD_FOLDS, len(np.unique(period)) - 1))
     try:
         return _usable(data.pairs, list(splitter.split(data.y, period=period)))
     except ValueError:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -23,13 +23,13 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 from sklearn.base import clone
 
+import tiebreak as tb
 from tiebreak import BradleyTerry, Leaderboard, OnItems
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
 from tiebreak.io.result import first_of, in_command, in_python, plural, shorten
-from tiebreak.models import RankRLS, RankSVM, ThresholdCompare
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import (
     check_data,
@@ -67,12 +67,14 @@ from tiebreak.pipeline.options import (
     read_source,
     silent,
 )
-from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import write_report
-from tiebreak.selection import ForwardResult, TuneResult
+from tiebreak.selection.results import ForwardResult, TuneResult
+
+if TYPE_CHECKING:
+    from tiebreak.pipeline.partitions import GradedFiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +334,7 @@ def rank_source(
 ) -> RankResult:
     """Return the answer: check, choose, tune, fit, make a leaderboard, evaluate."""
     # ``tuner`` chooses settings; ``progress`` is called before each step.
-    if isinstance(source.found, GradedFiles):
+    if not isinstance(source.found, Asked):
         answer = _rank_grades(source.found, options, progress)
         return replace(answer, detected=source.detected, title=source.title)
     asked, data = source.found, source.found.data
@@ -617,8 +619,8 @@ def _quality(
 
 # Models of graded items that are fitted where the files are.
 PARTITIONED_MODELS: dict[str, Callable[[], Any]] = {
-    "linear-svm": lambda: RankSVM(kernel="linear", loss="squared_hinge"),
-    "linear-rank-rls": lambda: RankRLS(kernel="linear"),
+    "linear-svm": lambda: tb.RankSVM(kernel="linear", loss="squared_hinge"),
+    "linear-rank-rls": lambda: tb.RankRLS(kernel="linear"),
 }
 _REASONS = {
     "linear-svm": "items are graded, and it is fitted where the files are read."
@@ -654,7 +656,7 @@ def _rank_grades(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    comparer = make_pipeline(OnItems(StandardScaler()), ThresholdCompare(fresh))
+    comparer = make_pipeline(OnItems(StandardScaler()), tb.ThresholdCompare(fresh))
     quality = _quality(choice.name, comparer, sample, said)
     n_sampled, n_rows = len(sample.grades), sum(graded.n_rows)
     if quality is not None and n_sampled < n_rows:

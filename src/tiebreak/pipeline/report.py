@@ -17,6 +17,7 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
+import tiebreak as tb
 from tiebreak import BradleyTerry, __version__
 from tiebreak.data import ItemTable
 from tiebreak.data.columns import factorize
@@ -29,13 +30,12 @@ from tiebreak.pipeline.leaderboard import (
     find_disagreements,
     item_utilities,
 )
-from tiebreak.ratings.checks.judges import check_judges
 from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import as_table
 from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
 from tiebreak.report.data import last_step, who_is_best
-from tiebreak.selection import TuneResult
+from tiebreak.selection.results import TuneResult
 
 if TYPE_CHECKING:
     from tiebreak.pipeline.rank import RankResult
@@ -322,7 +322,7 @@ def compare_judges(data: ComparisonData, level: float) -> dict[str, Any] | None:
     if not 1 < len(names) <= _MOST_JUDGES:
         return None
     judge = np.array([str(name) for name in names])[codes]
-    found = check_judges(named, whole.y, judge, level=level)
+    found = tb.ratings.check_judges(named, whole.y, judge, level=level)
     first = found.table.sort(pl.col("advice") == "", maintain_order=True)
     shown = first.head(_SHOWN_JUDGES).rename({"judge": "name"})
     columns = ("name", "votes", "agreement", "lower", "upper", "ties", "left")

@@ -15,12 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from tiebreak import ratings
 from tiebreak.data import Pairs
 from tiebreak.data.markup import isolate
-from tiebreak.ratings import BradleyTerry, Elo, Glicko, Glicko2
+from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import ResultsMatrix
-from tiebreak.selection import ForwardResult, TuneResult
+from tiebreak.selection.results import ForwardResult, TuneResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,13 +99,13 @@ class CompareData:
             ties = getattr(model, "tie_model_", model.ties)
             strengths, link = model.strength_, _LINK_OF[ties]
             advantage = getattr(model, "advantage_", None)
-        elif isinstance(model, Elo | Glicko | Glicko2):
-            scale = model.scale if isinstance(model, Elo) else 400.0
+        elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
+            scale = model.scale if isinstance(model, ratings.Elo) else 400.0
             per_point = math.log(10.0) / scale
             strengths = model.rating_ * (model.slope_ * per_point)
             advantage = model.advantage_ * model.slope_ * per_point or None
             link = "davidson"
-            if not isinstance(model, Elo):
+            if not isinstance(model, ratings.Elo):
                 doubts = 3.0 * (model.deviation_ * per_point / math.pi) ** 2
         else:
             return None

@@ -8,26 +8,29 @@ all models, unless every model can predict them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, order_periods
+from tiebreak.lazy import LateModule
 from tiebreak.selection.results import (
     METRICS,
     ForwardColumns,
     ForwardResult,
     score_rows,
 )
-from tiebreak.selection.splitters import ItemKFold, PeriodSplit
 
+# Splitters import scikit-learn's, and with them its metrics and `scipy.stats`.
+splitters = LateModule("tiebreak.selection.splitters")
 _BASELINE = "baseline"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
 
@@ -282,38 +285,52 @@ def evaluate_folds(
     data = EvaluationData.read(models, X, y, sample_weight, period=None, **given)
     present = np.flatnonzero(data.weight > 0)
     labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
-    splitter = _splitter(cv, len(present), labels, random_state)
     together = None if labels is None else labels[present]
-    splits = splitter.split(data.pairs[present], data.outcome[present], together)
+    given_folds = hasattr(cv, "split")
+    if given_folds:
+        splits = cv.split(data.pairs[present], data.outcome[present], together)
+    else:
+        splits = _draw_folds(cv, len(present), together, random_state)
     blocks = predict_blocks(data, splits)
     # Rows of one query, or of one rater, may depend on each other.
     place = labels
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
-    if isinstance(cv, ItemKFold):
+    if given_folds and isinstance(cv, splitters.ItemKFold):
         place = None
-    elif place is None and splitter is not cv:
+    elif place is None and not given_folds:
         place = np.arange(len(data.pairs), dtype=np.int64)
     numbers = [(block.number, block.number) for block in blocks]
     note = f"each predicted from the other folds of {len(blocks)}."
     return collect(blocks, data, place, numbers, note, folds=True)
 
 
-def _splitter(
-    cv: Any, n_rows: int, labels: NDArray[np.int64] | None, random_state: int | None
-) -> Any:
-    if hasattr(cv, "split"):
-        return cv
-    parts = n_rows if labels is None else len(np.unique(labels))
+def _draw_folds(
+    cv: int, n_rows: int, labels: NDArray[np.int64] | None, random_state: int | None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield rows to train on and to test on, of folds of rows or of whole groups."""
+    # They are those of scikit-learn's KFold and GroupKFold with shuffle.
+    if not isinstance(cv, Integral) or cv < 2:
+        raise ValueError(
+            f"cv must be a number of folds, at least 2, or a splitter, got {cv!r}."
+        )
+    what = "comparison" if labels is None else "group"
+    number = np.arange(n_rows)
+    if labels is not None:
+        number = np.unique(labels, return_inverse=True)[1]
+    parts = int(number.max()) + 1
     if parts < cv:
-        what = "comparison" if labels is None else "group"
         found = f"There is 1 {what}" if parts == 1 else f"There are {parts} {what}s"
         raise ValueError(
             f"{found}, fewer than the {cv} folds; use fewer folds, or collect more "
             f"{what}s."
         )
-    kind = KFold if labels is None else GroupKFold
-    return kind(cv, shuffle=True, random_state=random_state)
+    fold = np.empty(parts, dtype=np.int64)
+    order = check_random_state(random_state).permutation(parts)
+    fold[order] = np.sort(np.arange(parts) % cv)
+    for one in range(cv):
+        tested = fold[number] == one
+        yield np.flatnonzero(~tested), np.flatnonzero(tested)
 
 
 def evaluate_forward(
@@ -388,7 +405,7 @@ def evaluate_forward(
     data = EvaluationData.read(models, X, y, sample_weight, period=when, **given)
     periods = order_periods(period, len(data.pairs))
     present = periods.place[data.weight > 0]
-    splitter = PeriodSplit(n_splits, min_train=min_train)
+    splitter = splitters.PeriodSplit(n_splits, min_train=min_train)
     blocks = predict_blocks(data, splitter.split(present, period=present))
     ends = [
         tuple(periods.values[periods.place[row]] for row in block.test[[0, -1]])

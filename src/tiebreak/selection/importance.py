@@ -16,7 +16,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from tiebreak.data import Orders, Pairs, as_pairs, is_pairs
 from tiebreak.data.items import ItemTable, RawTable, Table, as_table
-from tiebreak.selection.tune import choose_scorer, row_columns, scored_columns
+from tiebreak.selection.tuner import choose_scorer, row_columns, scored_columns
 
 Rows = NDArray[np.int64]
 

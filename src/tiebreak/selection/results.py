@@ -29,14 +29,8 @@ from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html
 from tiebreak.data.messages import warn_user
 from tiebreak.lazy import is_pipeline
-from tiebreak.metrics import (
-    comparison_accuracy,
-    comparison_brier,
-    comparison_log_loss,
-    get_scorer,
-    ranked_probability_score,
-    scorer_names,
-)
+from tiebreak.metrics import comparison_accuracy, get_scorer, scorer_names
+from tiebreak.metrics.comparisons import probability_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -589,9 +583,8 @@ def score_rows(
         return scores
     scores["accuracy"] = comparison_accuracy(outcome, predicted, weight)
     if proba is not None:
-        scores["log_loss"] = comparison_log_loss(outcome, proba, weight)
-        scores["brier"] = comparison_brier(outcome, proba, weight)
-        scores["rps"] = ranked_probability_score(outcome, proba, weight)
+        found = probability_scores(outcome, proba, weight)
+        scores |= zip(METRICS[1:], found, strict=True)
     return scores
 
 

@@ -169,11 +169,22 @@ def minimize_newton(
     value, gradient = objective.expand(x)
     n_iter = n_products = used = 0
     gap_before, first = math.inf, 0.0
+    solve: Operator | None = None
     while True:
         limit = tol**2 * abs(value)
         if dense:
             with one_blas_thread():  # see data.threads: more only wait
-                step = _solve_dense(objective.hessian(), -gradient)
+                # A step that shrinks the gap a hundredfold has changed the Hessian by
+                # a tenth at most, so its factor tells whether the search is over.
+                if solve is not None and n_iter >= min_iter:
+                    gap = _gap(gradient, -solve(gradient), value)
+                    if gap <= min(0.01 * gap_before, 0.5 * tol**2):
+                        solved = True
+                        if watch is not None:
+                            watch(x, value, gap, n_iter)
+                        break
+                solve = _factor_dense(objective.hessian())
+                step = -solve(gradient)
         else:
             near = _by_diagonal(objective) if precondition is None else precondition()
             size = float(gradient @ near(gradient))
@@ -181,7 +192,7 @@ def minimize_newton(
             step, used = _truncated_step(objective, gradient, near, size, first, limit)
         n_products += used
         slope = float(gradient @ step)
-        gap = relative_gap(-0.5 * slope, max(abs(value), np.finfo(float).tiny))
+        gap = _gap(gradient, step, value)
         # Near the solution a step squares the gap; one that does not even quarter it
         # has met the rounding of the gradient.
         rounded = gap <= _ROUNDING and gap >= 0.25 * gap_before
@@ -439,21 +450,27 @@ def _search(
     return None
 
 
-def _solve_dense(hessian: Vector, right_side: Vector) -> Vector:
-    """Solve with a Cholesky factor; a shift helps a matrix that is not positive."""
+def _gap(gradient: Vector, step: Vector, value: float) -> float:
+    decrement = -0.5 * float(gradient @ step)
+    return relative_gap(decrement, max(abs(value), np.finfo(float).tiny))
+
+
+def _factor_dense(hessian: Vector) -> Operator:
+    """Give r to H⁻¹ r by a Cholesky factor; a shift helps where H is not positive."""
     if not len(hessian):
-        return right_side
+        return lambda right_side: right_side
     scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(float).tiny))
-    scaled = hessian / np.outer(scale, scale)
     shift = 0.0
     while True:
-        matrix = scaled + shift * np.eye(len(scaled)) if shift else scaled
-        factor, failed = dpotrf(matrix.T, lower=True)
+        matrix = np.outer(scale, scale)
+        np.divide(hessian, matrix, out=matrix)
+        matrix.flat[:: len(matrix) + 1] += shift
+        factor, failed = dpotrf(matrix.T, lower=True, overwrite_a=True, clean=False)
         if not failed:
-            return dpotrs(factor, right_side / scale, lower=True)[0] / scale
+            return lambda r: dpotrs(factor, r / scale, lower=True)[0] / scale
         shift = max(10.0 * shift, 1e-12)
         if shift > 1.0:
-            return right_side / scale**2
+            return lambda right_side: right_side / scale**2
 
 
 def _by_diagonal(objective: SmoothObjective) -> Operator:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import ItemTable, Pairs, check_outcomes
-from tiebreak.data.compiled import njit
+from tiebreak.data.jit import njit
 from tiebreak.ratings.inputs import named_pairs
 from tiebreak.ratings.over_time.elo import (
     K_RULES,

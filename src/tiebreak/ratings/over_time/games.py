@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data import Pairs, check_outcomes, check_weights
 from tiebreak.data.columns import plain_values
-from tiebreak.data.compiled import njit
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import list_rows
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.covariates import check_row_numbers

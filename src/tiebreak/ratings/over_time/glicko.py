@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tiebreak.data.compiled import njit
+from tiebreak.data.jit import njit
 from tiebreak.ratings.over_time.base import (
     SequentialRating,
     finite_number,

@@ -386,7 +386,7 @@ def test_thresholds_of_graded_items_take_the_plain_way(data):
 def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
     X, y, qid = data
     file = tmp_path / "search.json"
-    module = sys.modules["tiebreak.selection.tune"]
+    module = sys.modules["tiebreak.selection.tuner"]
     real, calls = module.run_task, []
 
     def interrupted(*args):
@@ -433,7 +433,7 @@ def test_progress_counts_every_combination(data, monkeypatch):
     bar = Progress(
         MofNCompleteColumn(), console=Console(file=screen, force_terminal=True)
     )
-    module = sys.modules["tiebreak.selection.tune"]
+    module = sys.modules["tiebreak.selection.tuner"]
     monkeypatch.setattr(module, "_progress_bar", lambda wanted: bar)
     tune(svm(), X, y, GRID, qid=qid, cv=2, refit=False)
     assert "12/12" in screen.getvalue()

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import Orders, as_items, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.models.l1.l1_ranker import L1Ranker, L1Utility, check_alpha
-from tiebreak.selection.tune import Split, choose_scorer, make_splits, row_columns
+from tiebreak.selection.tuner import Split, choose_scorer, make_splits, row_columns
 
 Floats = NDArray[np.float64]
 

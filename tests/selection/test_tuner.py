@@ -208,7 +208,7 @@ def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
     file = tmp_path / "search.json"
     options = {"validation": (valid.pairs, valid.y), "checkpoint": file}
     calls = []
-    module = sys.modules["tiebreak.selection.tune"]
+    module = sys.modules["tiebreak.selection.tuner"]
     real = module.run_task
 
     def counting(model, candidates, task, *rest):
