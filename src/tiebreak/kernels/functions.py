@@ -152,6 +152,13 @@ class KernelFunction:
         np.minimum(inner, 0.0, out=inner)
         return exp_in_place(np.ascontiguousarray(inner))
 
+    @property
+    def is_definite(self) -> bool:
+        """Whether every matrix of its values is positive semidefinite, by a theorem."""
+        return self.name in ("linear", "rbf") or (
+            self.name == "poly" and self.coef0 >= 0
+        )
+
     def diagonal(self, A: Table) -> np.ndarray:
         """``k(x, x)`` for every row of ``A``."""
         if not isinstance(self.name, str):

@@ -34,6 +34,7 @@ from tiebreak.kernels.cholesky import pivoted_cholesky
 from tiebreak.kernels.functions import KernelFunction, Table
 
 _TILE = 256
+_TRIANGLE_ROWS = 64
 
 
 class ItemKernel(Protocol):
@@ -45,6 +46,9 @@ class ItemKernel(Protocol):
         self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
     ) -> np.ndarray:
         """Values between ``index`` and all items, ``(len(index), N)``, maybe in out."""
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Values between items i and items j in double precision."""
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -65,6 +69,10 @@ class GramKernel:
     ) -> np.ndarray:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self.gram[index].astype(dtype, copy=False)
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Values between items i and items j in double precision."""
+        return self.gram[np.ix_(i, j)]
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -92,6 +100,10 @@ class FunctionKernel:
     ) -> np.ndarray:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self._evaluate(dtype)(index, slice(None), out)
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Values between items i and items j in double precision."""
+        return self._evaluate(np.float64)(i, j)
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -200,6 +212,19 @@ class ItemPairRows:
         utility = self.kernel.product(self.item_coef(coef))
         return utility[self.right] - utility[self.left]
 
+    def matrix(self) -> np.ndarray:
+        """``K``, of which only the upper triangle is meant."""
+        left, right, between = self.left, self.right, self.kernel.between
+
+        def fill(out: np.ndarray, rows: slice) -> None:
+            sides = np.concatenate([right[rows], left[rows]])
+            block = between(sides, right[rows.start :])
+            block -= between(sides, left[rows.start :])
+            half = len(block) // 2
+            np.subtract(block[:half], block[half:], out=out[rows, rows.start :])
+
+        return _upper_triangle(self.n_rows, fill)
+
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
         size = self.kernel.n_items
@@ -232,6 +257,13 @@ class DifferenceRows:
         if sp.issparse(self.Z):
             return np.asarray(self.Z.multiply(self.Z).sum(axis=1)).ravel()
         return np.einsum("ij,ij->i", self.Z, self.Z)
+
+
+def _upper_triangle(n: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
+    """Let ``fill`` write rows, each from the first column of their block on."""
+    out = np.empty((n, n))
+    in_threads(lambda rows: fill(out, rows), chunks(n, _TRIANGLE_ROWS))
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -441,6 +473,21 @@ class ItemRows:
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision."""
         return self.kernel.product(coef)
+
+    def matrix(self) -> np.ndarray:
+        """``K``, of which only the upper triangle is meant."""
+        every = np.arange(self.n_rows)
+
+        def fill(out: np.ndarray, rows: slice) -> None:
+            out[rows, rows.start :] = self.kernel.between(
+                every[rows], every[rows.start :]
+            )
+
+        return _upper_triangle(self.n_rows, fill)
+
+    def item_coef(self, coef: np.ndarray) -> np.ndarray:
+        """Coefficients on items: themselves."""
+        return coef
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of ``K``."""

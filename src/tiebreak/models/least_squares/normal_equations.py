@@ -50,6 +50,7 @@ from tiebreak.models.kernel_utility import (
     factor_kernel,
     refuse_diagonal,
     refuse_indefinite,
+    refuse_infinite,
 )
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers.ridge import (
@@ -209,16 +210,9 @@ class KernelPoints:
 
     def _refuse_indefinite(self, gram: Floats) -> None:
         if not np.isfinite(gram).all():
-            raise ValueError(
-                "the kernel between the training items is not finite: some of its "
-                "values are NaN or inf. Scale the features first, for example with "
-                "StandardScaler, or try another kernel."
-            )
+            refuse_infinite()
         function = self.items.function
-        if function is not None and (
-            function.name in ("linear", "rbf")
-            or (function.name == "poly" and function.coef0 >= 0)
-        ):
+        if function is not None and function.is_definite:
             return
         scale = np.abs(gram).max(initial=0.0)
         moved = gram + (_ROUNDING * scale * len(gram)) * np.eye(len(gram))
