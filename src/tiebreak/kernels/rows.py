@@ -223,7 +223,7 @@ class ItemPairRows:
             half = len(block) // 2
             np.subtract(block[:half], block[half:], out=out[rows, rows.start :])
 
-        return _upper_triangle(self.n_rows, fill)
+        return upper_triangle(self.n_rows, fill)
 
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
@@ -259,7 +259,7 @@ class DifferenceRows:
         return np.einsum("ij,ij->i", self.Z, self.Z)
 
 
-def _upper_triangle(n: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
+def upper_triangle(n: int, fill: Callable[[np.ndarray, slice], None]) -> np.ndarray:
     """Let ``fill`` write rows, each from the first column of their block on."""
     out = np.empty((n, n))
     in_threads(lambda rows: fill(out, rows), chunks(n, _TRIANGLE_ROWS))
@@ -483,7 +483,7 @@ class ItemRows:
                 every[rows], every[rows.start :]
             )
 
-        return _upper_triangle(self.n_rows, fill)
+        return upper_triangle(self.n_rows, fill)
 
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: themselves."""

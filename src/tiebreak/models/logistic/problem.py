@@ -33,6 +33,7 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
+from tiebreak.losses.laplacian import mirror
 from tiebreak.models.covariates import refuse_empty, refuse_endless
 from tiebreak.models.kernel_utility import (
     KernelFactor,
@@ -187,7 +188,8 @@ class KernelObjective:
         """Factor L K + 2α I, the Hessian in a but for K; L weighs by curvature."""
         self._inverse = None
         laplacian = self._D.T @ self._D.multiply(self.local.curvature[:, None])
-        matrix = laplacian.tocsr() @ symmetric(self.K)
+        mirror(self.K)
+        matrix = laplacian.tocsr() @ self.K
         matrix.flat[:: self.n + 1] += 2.0 * self.alpha
         return lu_factor(matrix, overwrite_a=True, check_finite=False)
 
@@ -196,7 +198,8 @@ class KernelObjective:
 
         The basis is that of some items, shape (r,), or of pairs, shape (2, r).
         """
-        factor = factor_gram(symmetric(self.rows.matrix()))
+        mirror(K := self.rows.matrix())
+        factor = factor_gram(K)
         G, pivots = factor.values, factor.pivots
         design: Design = CovariateDesign(-G)
         basis: Codes = np.asarray(pivots, dtype=np.int64)
@@ -213,12 +216,6 @@ class KernelObjective:
         )
         a = x[self.n : 2 * self.n]
         return objective, np.append(G.T @ a, x[2 * self.n :]), basis
-
-
-def symmetric(K: Vector) -> Vector:
-    """Copy a matrix of which only the upper triangle is meant."""
-    upper = np.triu(K)
-    return upper + np.triu(K, 1).T
 
 
 class LogisticProblem:
