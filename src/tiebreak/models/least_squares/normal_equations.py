@@ -170,13 +170,7 @@ class KernelPoints:
     def _gram(self) -> Floats:
         """Give K, of shape (n, n), of which only the upper triangle is meant."""
         used, between = self._used, self._kernel.between
-
-        def fill(out: Floats, rows: slice) -> None:
-            # Threads do not inherit what the caller says about overflow.
-            with np.errstate(over="ignore", invalid="ignore"):
-                out[rows, rows.start :] = between(used[rows], used[rows.start :])
-
-        gram = upper_triangle(self.n_columns, fill)
+        gram = upper_triangle(self.n_columns, lambda i, j: between(used[i], used[j]))
         self._refuse_indefinite(gram)
         if not np.array_equal(self._place, np.arange(self.n_columns)):
             mirror(gram)
