@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import ParameterGrid
 
 from benchmarks.command_cases import CASES as COMMAND_CASES
 from benchmarks.grade_cases import CASES as GRADE_CASES
 from benchmarks.l1_cases import CASES as ONE_NORM_CASES
 from benchmarks.least_squares_cases import CASES as SQUARES_CASES
-from benchmarks.measure import in_child, interleaved, slope
+from benchmarks.measure import in_child, interleaved, processor_ratio, slope
 from benchmarks.order_cases import CASES as ORDER_CASES
 from benchmarks.problems import Libsvm, fit_ours, make_problem
 from benchmarks.pursuit_cases import CASES as PURSUIT_CASES
@@ -96,6 +97,55 @@ def wide_against_logistic_regression() -> Iterator[Row]:
             None,
             f"{a:.2f} s against {b:.2f} s; their objective is {excess:+.1e}",
         )
+
+
+def kernel_against_logistic_regression() -> Iterator[Row]:
+    """LogisticCompare with a kernel; the peer gets a factor of the pair kernel."""
+    for p in (14, 2):
+        pairs, y = make_problem(2000, p)
+        decided = np.flatnonzero(y)  # a classifier knows no ties
+        pairs, y = pairs[decided], y[decided]
+
+        def ours(pairs=pairs, y=y, p=p):
+            return LogisticCompare(1.0, kernel="rbf", gamma=1 / p).fit(pairs, y)
+
+        def theirs(pairs=pairs, y=y, p=p):
+            X, left, right = pairs.values, pairs.left, pairs.right
+            K = rbf_kernel(X, gamma=1 / p)
+            D = K[right] - K[left]
+            D = D[:, right] - D[:, left]
+            F = np.linalg.cholesky(D + 1e-10 * np.eye(len(y)))
+            model = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-9)
+            w = model.set_params(max_iter=1000).fit(F, y).coef_[0]
+            return np.logaddexp(0, -y * (F @ w)).sum() + w @ w
+
+        excess = theirs() / ours().objective_ - 1
+        if excess < -1e-7:
+            raise AssertionError(f"our objective is worse by {-excess:.2e}")
+        a, b, ratio = processor_ratio(ours, theirs, 3)
+        yield Row(
+            f"LogisticCompare, rbf, {len(y)} decided pairs, p = {p}: times faster than "
+            "LogisticRegression on a factor",
+            f"{ratio:.1f}×",
+            "≥ 1×",
+            ratio >= 1,
+            f"{a:.2f} s against {b:.2f} s of processor time; their objective is "
+            f"{excess:+.1e}",
+        )
+    sizes, reports = [1000, 2000, 4000, 8000], []
+    for n in sizes:
+        reports.append(in_child("fit", who="logistic", n=n, p=14, C=0.5))
+    seconds = [report["processor"] for report in reports]
+    yield Row(
+        "LogisticCompare, rbf, p = 14, half ties: growth in pairs",
+        f"n^{slope(sizes, seconds):.2f}",
+        "≤ n^2.3",
+        slope(sizes, seconds) <= 2.3,
+        "; ".join(
+            f"{n}: {r['processor']:.2f} s, {r['peak']:.0f} MB"
+            for n, r in zip(sizes, reports, strict=True)
+        ),
+    )
 
 
 def memory_against_libsvm() -> Iterator[Row]:
@@ -203,6 +253,7 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
         fit_against_libsvm,
         memory_against_libsvm,
         wide_against_logistic_regression,
+        kernel_against_logistic_regression,
         twenty_thousand,
         grid_against_cold_fits,
         growth,

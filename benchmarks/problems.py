@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from tiebreak import SVMCompare
+from tiebreak import LogisticCompare, SVMCompare
 from tiebreak.datasets import make_norms
 
 
@@ -32,6 +32,12 @@ def fit_ours(pairs, y, C: float) -> SVMCompare:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return SVMCompare(C, gamma=1 / pairs.shape[2], tie_weight=1).fit(pairs, y)
+
+
+def fit_logistic(pairs, y, C: float) -> LogisticCompare:
+    """Fit the smooth model with the same kernel and penalty."""
+    model = LogisticCompare(0.5 / C, kernel="rbf", gamma=1 / pairs.shape[2])
+    return model.fit(pairs, y)
 
 
 class Libsvm:
