@@ -157,14 +157,6 @@ class KernelObjective:
             out[-1] = in_t
         return out
 
-    def hessian(self) -> Vector:
-        """Nothing: there is no Hessian in u alone."""
-        raise NotImplementedError
-
-    def hessian_diagonal(self) -> Vector:
-        """Nothing: conjugate gradients are preconditioned by K."""
-        raise NotImplementedError
-
     def precondition(self) -> Any:
         """Give r to M⁻¹ r: K, or after many products the inverse of the Hessian."""
         n, local = self.n, self.local
@@ -332,7 +324,7 @@ class LogisticProblem:
             start[-1] = self.link.start(float(self.totals[1] / self.totals.sum()))
         # At least one step: under a large penalty the utilities are tiny, and yet they
         # have an order, which the loss does not notice.
-        objective = self.objective
+        objective: Any = self.objective  # it has a dense Hessian, or a preconditioner
         options: dict[str, Any] = {}
         with one_blas_thread():  # see data.threads: more only wait
             if isinstance(objective, KernelObjective):
@@ -370,6 +362,7 @@ class LogisticProblem:
 
     def stream(self, coef: Vector, t: float) -> Vector:
         """State from which a stream of comparisons goes on, shape (4, n_coef + 1)."""
+        assert isinstance(self.objective, ComparisonObjective)
         state = np.empty((4, len(coef) + 1))
         state[VALUE, :-1] = state[AVERAGE, :-1] = coef
         # The curvature is the diagonal of the Hessian at the solution.
