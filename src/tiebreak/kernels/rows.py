@@ -38,7 +38,7 @@ _TRIANGLE_ROWS = 64
 # Rows and columns of a block of kernel values that stays in the cache.
 _PART_ROWS, _PART = 64, 256
 # From this share of the rows on all of them are computed, from half of the matrix.
-_MANY = 0.3
+_MANY = 0.2
 
 
 class ItemKernel(Protocol):
