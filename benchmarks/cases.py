@@ -13,15 +13,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import ParameterGrid
 
 from benchmarks.command_cases import CASES as COMMAND_CASES
 from benchmarks.grade_cases import CASES as GRADE_CASES
 from benchmarks.l1_cases import CASES as ONE_NORM_CASES
 from benchmarks.least_squares_cases import CASES as SQUARES_CASES
-from benchmarks.measure import in_child, interleaved, slope
+from benchmarks.measure import in_child, interleaved, processor_ratio, slope
 from benchmarks.order_cases import CASES as ORDER_CASES
-from benchmarks.problems import Libsvm, fit_ours, make_problem
+from benchmarks.problems import Libsvm, fit_from_items, fit_ours, make_problem
 from benchmarks.pursuit_cases import CASES as PURSUIT_CASES
 from benchmarks.rating_cases import CASES as RATING_CASES
 from benchmarks.rows import Row
@@ -41,28 +42,56 @@ def compilation() -> Iterator[Row]:
 
 
 def fit_against_libsvm() -> Iterator[Row]:
-    """SVMCompare against SVC(kernel="precomputed") with its kernel, n = 5000."""
-    promises = {(14, 1.0): 10, (14, 1e3): 3, (2, 1.0): 25, (2, 1e3): 5}
-    for (p, C), promise in promises.items():
-        pairs, y = make_problem(5000, p)
+    """SVMCompare against SVC(kernel="precomputed") with its kernel."""
+    promises = {
+        (5000, 14, 1.0): 10,
+        (5000, 14, 1e3): 3,
+        (5000, 2, 1.0): 25,
+        (5000, 2, 1e3): 5,
+    }
+    for (n, p, C), promise in promises.items():
+        pairs, y = make_problem(n, p)
         test, _ = make_problem(2000, p, seed=1)
         ours, theirs = fit_ours(pairs, y, C), Libsvm().fit(pairs, y, C)
         same = (ours.predict(test) == theirs.predict(test)).mean()
         excess = theirs.objective(C) / ours.objective_ - 1
         if excess < -1e-3:
             raise AssertionError(f"our objective is worse by {-excess:.2%}")
-        a, b, ratio = interleaved(
+        a, b, ratio = processor_ratio(
             lambda pairs=pairs, y=y, C=C: fit_ours(pairs, y, C),
             lambda pairs=pairs, y=y, C=C: Libsvm().fit(pairs, y, C),
             repeat=3,
         )
         yield Row(
-            f"fit, p = {p}, C = {C:g}: times faster",
+            f"fit, n = {n}, p = {p}, C = {C:g}: times faster",
             f"{ratio:.1f}×",
             f"≥ {promise}×",
             ratio >= promise,
             f"{a:.2f} s against {b:.2f} s; outcomes agree on {same:.1%}, their "
             f"objective is {excess:+.1e}; {ours.solver_}",
+        )
+
+
+def small_against_libsvm() -> Iterator[Row]:
+    """1000 comparisons against libsvm with the kernel of an expert."""
+    for p in (14, 2):
+        pairs, y = make_problem(1000, p)
+        ours, theirs = fit_ours(pairs, y, 1.0), fit_from_items(pairs, y, 1.0)
+        apart = abs(ours.intercept_ / theirs.intercept_[0] - 1)
+        if apart > 1e-2:
+            raise AssertionError(f"the intercepts differ by {apart:.1%}")
+        a, b, ratio = processor_ratio(
+            lambda pairs=pairs, y=y: fit_ours(pairs, y, 1.0),
+            lambda pairs=pairs, y=y: fit_from_items(pairs, y, 1.0),
+            repeat=9,
+        )
+        yield Row(
+            f"fit, n = 1000, p = {p}, C = 1, kernel from items: times faster",
+            f"{ratio:.1f}×",
+            "≥ 1×",
+            ratio >= 1,
+            f"{1e3 * a:.0f} ms against {1e3 * b:.0f} ms of processor time; intercepts "
+            f"equal to {apart:.0e}",
         )
 
 
@@ -96,6 +125,55 @@ def wide_against_logistic_regression() -> Iterator[Row]:
             None,
             f"{a:.2f} s against {b:.2f} s; their objective is {excess:+.1e}",
         )
+
+
+def kernel_against_logistic_regression() -> Iterator[Row]:
+    """LogisticCompare with a kernel; the peer gets a factor of the pair kernel."""
+    for p in (14, 2):
+        pairs, y = make_problem(2000, p)
+        decided = np.flatnonzero(y)  # a classifier knows no ties
+        pairs, y = pairs[decided], y[decided]
+
+        def ours(pairs=pairs, y=y, p=p):
+            return LogisticCompare(1.0, kernel="rbf", gamma=1 / p).fit(pairs, y)
+
+        def theirs(pairs=pairs, y=y, p=p):
+            X, left, right = pairs.values, pairs.left, pairs.right
+            K = rbf_kernel(X, gamma=1 / p)
+            D = K[right] - K[left]
+            D = D[:, right] - D[:, left]
+            F = np.linalg.cholesky(D + 1e-10 * np.eye(len(y)))
+            model = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-9)
+            w = model.set_params(max_iter=1000).fit(F, y).coef_[0]
+            return np.logaddexp(0, -y * (F @ w)).sum() + w @ w
+
+        excess = theirs() / ours().objective_ - 1
+        if excess < -1e-7:
+            raise AssertionError(f"our objective is worse by {-excess:.2e}")
+        a, b, ratio = processor_ratio(ours, theirs, 3)
+        yield Row(
+            f"LogisticCompare, rbf, {len(y)} decided pairs, p = {p}: times faster than "
+            "LogisticRegression on a factor",
+            f"{ratio:.1f}×",
+            "≥ 1×",
+            ratio >= 1,
+            f"{a:.2f} s against {b:.2f} s of processor time; their objective is "
+            f"{excess:+.1e}",
+        )
+    sizes, reports = [1000, 2000, 4000, 8000], []
+    for n in sizes:
+        reports.append(in_child("fit", who="logistic", n=n, p=14, C=0.5))
+    seconds = [report["processor"] for report in reports]
+    yield Row(
+        "LogisticCompare, rbf, p = 14, half ties: growth in pairs",
+        f"n^{slope(sizes, seconds):.2f}",
+        "≤ n^2.3",
+        slope(sizes, seconds) <= 2.3,
+        "; ".join(
+            f"{n}: {r['processor']:.2f} s, {r['peak']:.0f} MB"
+            for n, r in zip(sizes, reports, strict=True)
+        ),
+    )
 
 
 def memory_against_libsvm() -> Iterator[Row]:
@@ -201,8 +279,10 @@ CASES: dict[str, Callable[[], Iterator[Row]]] = {
     for case in (
         compilation,
         fit_against_libsvm,
+        small_against_libsvm,
         memory_against_libsvm,
         wide_against_logistic_regression,
+        kernel_against_logistic_regression,
         twenty_thousand,
         grid_against_cold_fits,
         growth,

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from tiebreak import SVMCompare
+from tiebreak import LogisticCompare, SVMCompare
 from tiebreak.datasets import make_norms
 
 
@@ -32,6 +32,12 @@ def fit_ours(pairs, y, C: float) -> SVMCompare:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return SVMCompare(C, gamma=1 / pairs.shape[2], tie_weight=1).fit(pairs, y)
+
+
+def fit_logistic(pairs, y, C: float) -> LogisticCompare:
+    """Fit the smooth model with the same kernel and penalty."""
+    model = LogisticCompare(0.5 / C, kernel="rbf", gamma=1 / pairs.shape[2])
+    return model.fit(pairs, y)
 
 
 class Libsvm:
@@ -78,3 +84,15 @@ class Libsvm:
         d = self._pair_kernel(L, R) @ self.coef
         threshold = max(0.0, -self.intercept)
         return np.where(np.abs(d) <= threshold, 0, np.sign(d)).astype(int)
+
+
+def fit_from_items(pairs, y, C: float) -> SVC:
+    """Fit libsvm as an expert would: one kernel of the items, ties only mirrored."""
+    K = rbf_kernel(pairs.values, gamma=1 / pairs.shape[2])
+    D = K[pairs.right] - K[pairs.left]
+    D = D[:, pairs.right] - D[:, pairs.left]
+    won, tie = np.flatnonzero(y), np.flatnonzero(y == 0)
+    row, one = np.r_[won, tie, tie], np.ones(len(tie))
+    sign, label = np.r_[y[won], one, -one], np.r_[np.ones(len(won)), -one, -one]
+    G = D[np.ix_(row, row)] * np.outer(sign, sign)
+    return SVC(kernel="precomputed", C=C).fit(G, label)

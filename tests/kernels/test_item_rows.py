@@ -10,6 +10,7 @@ from tiebreak.kernels import (
     FactorRows,
     FunctionKernel,
     GramKernel,
+    ItemPairRows,
     ItemRows,
     KernelFunction,
     LinearRows,
@@ -98,3 +99,34 @@ def test_linear_rows_are_those_of_differences_from_nothing(rng):
     assert_allclose(
         matrix_of(LinearRows(X)), matrix_of(CachedRows(DifferenceRows(X), 1e6))
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_are_all_rows_from_half_of_the_matrix(rng, dtype):
+    kernel = FunctionKernel(KernelFunction("rbf", 0.5), rng.normal(size=(600, 3)))
+    left, right = np.arange(300), np.arange(300, 600)
+    source = ItemPairRows(kernel, left, right)
+    k = kernel.block(np.arange(600), np.float64)
+    K = k[300:, 300:] - k[300:, :300] - k[:300, 300:] + k[:300, :300]
+    assert_allclose(np.triu(source.matrix()), np.triu(K), atol=1e-14)
+    rows = CachedRows(source, 1e9, dtype)
+    few, many = rng.permutation(300)[:20], rng.permutation(300)[:120]
+    assert_allclose(rows.rows(few), K[few], atol=1e-5)
+    assert not rows.whole
+    rounding = 1e-7 if dtype is np.float32 else 0.0
+    for some in (many, few):
+        assert_allclose(rows.rows(some), K[some], rtol=rounding, atol=1e-14)
+    assert rows.whole
+    coef = rng.normal(size=300)
+    rounded = rows.rounded_product(coef)
+    if dtype is np.float64:
+        assert rounded is None
+        return
+    error = np.abs(rounded[0] - K @ coef)
+    assert (error <= rounded[1]).all()
+    assert 1e-3 * rounded[1].max() < error.max() < 1e-4
+    # Rows of items that comparisons share are cheaper.
+    again = ItemPairRows(kernel, np.repeat(left, 3), np.repeat(right, 3))
+    again = CachedRows(again, 1e9, dtype)
+    again.rows(np.arange(900))
+    assert not again.whole

@@ -53,8 +53,12 @@ def assert_same_operator(laplacian, L, n_roots):
     assert B.shape == (n_roots, n)
     assert_allclose(B.T @ B, L, **close)
     assert_allclose(laplacian.root(v), B @ v, **close)
+    c = rng.normal(size=n)
+    for form in (V, sp.csr_array(V)):
+        assert_allclose(laplacian.form(form, c)[1], V.T @ c, **close)
     K = np.cov(rng.normal(size=(n, n + 2))).reshape(n, n)
-    assert_allclose(laplacian.sandwich(K.copy()), B @ K @ B.T, **close)
+    upper = np.where(np.tri(n, k=-1), np.nan, K)
+    assert_allclose(laplacian.sandwich(upper), B @ K @ B.T, **close)
     R = rng.normal(size=(n_roots, 2))
     assert_allclose(laplacian.root_transpose(R), B.T @ R, **close)
     assert_allclose(laplacian.root_transpose(R[:, 0]), B.T @ R[:, 0], **close)
@@ -106,6 +110,20 @@ def test_many_rows_are_centered_a_chunk_at_a_time():
     assert_allclose(
         laplacian.quadratic(V), V.T @ laplacian.product(V), rtol=1e-9, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("far", [0.0, 3.0, 1e7])
+def test_one_group_is_centered_at_last_where_its_means_are_small(far):
+    rng = np.random.default_rng(1)
+    V, c = rng.normal(size=(10_000, 3)), rng.normal(size=10_000)
+    V[:, 1] = np.arange(10_000) % 128  # exact also far away
+    laplacian = GroupLaplacian(np.zeros(10_000, dtype=int))
+    expected = 1e8 * np.cov(V.T, bias=True)
+    V[:, 1] += far
+    form, product, size = laplacian.form(V, c)
+    assert_allclose(form, expected, rtol=1e-8, atol=1e-6)
+    assert_allclose(product, V.T @ c, rtol=1e-8)
+    assert_allclose(size, 1e4 * (V**2).sum(axis=0), rtol=1e-3)
 
 
 def test_per_group_is_one_of_two():

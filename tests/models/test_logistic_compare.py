@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import pickle
 import re
 import warnings
 from itertools import product
@@ -22,6 +23,7 @@ from tests.models.inputs import ITEMS, LEFT, RIGHT, Y, good_pairs, refused
 from tests.oracles import outcome_models as oracle
 from tiebreak import OnItems, Pairs
 from tiebreak.losses import LINKS
+from tiebreak.models.logistic import problem
 from tiebreak.models.logistic.logistic_compare import LogisticCompare
 
 every_link = pytest.mark.parametrize("link", oracle.LINKS)
@@ -250,6 +252,72 @@ def test_precomputed_and_callable_equal_their_kernel(rng):
     assert not hasattr(stored, "support_items_")
     sparse = stored.utility(sp.csr_array(k(new, items)))
     assert_allclose(sparse, stored.utility(k(new, items)), atol=1e-9)
+
+
+@every_link
+@pytest.mark.parametrize("alpha", [1.0, 1e-4])
+@pytest.mark.parametrize("n", [50, 300])
+def test_many_items_are_solved_by_products(rng, monkeypatch, link, alpha, n):
+    """Fewer comparisons than items, and more; a callable kernel is factored."""
+    monkeypatch.setattr(problem, "_FEW_ITEMS", 10)
+    pairs, y = draw(rng, link, n=n, n_items=80, p=6, w=np.ones(6))
+    given = {"context": rng.normal(size=(n, 1))}
+    options = {"alpha": alpha, "link": link}
+    model = LogisticCompare(kernel="rbf", gamma=0.3, **options).fit(pairs, y, **given)
+    factored = LogisticCompare(
+        kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3), **options
+    ).fit(pairs, y, **given)
+    objective = model._minimum[0]
+    assert isinstance(objective, problem.KernelObjective)
+    assert objective.n == min(n, len(pairs.touched()))
+    new = rng.normal(size=(7, 6))
+    assert model.converged_
+    assert model.gap_ <= 1e-16
+    assert model.objective_ == pytest.approx(factored.objective_, rel=1e-10)
+    assert_allclose(model.utility(new), factored.utility(new), atol=1e-6)
+    assert_allclose(model.context_coef_, factored.context_coef_, atol=1e-6)
+    assert_allclose(model.tie_, factored.tie_, rtol=1e-6)
+    assert_allclose(
+        model.standard_errors(new), factored.standard_errors(new), rtol=1e-5
+    )
+    again = pickle.loads(pickle.dumps(model))
+    assert_allclose(again.standard_errors(new), model.standard_errors(new))
+
+
+def test_products_go_on_with_a_factor_where_they_are_many(rng, monkeypatch):
+    monkeypatch.setattr(problem, "_FEW_ITEMS", 10)
+    pairs, y = draw(rng, n=150, n_items=300, p=6, w=np.ones(6))
+    calls = []
+    invert = problem.KernelObjective._invert
+    monkeypatch.setattr(
+        problem.KernelObjective, "_invert", lambda f: calls.append(1) or invert(f)
+    )
+    options = {"alpha": 1e-5, "kernel": "rbf", "gamma": 0.3}
+    model = LogisticCompare(**options).fit(pairs, y)
+    assert calls
+    monkeypatch.setattr(problem, "_FEW_ITEMS", 1000)
+    factored = LogisticCompare(**options).fit(pairs, y)
+    assert model.converged_
+    assert model.objective_ == pytest.approx(factored.objective_, rel=1e-10)
+
+
+def test_the_gap_covers_what_a_thin_factor_leaves_out(rng, monkeypatch):
+    monkeypatch.setattr(problem, "_FEW_ITEMS", 10)
+    pairs, y = draw(rng, n=300, n_items=200, p=1, w=[1.0])
+    options = {"alpha": 0.01, "kernel": "rbf", "gamma": 0.05}
+    exact = LogisticCompare(**options).fit(pairs, y)
+    monkeypatch.setattr(problem, "_TIGHTEST", 1e-5)
+    thin = LogisticCompare(**options).fit(pairs, y)
+    assert len(thin.dual_coef_) < len(exact.dual_coef_) < 40
+    assert 0 < 1 - exact.objective_ / thin.objective_ <= thin.gap_ < 0.1
+
+
+def test_a_kernel_that_overflows_is_refused(rng, monkeypatch):
+    monkeypatch.setattr(problem, "_FEW_ITEMS", 10)
+    pairs, y = draw(rng, n=90, n_items=60)
+    huge = pairs.with_items(pairs.values * 1e200)
+    model = LogisticCompare(kernel="poly", gamma=1.0)
+    refused(ValueError, ["not finite", "StandardScaler"], model.fit, huge, y)
 
 
 @every_link

@@ -149,6 +149,10 @@ def blocks(n: int, size: int = 1 << 16) -> Iterator[slice]:
 
 def number_keys(keys: Keys) -> tuple[Ints, Ints]:
     """Return the number of each key, and the first row of each number, ascending."""
+    if len(keys) < SHORT:
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return np.argsort(order)[inverse], first[order]
     numbering = Numbering(len(keys))
     return numbering.codes, numbering.add(keys)
 

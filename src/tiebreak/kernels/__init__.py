@@ -21,4 +21,5 @@ from tiebreak.kernels.rows import (
     make_item_rows,
     make_linear_rows,
     make_rows,
+    upper_triangle,
 )

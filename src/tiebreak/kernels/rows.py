@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,11 @@ from tiebreak.kernels.cholesky import pivoted_cholesky
 from tiebreak.kernels.functions import KernelFunction, Table
 
 _TILE = 256
+_TRIANGLE_ROWS = 64
+# Rows and columns of a block of kernel values that stays in the cache.
+_PART_ROWS, _PART = 64, 256
+# From this share of the rows on all of them are computed, from half of the matrix.
+_MANY = 0.2
 
 
 class ItemKernel(Protocol):
@@ -45,6 +50,9 @@ class ItemKernel(Protocol):
         self, index: np.ndarray, dtype: type, out: np.ndarray | None = None
     ) -> np.ndarray:
         """Values between ``index`` and all items, ``(len(index), N)``, maybe in out."""
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Values between items i and items j in double precision."""
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -65,6 +73,10 @@ class GramKernel:
     ) -> np.ndarray:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self.gram[index].astype(dtype, copy=False)
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Values between items i and items j in double precision."""
+        return self.gram[np.ix_(i, j)]
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -92,6 +104,10 @@ class FunctionKernel:
     ) -> np.ndarray:
         """Values between ``index`` and all items, shape ``(len(index), N)``."""
         return self._evaluate(dtype)(index, slice(None), out)
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Values between items i and items j in double precision."""
+        return self._evaluate(np.float64)(i, j)
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, shape ``(N,)``."""
@@ -200,6 +216,23 @@ class ItemPairRows:
         utility = self.kernel.product(self.item_coef(coef))
         return utility[self.right] - utility[self.left]
 
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """``K[i][:, j]`` in double precision."""
+        sides = np.concatenate([self.right[i], self.left[i]])
+        block = self.kernel.between(sides, self.right[j])
+        block -= self.kernel.between(sides, self.left[j])
+        block[: len(i)] -= block[len(i) :]
+        return block[: len(i)]
+
+    @property
+    def shares_items(self) -> bool:
+        """Whether whole rows, from those of few items, are cheaper than parts."""
+        return self.kernel.n_items < self.n_rows
+
+    def matrix(self) -> np.ndarray:
+        """``K``, of which only the upper triangle is meant."""
+        return upper_triangle(self.n_rows, self.between)
+
     def item_coef(self, coef: np.ndarray) -> np.ndarray:
         """Coefficients on items: a with Σ coef_t (Φ(r_t) - Φ(l_t)) = Σ a_j Φ(j)."""
         size = self.kernel.n_items
@@ -232,6 +265,21 @@ class DifferenceRows:
         if sp.issparse(self.Z):
             return np.asarray(self.Z.multiply(self.Z).sum(axis=1)).ravel()
         return np.einsum("ij,ij->i", self.Z, self.Z)
+
+
+def upper_triangle(
+    n: int, between: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Form an n × n matrix from blocks, of which only the upper triangle is meant."""
+    out, every = np.empty((n, n)), np.arange(n)
+
+    def fill(rows: slice) -> None:
+        # Threads do not inherit what the caller says about overflow.
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[rows, rows.start :] = between(every[rows], every[rows.start :])
+
+    in_threads(fill, chunks(n, _TRIANGLE_ROWS))
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -322,6 +370,8 @@ class CachedRows:
         self._row_in = np.full(self.capacity, -1, dtype=np.int64)
         self._used_at = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 0
+        # Whether the table is the matrix, computed in double precision and rounded.
+        self.whole = False
         self._diagonal: np.ndarray | None = None
         self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
@@ -338,6 +388,17 @@ class CachedRows:
         if self.dtype is np.float64 and (slots >= 0).all():
             return coef[used] @ self._table[slots]
         return self.source.product(coef)
+
+    def rounded_product(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """``K @ coef`` from kept rows that were rounded, and a bound on its error."""
+        used = np.flatnonzero(coef)
+        if not self.whole or self.dtype is np.float64:
+            return None
+        f, size = np.zeros((2, self.n_rows))
+        add_rows_and_sizes(self._table, used, coef[used], f, size)
+        # Half a unit in the last place of single precision; sums in double precision
+        # err far less than the second one.
+        return f, (2.0**-24 + 1e-12) * size
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -373,11 +434,39 @@ class CachedRows:
             oldest = np.argpartition(self._used_at, len(missing) - 1)[: len(missing)]
             evicted = self._row_in[oldest]
             self._slot_of[evicted[evicted >= 0]] = -1
+            if self._wants_all(len(missing)):
+                self._fill_whole()
+                return index
             self.source.fill(missing, self._table, oldest)
             self._row_in[oldest] = missing
             self._slot_of[missing] = oldest
             self._used_at[oldest] = self._clock
         return self._slot_of[index]
+
+    def _wants_all(self, n_missing: int) -> bool:
+        """Whether so many rows are needed that half of the matrix is cheaper."""
+        source = self.source
+        if self.capacity < self.n_rows or not isinstance(
+            source, ItemPairRows | ItemRows
+        ):
+            return False
+        n_held = int((self._slot_of >= 0).sum())
+        return not source.shares_items and n_held + n_missing > _MANY * self.n_rows
+
+    def _fill_whole(self) -> None:
+        """Fill the table from the upper triangle of K, row i in slot i."""
+        source = cast("ItemPairRows | ItemRows", self.source)
+        every = np.arange(self.n_rows)
+
+        def fill_part(rows: slice) -> None:
+            for start in range(rows.start, self.n_rows, _PART):
+                columns = every[start : start + _PART]
+                block = source.between(every[rows], columns)
+                write_both_sides(self._table, rows.start, start, block)
+
+        in_threads(fill_part, chunks(self.n_rows, _PART_ROWS))
+        self._slot_of[:] = self._row_in[:] = every
+        self.whole = True
 
 
 def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
@@ -422,6 +511,31 @@ def add_rows(table, slots, coef, f):  # type: ignore[no-untyped-def]
                 f[t] += c * row[t]
 
 
+@njit(cache=True, nogil=True)
+def add_rows_and_sizes(table, slots, coef, f, size):  # type: ignore[no-untyped-def]
+    """Add ``Σ coef[k] · table[slots[k]]`` to ``f``, and its absolute terms to size."""
+    for k in range(len(slots)):
+        row = table[slots[k]]
+        c = coef[k]
+        for t in range(len(f)):
+            term = c * row[t]
+            f[t] += term
+            size[t] += abs(term)
+
+
+@njit(cache=True, nogil=True)
+def write_both_sides(table, first, start, block):  # type: ignore[no-untyped-def]
+    """Write a block at row ``first`` and column ``start``, and mirrored."""
+    n, m = block.shape
+    for i in range(n):
+        for j in range(m):
+            table[first + i, start + j] = block[i, j]
+    for j in range(m):
+        out = table[start + j, first : first + n]
+        for i in range(n):
+            out[i] = block[i, j]
+
+
 class ItemRows:
     """Rows of the kernel between items, computed when they are asked for."""
 
@@ -441,6 +555,20 @@ class ItemRows:
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision."""
         return self.kernel.product(coef)
+
+    shares_items = False
+
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """``K[i][:, j]`` in double precision."""
+        return self.kernel.between(i, j)
+
+    def matrix(self) -> np.ndarray:
+        """``K``, of which only the upper triangle is meant."""
+        return upper_triangle(self.n_rows, self.between)
+
+    def item_coef(self, coef: np.ndarray) -> np.ndarray:
+        """Coefficients on items: themselves."""
+        return coef
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of ``K``."""

@@ -18,19 +18,27 @@ over the rows j of the group of i, so that B centers a group and scales it.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv
 
+from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
+from tiebreak.losses.linear_objective import back_product
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-# Rows that are centered at a time where only their products are wanted, and columns.
-_CHUNK, _COLUMNS = 4096, 256
+# Rows that are centered at a time where only their products are wanted, and the side of
+# a block of a matrix that stays in the cache.
+_CHUNK, _TILE = 4096, 64
+# Rows that show how large means are beside deviations, whose squares may be this many
+# times smaller where means are taken off at last.
+_SAMPLE, _LOSS = 1000, 100.0
 
 
 class Laplacian(Protocol):
@@ -45,6 +53,9 @@ class Laplacian(Protocol):
     def quadratic(self, V: Any) -> Any:
         """Give VᵀLV."""
 
+    def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
+        """Give VᵀLV, Vᵀc, and about the diagonal if rows had nothing in common."""
+
     def diagonal(self) -> Floats:
         """Give the diagonal of L."""
 
@@ -55,7 +66,7 @@ class Laplacian(Protocol):
         """Give Bᵀ R."""
 
     def sandwich(self, K: Floats) -> Floats:
-        """Give B K Bᵀ of a symmetric K, perhaps in its memory."""
+        """Give B K Bᵀ of a symmetric K, by its upper triangle, maybe in its memory."""
 
 
 class GroupLaplacian:
@@ -75,16 +86,32 @@ class GroupLaplacian:
         # A group without weight has no mean; its rows have no weight either.
         share = self.weight / np.where(self.size > 0.0, self.size, 1.0)[group]
         self._share = share
-        place, shape = (group, np.arange(n)), (n_groups, n)
-        self._mean = sp.csr_array((share, place), shape=shape)
-        self._member = sp.csr_array((np.ones(n), place), shape=shape)
         factor = self.size[group] if per_group == "sum" else np.ones(n)
         self._scale = factor * self.weight
         self._root_scale = np.sqrt(self._scale)
 
+    @cached_property
+    def _mean(self) -> sp.csr_array:
+        place, shape = (self.group, np.arange(self.n)), (len(self.size), self.n)
+        return sp.csr_array((self._share, place), shape=shape)
+
+    @cached_property
+    def _member(self) -> sp.csr_array:
+        place, shape = (self.group, np.arange(self.n)), (len(self.size), self.n)
+        return sp.csr_array((np.ones(self.n), place), shape=shape)
+
+    def _means(self, V: Any) -> Any:
+        """Give the weighted mean of every group, one row each."""
+        if len(self.size) == 1 and not sp.issparse(V):
+            return (self._share @ V)[None]
+        return self._mean @ V
+
     def center(self, V: Floats) -> Floats:
         """Subtract from every row the weighted mean of its group."""
-        centered = (self._mean @ V)[self.group]
+        mean = self._means(V)
+        if len(mean) == 1:
+            return V - mean
+        centered = mean[self.group]
         return np.subtract(V, centered, out=centered)
 
     def product(self, V: Floats) -> Floats:
@@ -93,25 +120,66 @@ class GroupLaplacian:
 
     def quadratic(self, V: Any) -> Any:
         """Give VᵀLV."""
-        mean = self._mean @ V
-        if not sp.issparse(V):
+        if V.ndim == 1:
+            return self.quadratic(V[:, None])[0, 0]
+        return self.form(V, np.zeros(self.n))[0]
 
-            def part(rows: slice) -> Any:
-                # Threads do not inherit what the caller says about overflow.
-                with np.errstate(over="ignore", invalid="ignore"):
-                    groups = self.group[rows] if len(mean) > 1 else 0
-                    rooted = V[rows] - mean[groups]
-                    if not same:
-                        rooted = _scale(rooted, self._root_scale[rows])
-                    return rooted.T @ rooted
+    def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
+        """Give VᵀLV, Vᵀc, and the diagonal without what centering takes from it."""
+        total = np.bincount(self.group, self._scale, len(self.size)).astype(float)
+        if sp.issparse(V):
+            mean = self._means(V).toarray()
+            taken = mean.T @ (total[:, None] * mean)
+            squares = (V.T @ V.multiply(self._scale[:, None]).tocsr()).toarray()
+            return squares - taken, V.T @ c, squares.diagonal()
+        found = self._plain(V, c, total)
+        if found is not None:
+            return found
+        mean = self._means(V)
+        form = self._centered(V, mean)
+        return form, back_product(V, c), form.diagonal() + total @ mean**2
 
-            same = self.n > 0 and (self._scale == self._scale[0]).all()
-            squares = sum(in_threads(part, chunks(self.n, _CHUNK, V.shape[1])))
-            return self._scale[0] * squares if same else squares
-        mean = mean.toarray()
-        total = np.bincount(self.group, self._scale, len(self.size))
-        squares = (V.T @ V.multiply(self._scale[:, None]).tocsr()).toarray()
-        return squares - mean.T @ (total[:, None] * mean)
+    def _plain(self, V: Floats, c: Floats, total: Floats) -> Any:
+        """Give `form` in one pass, where means may be taken off at last."""
+        same = self.n > 0 and (self._scale == self._scale[0]).all()
+        if not same or len(self.size) > 1:
+            return None
+        some = V[:: -(-self.n // _SAMPLE)]
+        if not (some.mean(axis=0) ** 2 <= _LOSS * some.var(axis=0)).all():
+            return None
+
+        def part(rows: slice) -> Any:
+            out = np.zeros((V.shape[1] + 2, V.shape[1]))
+            for start in range(rows.start, rows.stop, _CHUNK):
+                r = slice(start, min(start + _CHUNK, rows.stop))
+                out[:-2] += V[r].T @ V[r]
+                out[-2] += self._share[r] @ V[r]  # while these rows are in the cache
+                out[-1] += c[r] @ V[r]
+            return out
+
+        *squares, mean, product = sum(in_threads(part, chunks(self.n, self.n, V.shape[1])))
+        squares = self._scale[0] * np.array(squares)
+        form = squares - total[0] * np.outer(mean, mean)
+        # Two digits are lost at most.
+        if not (squares.diagonal() <= 2.0 * _LOSS * form.diagonal()).all():
+            return None
+        return form, product, squares.diagonal()
+
+    def _centered(self, V: Floats, mean: Floats) -> Any:
+        """Give VᵀLV, every row centered before it is multiplied."""
+
+        def part(rows: slice) -> Any:
+            # Threads do not inherit what the caller says about overflow.
+            with np.errstate(over="ignore", invalid="ignore"):
+                groups = self.group[rows] if len(mean) > 1 else 0
+                rooted = V[rows] - mean[groups]
+                if not same:
+                    rooted = _scale(rooted, self._root_scale[rows])
+                return rooted.T @ rooted
+
+        same = self.n > 0 and (self._scale == self._scale[0]).all()
+        squares = sum(in_threads(part, chunks(self.n, _CHUNK, V.shape[1])))
+        return self._scale[0] * squares if same else squares
 
     def diagonal(self) -> Floats:
         """Give the diagonal of L, shape (n,)."""
@@ -122,11 +190,14 @@ class GroupLaplacian:
         return _scale(self.center(V), self._root_scale)
 
     def sandwich(self, K: Floats) -> Floats:
-        """Give B K Bᵀ of a symmetric K, in its memory."""
-        for V in (K, K.T):
-            for start in range(0, self.n, _COLUMNS):
-                columns = slice(start, start + _COLUMNS)
-                V[:, columns] = self.root(np.ascontiguousarray(V[:, columns]))
+        """Give B K Bᵀ of a symmetric K, in its memory, from its upper triangle."""
+        if len(self.size) == 1:
+            means = dsymv(1.0, K.T, self._share, lower=1)[:, None]
+        else:
+            mirror(K)
+            means = np.ascontiguousarray((self._mean @ K).T)
+        center = np.ascontiguousarray(self._means(means))
+        _center_both_sides(K, self.group, means, center, self._root_scale)
         return K
 
     def root_of(self, V: Floats, rows: Codes) -> Floats:
@@ -136,7 +207,10 @@ class GroupLaplacian:
     def root_transpose(self, R: Floats) -> Floats:
         """Give Bᵀ R."""
         scaled = _scale(np.array(R), self._root_scale)
-        scaled -= self._mean.T @ (self._member @ scaled)
+        if len(self.size) == 1 and scaled.ndim == 1:
+            scaled -= self._share * scaled.sum()
+        else:
+            scaled -= self._mean.T @ (self._member @ scaled)
         return scaled
 
 
@@ -174,6 +248,11 @@ class PairLaplacian:
         form = V.T @ self.product(V)
         return 0.5 * (form + form.T)
 
+    def form(self, V: Any, c: Floats) -> tuple[Any, Floats, Floats]:
+        """Give VᵀLV, Vᵀc, and the diagonal if rows had nothing in common."""
+        size = weigh_squares(V, self.diagonal())
+        return self.quadratic(V), back_product(V, c), size
+
     def diagonal(self) -> Floats:
         """Give the diagonal of L, shape (n,)."""
         return np.asarray(self._L.diagonal())
@@ -187,8 +266,46 @@ class PairLaplacian:
         return np.asarray(self._B.T @ R)
 
     def sandwich(self, K: Floats) -> Floats:
-        """Give B K Bᵀ of a symmetric K."""
+        """Give B K Bᵀ of a symmetric K, from its upper triangle."""
+        mirror(K)
         return self.root(np.ascontiguousarray(self.root(K).T))
+
+
+@njit(cache=True, nogil=True)
+def _center_both_sides(K, group, means, center, scale):  # type: ignore[no-untyped-def]
+    """Write scaled K - 1 mᵀ - m 1ᵀ + center, m the ``means`` over groups, into K."""
+    n = len(K)
+    for first in range(0, n, _TILE):
+        for start in range(first, n, _TILE):
+            for i in range(first, min(first + _TILE, n)):
+                a, row, mine = group[i], K[i], means[i]
+                for j in range(max(i, start), min(start + _TILE, n)):
+                    b = group[j]
+                    value = row[j] - means[j, a] - mine[b] + center[a, b]
+                    row[j] = value * scale[i] * scale[j]
+            _mirror_tile(K, first, start)
+
+
+@njit(cache=True, nogil=True)
+def _mirror_tile(K, first, start):  # type: ignore[no-untyped-def]
+    for i in range(first, min(first + _TILE, len(K))):
+        for j in range(max(i, start), min(start + _TILE, len(K))):
+            K[j, i] = K[i, j]
+
+
+@njit(cache=True, nogil=True)
+def mirror(K):  # type: ignore[no-untyped-def]
+    """Copy the upper triangle of a matrix into the lower one."""
+    for first in range(0, len(K), _TILE):
+        for start in range(first, len(K), _TILE):
+            _mirror_tile(K, first, start)
+
+
+def weigh_squares(A: Any, weight: Floats) -> Floats:
+    """Give the sum of squares of every column, rows weighted, shape (q,)."""
+    if sp.issparse(A):
+        return np.asarray(A.multiply(A).T @ weight)
+    return np.einsum("ij,ij,i->j", A, A, weight)
 
 
 def _scale(V: Floats, factor: Floats) -> Floats:

@@ -139,6 +139,7 @@ class KernelFactor:
 
     values: Vector
     pivots: NDArray[np.intp]
+    rest: float = 0.0  # trace of K - G Gᵀ, where it is known
 
     def item_coef(self, beta: Vector) -> Vector:
         """Coefficients a on the pivots: utility(x) = k(x, items P) a."""
@@ -178,41 +179,61 @@ def refuse_indefinite(why: str) -> NoReturn:
     ) from None
 
 
+def refuse_infinite() -> NoReturn:
+    """Raise the error of a kernel with values that are no numbers."""
+    raise ValueError(
+        "the kernel between the training items is not finite: some of its values are "
+        "NaN or inf. Scale the features first, for example with StandardScaler, or try "
+        "another kernel."
+    )
+
+
 def factor_kernel(items: TrainingItems, rows: Codes) -> KernelFactor:
     """Factor the kernel between items, within ``FACTOR_TOL``; ``rows`` of a matrix."""
     if items.gram is not None:
-        return _factor_gram(items.gram[np.ix_(rows, rows)])
+        return factor_gram(items.gram[np.ix_(rows, rows)])
     assert items.function is not None and items.table is not None
     kernel = items.kernel
     if kernel.n_items <= MAX_PIVOTS:
-        return _factor_gram(kernel.block(np.arange(kernel.n_items), np.float64))
-    factor = pivoted_cholesky(
-        lambda index: kernel.block(index, np.float64),
-        items.function.diagonal(items.table.values),
-        max_pivots=MAX_PIVOTS,
-        tol=FACTOR_TOL,
-    )
-    if factor.indefinite:
-        refuse_diagonal(len(factor.pivots))
-    if not factor.complete:
+        return factor_gram(kernel.block(np.arange(kernel.n_items), np.float64))
+    factor = thin_factor(items, MAX_PIVOTS, FACTOR_TOL)
+    if factor is None:
         raise ValueError(
             f"the kernel between the {kernel.n_items} distinct items needs more than "
             f"{MAX_PIVOTS} of them to express the others. Try a smaller gamma, or "
             "approximate features: a NystroemMap before this model with "
             "kernel='linear', inside OnItems where there are comparisons."
         )
-    return KernelFactor(np.ascontiguousarray(factor.rows.T), factor.pivots)
+    return factor
 
 
-def _factor_gram(gram: Vector) -> KernelFactor:
+def thin_factor(
+    items: TrainingItems, max_pivots: int, tol: float
+) -> KernelFactor | None:
+    """Factor the kernel between items from few of its rows, if these are enough."""
+    assert items.function is not None and items.table is not None
+    kernel, diagonal = items.kernel, items.function.diagonal(items.table.values)
+    if not np.isfinite(diagonal).all():
+        refuse_infinite()
+    factor = pivoted_cholesky(
+        lambda index: kernel.block(index, np.float64),
+        diagonal,
+        max_pivots=max_pivots,
+        tol=tol,
+    )
+    if factor.indefinite:
+        refuse_diagonal(len(factor.pivots))
+    if not factor.complete:
+        return None
+    rest = float(factor.left.sum())
+    return KernelFactor(np.ascontiguousarray(factor.rows.T), factor.pivots, rest)
+
+
+def factor_gram(gram: Vector) -> KernelFactor:
     """Factor a matrix that is there; an indefinite one is no kernel."""
     scale = np.abs(gram).max(initial=0.0)
     if not np.isfinite(scale):
-        raise ValueError(
-            "the kernel between the training items is not finite: some of its values "
-            "are NaN or inf. Scale the features first, for example with "
-            "StandardScaler, or try another kernel."
-        )
+        refuse_infinite()
     # Without pivots it takes a third of the time, and fails early where they matter.
     upper, info = dpotrf(gram, lower=0, clean=1)
     if info == 0 and upper.diagonal().min(initial=np.inf) ** 2 > FACTOR_TOL * scale:

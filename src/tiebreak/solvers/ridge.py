@@ -20,7 +20,9 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 from scipy.linalg import lapack
+from scipy.linalg.blas import dsymv
 
+from tiebreak.losses.laplacian import mirror
 from tiebreak.solvers.newton import conjugate_gradients
 
 __all__ = ["RidgeSolution", "RidgeSystem", "solve_by_products", "thin_inverse"]
@@ -30,7 +32,6 @@ Operator = Callable[[Floats], Floats]
 
 # Rounding errors of H, relative to its norm.
 _ROUNDING = 8.0 * np.finfo(np.float64).eps
-_BLOCK = 128  # rows that are copied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class RidgeSolution:
     method: str  # How it was found
     # Number of directions that were left out because rounding hides them.
     n_dropped: int = 0
+    image: Floats | None = None  # (k,), H x, where H is there
 
 
 class RidgeSystem:
@@ -52,6 +54,10 @@ class RidgeSystem:
         self.H, self.h = np.require(H, requirements=["C", "W"]), h
         norm = lapack.dlange("1", self.H.T) if H.size else 0.0
         self.floor = _ROUNDING * float(norm)
+
+    def product(self, x: Floats) -> Floats:
+        """Give H x, by half of the matrix."""
+        return np.asarray(dsymv(1.0, self.H.T, x, lower=0)) if len(x) else x
 
     @cached_property
     def _eigen(self) -> tuple[Floats, Floats, Floats]:
@@ -65,16 +71,19 @@ class RidgeSystem:
         if not len(self.h):
             return RidgeSolution(self.h, 0.0, 1, "cholesky")
         # H is symmetric: its factor takes one half, and the other one restores it.
-        diagonal = self.H.diagonal().copy()
-        self.H.flat[:: len(self.H) + 1] += alpha
-        factor, failed = lapack.dpotrf(self.H.T, lower=1, clean=0, overwrite_a=1)
+        H = self.H
+        diagonal = H.diagonal().copy()
+        self.H.flat[:: len(H) + 1] += alpha
+        factor, failed = lapack.dpotrf(H.T, lower=1, clean=0, overwrite_a=1)
         x = self.h if failed else lapack.dpotrs(factor, self.h, lower=1)[0]
-        self.H.flat[:: len(self.H) + 1] = diagonal
-        _mirror(self.H)
+        H.flat[:: len(H) + 1] = diagonal
+        mirror(H.T)
         if failed:  # α is just above the rounding of H
             return self.solve_again(alpha)
-        residual = self.h - self.H @ x - alpha * x
-        return RidgeSolution(x, float(residual @ residual), 1, "cholesky")
+        image = self.product(x)
+        residual = self.h - image - alpha * x
+        square = float(residual @ residual)
+        return RidgeSolution(x, square, 1, "cholesky", image=image)
 
     def solve_again(self, alpha: float) -> RidgeSolution:
         """Solve for one α of several, from an eigendecomposition that is made once."""
@@ -82,9 +91,10 @@ class RidgeSystem:
         curvature = values + alpha
         known = curvature > self.floor
         x = vectors[:, known] @ (along[known] / curvature[known])
-        residual = vectors[:, known].T @ (self.h - self.H @ x - alpha * x)
-        n_dropped = len(curvature) - int(known.sum())
-        return RidgeSolution(x, float(residual @ residual), 1, "eigen", n_dropped)
+        image = self.product(x)
+        residual = vectors[:, known].T @ (self.h - image - alpha * x)
+        n_dropped, square = int((~known).sum()), float(residual @ residual)
+        return RidgeSolution(x, square, 1, "eigen", n_dropped, image)
 
     def inverse(self, alpha: float) -> Floats:
         """Give (H + α I)⁻¹."""
@@ -99,15 +109,6 @@ class RidgeSystem:
         shifted = self.H.copy()
         shifted.flat[:: len(shifted) + 1] += alpha
         return shifted
-
-
-def _mirror(H: Floats) -> None:
-    """Copy the lower triangle of a matrix into the upper one, in place."""
-    for start in range(0, len(H), _BLOCK):
-        end = start + _BLOCK
-        H[start:end, end:] = H[end:, start:end].T
-        low = np.tril(H[start:end, start:end])
-        H[start:end, start:end] = low + np.tril(low, -1).T
 
 
 def solve_by_products(

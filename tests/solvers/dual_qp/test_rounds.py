@@ -8,8 +8,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.sweep_pairs_plain import sweep_pairs_plain
 from tests.solvers.dual_qp.test_blocks import OWN, SHARED, fresh, random_problem
-from tiebreak.kernels import CachedRows, DifferenceRows, LinearRows
+from tiebreak.kernels import (
+    CachedRows,
+    DifferenceRows,
+    FunctionKernel,
+    ItemRows,
+    KernelFunction,
+    LinearRows,
+)
 from tiebreak.solvers import solve_dual_qp
+from tiebreak.solvers.dual_qp.problem import DualState
 from tiebreak.solvers.dual_qp.rounds import (
     Sweeps,
     _flat_table,
@@ -68,6 +76,28 @@ def test_sweeps_reach_what_the_whole_solver_reaches(rng):
     assert gap <= 1e-7
     assert dual == pytest.approx(reference.dual, rel=1e-8)
     assert_allclose(levels, reference.levels, atol=1e-5)
+
+
+def test_the_gap_covers_the_rounding_of_rows_that_are_kept(rng):
+    X, q = random_problem(rng, 100, p=8, C=0.2)
+    exact = ItemRows(FunctionKernel(KernelFunction("rbf", 0.1), X))
+
+    def solve(tol):
+        rows = CachedRows(exact, 1e8, np.float32)
+        found = solve_dual_qp(rows, q, tol=tol)
+        state = DualState(q, found.s, exact.product(found.coef[0])[None], np.ones(100))
+        assert rows.whole
+        assert found.converged
+        return found, state
+
+    found, state = solve(1e-3)
+    assert np.abs(found.fitted - state.f).max() > 1e-9  # f is that of rounded rows
+    assert state.certificate()[3] < found.gap <= 1e-3
+    assert state.violation(state.gradient) < found.violation <= 1e-3
+    # Where their rounding is too much, f is computed in double precision.
+    found, state = solve(1e-9)
+    assert_allclose(found.fitted, state.f, rtol=1e-12)
+    assert found.gap == pytest.approx(state.certificate()[3], abs=1e-12)
 
 
 def test_sweeps_go_on_from_where_others_have_moved_the_point(rng):

@@ -27,11 +27,11 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv
 from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
-from tiebreak.data.threads import chunks, in_threads
 from tiebreak.kernels import (
     DifferenceRows,
     FunctionKernel,
@@ -39,8 +39,10 @@ from tiebreak.kernels import (
     ItemKernel,
     make_kernel,
     pivoted_cholesky,
+    upper_triangle,
 )
 from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
+from tiebreak.losses.laplacian import mirror, weigh_squares
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_problem import item_places, refuse_no_pairs, refuse_weights
@@ -50,6 +52,7 @@ from tiebreak.models.kernel_utility import (
     factor_kernel,
     refuse_diagonal,
     refuse_indefinite,
+    refuse_infinite,
 )
 from tiebreak.models.training_items import TrainingItems
 from tiebreak.solvers.ridge import (
@@ -65,8 +68,8 @@ Codes = NDArray[np.int64]
 
 # A feature that varies by less, inside groups and relative to its size, is constant.
 CONSTANT = 1e-12
-# Columns that are made dense, and rows of a kernel that are computed, at a time.
-_CHUNK, _ROWS = 1024, 128
+# Columns that are made dense at a time.
+_CHUNK = 1024
 # Smallest eigenvalue of a kernel matrix that rounding explains, relative to its size.
 _ROUNDING = 1e-8
 
@@ -156,26 +159,21 @@ class KernelPoints:
 
     def cross(self, laplacian: Laplacian) -> Floats:
         """Give K Bᵀ, of shape (n, m)."""
-        return laplacian.root(self._gram()).T
+        gram = self._gram()
+        mirror(gram)
+        return laplacian.root(gram).T
 
     def squares(self, laplacian: Laplacian) -> Floats:
         """Give B K Bᵀ, of shape (m, m)."""
         return laplacian.sandwich(self._gram())
 
     def _gram(self) -> Floats:
-        """Give K, of shape (n, n)."""
-        gram = np.empty((self.n_columns, self.n_columns))
-
-        def fill(rows: slice) -> None:
-            # Threads do not inherit what the caller says about overflow.
-            with np.errstate(over="ignore", invalid="ignore"):
-                block = self._kernel.block(self._used[rows], np.float64)
-            # Of a precomputed kernel not all items need occur.
-            gram[rows] = block[:, self._used]
-
-        in_threads(fill, chunks(self.n_columns, _ROWS))
+        """Give K, of shape (n, n), of which only the upper triangle is meant."""
+        used, between = self._used, self._kernel.between
+        gram = upper_triangle(self.n_columns, lambda i, j: between(used[i], used[j]))
         self._refuse_indefinite(gram)
         if not np.array_equal(self._place, np.arange(self.n_columns)):
+            mirror(gram)
             gram = gram[np.ix_(self._place, self._place)]
         return gram
 
@@ -208,18 +206,13 @@ class KernelPoints:
         return np.bincount(self.code, a, self.items.n_items).astype(np.float64)
 
     def _refuse_indefinite(self, gram: Floats) -> None:
-        if not np.isfinite(gram).all():
-            raise ValueError(
-                "the kernel between the training items is not finite: some of its "
-                "values are NaN or inf. Scale the features first, for example with "
-                "StandardScaler, or try another kernel."
-            )
+        sums = dsymv(1.0, gram.T, np.ones(len(gram)), lower=1)
+        if not np.isfinite(sums).all():
+            refuse_infinite()
         function = self.items.function
-        if function is not None and (
-            function.name in ("linear", "rbf")
-            or (function.name == "poly" and function.coef0 >= 0)
-        ):
+        if function is not None and function.is_definite:
             return
+        mirror(gram)
         scale = np.abs(gram).max(initial=0.0)
         moved = gram + (_ROUNDING * scale * len(gram)) * np.eye(len(gram))
         try:
@@ -231,13 +224,6 @@ class KernelPoints:
 
 
 Points = LinearPoints | KernelPoints
-
-
-def weigh_squares(A: Any, weight: Floats) -> Floats:
-    """Give the sum of squares of every column, rows weighted, shape (q,)."""
-    if sp.issparse(A):
-        return np.asarray(A.multiply(A).T @ weight)
-    return np.einsum("ij,ij,i->j", A, A, weight)
 
 
 def dense_array(values: Any) -> Floats:
@@ -321,10 +307,12 @@ class ColumnForm:
     @cached_property
     def system(self) -> RidgeSystem:
         """The system that direct solvers factor."""
-        H, h = _finite(self.laplacian.quadratic(self.A)), self._right_side
+        c = self.laplacian.root_transpose(self.target)
+        H, h, size = self.laplacian.form(self.A, c)
+        _finite(H)
         limit = _CONSTANT_SPARSE if sp.issparse(self.A) else CONSTANT
         # What rounding leaves of features that are constant inside groups is no signal.
-        self.constant = constant = H.diagonal() <= limit**2 * self._size
+        self.constant = constant = H.diagonal() <= limit**2 * _finite(size)
         H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
         return RidgeSystem(H, h)
 
@@ -437,10 +425,10 @@ class RowForm:
     def finish(self, solution: RidgeSolution, alpha: float) -> LeastSquaresFit:
         """Say what a solution of the system means."""
         b = solution.x
-        direct = solution.method != "cg"
-        differences = self.system.H @ b if direct else self.product(b)
+        differences = self.product(b) if solution.image is None else solution.image
         rest = self.target - differences
         value = float(rest @ rest) + alpha * float(b @ differences)
+        direct = solution.method != "cg"
         trace = np.trace(self.system.H) if direct else np.sum(self._thin**2)
         # Kernel values are centered after they were computed, and lose digits to it.
         limit = 0.0 if isinstance(self.points, LinearPoints) else CONSTANT
@@ -565,10 +553,9 @@ def _active_rows(grades: Grades, weight: Floats) -> Codes:
     """Find the rows that have a pair; refuse if there are none, warn of the others."""
     present = weight > 0.0
     n_present = np.bincount(grades.group[present], minlength=grades.n_groups)
-    low, high = np.full(grades.n_groups, np.inf), np.full(grades.n_groups, -np.inf)
-    np.minimum.at(low, grades.group[present], grades.y[present])
-    np.maximum.at(high, grades.group[present], grades.y[present])
-    if not (high > low).any():
+    first = np.zeros(grades.n_groups)
+    first[grades.group[present]] = grades.y[present]
+    if not (grades.y != first[grades.group])[present].any():
         refuse_no_pairs(len(grades.y), grades.n_groups)
     with np.errstate(over="ignore", under="ignore"):
         pair_weights = weight[present].min() ** 2, weight[present].sum() ** 2

@@ -33,6 +33,7 @@ from tiebreak.data import (
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
 from tiebreak.data.partitioned import as_partitioned
+from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import (
@@ -60,7 +61,7 @@ from tiebreak.models.covariates import (
     effect_names,
 )
 from tiebreak.models.kernel_utility import expand_kernel, fitted_kernel
-from tiebreak.models.logistic.problem import LogisticProblem
+from tiebreak.models.logistic.problem import KernelObjective, LogisticProblem
 from tiebreak.models.logistic.stream import (
     AVERAGE,
     add_coefficients,
@@ -156,9 +157,12 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     ``predict`` gives the most probable outcome. Two equal utilities are always
     predicted to tie, also where left and right are, equally, more probable.
 
-    Other kernels than the linear one go through a pivoted Cholesky factor of the
-    kernel between the distinct items, to 1e-10 of its largest entry. With nothing but
-    ties the utility is zero and a tie is certain.
+    If few items express all others, another kernel than the linear one goes through a
+    pivoted Cholesky factor, of an error that follows from ``tol``; ``gap_`` includes
+    what it leaves out. Else Newton's method works on the kernel between the distinct
+    items, or between the comparisons if these are fewer, and its memory and time grow
+    with their square. Callable and precomputed kernels, and few items, are factored.
+    With nothing but ties the utility is zero and a tie is certain.
 
     The penalty is a normal prior on w with standard deviation 1/√(2α), and standard
     errors are those of the posterior at its maximum: H⁻¹, H the Hessian of the
@@ -323,7 +327,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 self.effect_names_, self.item_effect_ = as_names(names), coef[p:]
         self.__dict__.update(self._tie_attributes(float(state[AVERAGE, -1])))
         self._stream = state
-        for name in (*_OF_BATCHES, "_minimum", "_covariance"):
+        for name in (*_OF_BATCHES, "_minimum", "_covariance", "_basis"):
             self.__dict__.pop(name, None)
         return self
 
@@ -368,12 +372,12 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
             of items without features; the effects of advantage and context; and the
             tie parameter, ln ν, or ln θ. Weights are shrunk by the penalty.
         """
-        found, p = self._joint_covariance(), self._n_weights
+        found = self._joint_covariance()
         names: list[str] = []
         estimate = np.empty(0)
         errors = np.sqrt(np.diagonal(found))[len(found) - self._n_others :]
         if hasattr(self, "coef_"):
-            unnamed = [f"feature {j}" for j in range(p)]
+            unnamed = [f"feature {j}" for j in range(len(self.coef_))]
             given = getattr(self, "items_", getattr(self, "feature_names_in_", unnamed))
             names, estimate = [str(name) for name in given], self.coef_
             errors = np.concatenate([self.standard_errors(), errors])
@@ -417,7 +421,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "differences, standard_errors(pairs)."
             )
         if X is None and not self._by_name:
-            return np.sqrt(np.diagonal(covariance)[: self._n_weights])
+            return np.sqrt(np.diagonal(covariance)[: len(self.coef_)])
         if is_pairs(X):
             pairs = some_pairs(X).compact()
             z = self._covariates(advantage, context, len(pairs))
@@ -430,7 +434,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         table = as_items(X, name="X")
         check_features(self, table)
         rows = self._weight_rows(table)
-        p, more = self._n_weights, self._beyond(table.values, None, rows)
+        p, more = rows.shape[1], self._beyond(table.values, None, rows)
         return _errors(rows, covariance[:p, :p], more)
 
     def predict_interval(
@@ -537,11 +541,10 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         pairs, items, p = problem.pairs, problem.items, problem.n_features
         coef, effects = np.split(coef, [len(coef) - len(problem.effects)])
         self._start_pairs(pairs)
-        if problem.factor is None:
+        if items.is_linear:
             self.coef_ = coef[:p]
         else:
-            pivots = problem.factor.pivots
-            self.dual_coef_ = problem.factor.item_coef(coef[:p])
+            self.dual_coef_, pivots = problem.item_coef(coef[:p])
             _, first = np.unique(problem.code, return_index=True)
             self.support_ = problem.given[first[pivots]]
             if items.table is not None and items.function is not None:
@@ -557,11 +560,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         self.objective_, self.gap_ = solution.value, solution.gap
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
         self._minimum = problem.objective, solution.x
-        if problem.factor is None and not len(effects):
+        if items.is_linear and not len(effects):
             self._stream = problem.stream(coef, t)
 
     def _forget(self) -> Self:
-        for name in ("_stream", "_minimum", "_covariance"):
+        for name in ("_stream", "_minimum", "_covariance", "_basis"):
             self.__dict__.pop(name, None)
         return super()._forget()
 
@@ -571,7 +574,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         minimum = state.pop("_minimum", None)
         if minimum is not None and not np.isposinf(self.tie_):
             state.pop("_covariance", None)
-            if len(minimum[1]) <= LARGEST_SAVED:
+            if _n_coordinates(minimum[0]) <= LARGEST_SAVED:
                 state["_covariance"] = self._joint_covariance()
         return state
 
@@ -592,19 +595,17 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                     "comparisons in memory."
                 )
             objective, x = self._minimum
-            if len(x) > LARGEST_COVARIANCE:
+            if (n := _n_coordinates(objective)) > LARGEST_COVARIANCE:
                 raise ValueError(
-                    f"The covariance of {len(x)} coefficients would need a matrix of "
-                    f"{8e-9 * len(x) ** 2:.0f} GB; the limit is {LARGEST_COVARIANCE}. "
+                    f"The covariance of {n} coefficients would need a matrix of "
+                    f"{8e-9 * n**2:.0f} GB; the limit is {LARGEST_COVARIANCE}. "
                     "Choose features, or compress them with TruncatedSVD."
                 )
+            if isinstance(objective, KernelObjective):
+                with one_blas_thread():
+                    objective, x, self._basis = objective.in_coordinates(x)
             self._covariance = posterior_covariance(objective, x)
         return self._covariance
-
-    @property
-    def _n_weights(self) -> int:
-        """Number of weights of features, or of the factor of the kernel."""
-        return len(self.coef_ if hasattr(self, "coef_") else self.dual_coef_)
 
     @property
     def _has_tie(self) -> bool:
@@ -625,9 +626,11 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "kernel='precomputed' has no standard errors: they need the kernel of "
                 "every item with itself. Give features and a callable kernel."
             )
-        function, pivots = fitted_kernel(self), self.support_items_
-        triangle = la.cholesky(function.block(pivots, pivots), lower=True)
-        values = function.block(table.values, pivots)
+        function, centers = fitted_kernel(self), self.support_items_
+        basis = getattr(self, "_basis", np.arange(centers.shape[0]))
+        gram = _of_basis(_of_basis(function.block(centers, centers), basis).T, basis)
+        triangle = la.cholesky(gram, lower=True)
+        values = _of_basis(function.block(table.values, centers), basis)
         return la.solve_triangular(triangle, values.T, lower=True).T
 
     def _beyond(self, one: Any, two: Any, rows: Any) -> Any:
@@ -781,6 +784,18 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tie_")
+
+
+def _n_coordinates(objective: Any) -> int:
+    """Number of coefficients whose covariance is asked for."""
+    return int(objective.n_coef) + (objective.tie is None)
+
+
+def _of_basis(values: Vector, basis: Codes) -> Vector:
+    """Give columns of items, or differences of two columns, right minus left."""
+    if basis.ndim == 1:
+        return values[:, basis]
+    return values[:, basis[1]] - values[:, basis[0]]
 
 
 def _unit_differences(left: Codes, right: Codes, n: int) -> sp.csr_array:

@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `LogisticCompare` minimizes: training comparisons, counted, and their design."""
+"""What `LogisticCompare` minimizes: training comparisons, counted, and their design.
+
+A kernel has one of two forms. If few items express all others it becomes features: the
+columns of a thin factor. Else utilities are u = K a with the kernel K between the
+distinct items, or between the comparisons if these are fewer (then u are differences),
+and the penalty is α uᵀa. K is no factor there but the preconditioner of conjugate
+gradients: g + 2αa, with g the slope in u, is the gradient in the norm of the kernel.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg.blas import dsymv
 
 from tiebreak.data import Pairs
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.threads import one_blas_thread
+from tiebreak.kernels import ItemPairRows, ItemRows
 from tiebreak.losses import (
     ComparisonObjective,
     CovariateDesign,
@@ -20,9 +31,17 @@ from tiebreak.losses import (
     FeatureDesign,
     ItemDesign,
     JointDesign,
+    OutcomeLink,
 )
+from tiebreak.losses.laplacian import mirror
 from tiebreak.models.covariates import refuse_empty, refuse_endless
-from tiebreak.models.kernel_utility import factor_kernel
+from tiebreak.models.kernel_utility import (
+    KernelFactor,
+    factor_gram,
+    factor_kernel,
+    refuse_infinite,
+    thin_factor,
+)
 from tiebreak.models.logistic.stream import (
     AVERAGE,
     CURVATURE,
@@ -36,6 +55,159 @@ from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.int64]
+
+
+# Below this many distinct items their factor is cheap, and above this many items and
+# comparisons their kernel is not formed.
+_FEW_ITEMS, _LARGEST_KERNEL = 256, 10_000
+# A factor with more columns, relative to the kernel, costs more than products with it.
+_THIN = 8
+# Its error, relative to the largest entry, follows from tol between these bounds.
+_TIGHTEST, _LOOSEST = 1e-11, 1e-6
+# A factorization takes as long as this share of the rows in products.
+_FACTOR_SHARE = 1 / 20
+
+
+class KernelObjective:
+    """The objective at x = (u, a, effects, t), or without t, along u = K a.
+
+    The differences are D u, of which the rows of the kernel are the units.
+    """
+
+    def __init__(
+        self,
+        rows: ItemRows | ItemPairRows,
+        left: Codes,
+        right: Codes,
+        covariates: Vector,
+        link: OutcomeLink,
+        counts: Vector,
+        alpha: float,
+        tie: float | None,
+    ) -> None:
+        self.rows, self.left, self.right = rows, left, right
+        self.others = CovariateDesign(covariates)
+        self.link, self.counts, self.alpha, self.tie = link, counts, alpha, tie
+        self.n, q = rows.n_rows, covariates.shape[1]
+        self.n_coef = self.n + q
+        self.n_variables = self.n + self.n_coef + (tie is None)
+        m = len(left)
+        if isinstance(rows, ItemPairRows):
+            self._D: Any = sp.eye_array(m, format="csr")
+        else:
+            places = np.tile(np.arange(m), 2), np.concatenate([right, left])
+            signs = np.repeat([1.0, -1.0], m)
+            self._D = sp.csr_array((signs, places), shape=(m, self.n))
+        self._n_products = 0
+        self._inverse: Any = None
+
+    def prepare(self) -> None:
+        """Compute K; only solving needs it, and keeping it would take memory."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.K = self.rows.matrix()
+            if not np.isfinite(self._times(np.ones(self.n))).all():
+                refuse_infinite()
+
+    def forget(self) -> None:
+        """Let go of K and its factor."""
+        del self.K
+        self._inverse = None
+
+    def _times(self, a: Vector) -> Vector:
+        return np.asarray(dsymv(1.0, self.K.T, a, lower=1))
+
+    def split(self, x: Vector) -> tuple[Vector, float]:
+        """Give (a, effects) and t."""
+        end = self.n + self.n_coef
+        return x[self.n : end], float(x[-1]) if self.tie is None else self.tie
+
+    def _differences(self, x: Vector) -> Vector:
+        end = self.n + self.n_coef
+        return self._D @ x[: self.n] + self.others.apply(x[2 * self.n : end])
+
+    def _penalty(self, x: Vector) -> float:
+        return self.alpha * float(x[: self.n] @ x[self.n : 2 * self.n])
+
+    def value(self, x: Vector) -> float:
+        """Give f(x); infinite outside its domain."""
+        t = self.split(x)[1]
+        return self.link.value(self._differences(x), t, self.counts) + self._penalty(x)
+
+    def expand(self, x: Vector) -> tuple[float, Vector]:
+        """Give f and its gradient at x, and keep x for the Hessian."""
+        t = self.split(x)[1]
+        self.local = self.link.expand(self._differences(x), t, self.counts)
+        slope = self._back(x, self.local.gradient, self.local.tie_gradient)
+        return self.local.value + self._penalty(x), slope
+
+    def hessian_product(self, v: Vector) -> Vector:
+        """Give the Hessian at the last expanded point times v."""
+        self._n_products += 1
+        local, change = self.local, self._differences(v)
+        t = v[-1] if self.tie is None else 0.0
+        in_t = float(local.cross @ change) + local.tie_curvature * t
+        return self._back(v, local.curvature * change + t * local.cross, in_t)
+
+    def _back(self, x: Vector, in_d: Vector, in_t: float) -> Vector:
+        """Add the penalty's part at x to slopes in d and t; none is in a."""
+        n, out = self.n, np.zeros(self.n_variables)
+        out[:n] = self._D.T @ in_d + 2.0 * self.alpha * x[n : 2 * n]
+        out[2 * n : n + self.n_coef] = self.others.back(in_d)
+        if self.tie is None:
+            out[-1] = in_t
+        return out
+
+    def precondition(self) -> Any:
+        """Give r to M⁻¹ r: K, or after many products the inverse of the Hessian."""
+        n, local = self.n, self.local
+        if self._n_products > max(20.0, _FACTOR_SHARE * n):
+            self._inverse = self._invert()
+        self._n_products = 0
+        others = self.others.diagonal(local.curvature)
+        if self.tie is None:
+            others = np.append(others, local.tie_curvature)
+        scale = 1.0 / np.maximum(others, np.finfo(np.float64).tiny)
+
+        def solve(r: Vector) -> Vector:
+            a = r[:n] / (2.0 * self.alpha)
+            if self._inverse is not None:
+                a = lu_solve(self._inverse, r[:n], check_finite=False)
+            return np.concatenate([self._times(a), a, scale * r[2 * n :]])
+
+        return solve
+
+    def _invert(self) -> Any:
+        """Factor L K + 2α I, the Hessian in a but for K; L weighs by curvature."""
+        self._inverse = None
+        laplacian = self._D.T @ self._D.multiply(self.local.curvature[:, None])
+        mirror(self.K)
+        matrix = laplacian.tocsr() @ self.K
+        matrix.flat[:: self.n + 1] += 2.0 * self.alpha
+        return lu_factor(matrix, overwrite_a=True, check_finite=False)
+
+    def in_coordinates(self, x: Vector) -> tuple[ComparisonObjective, Vector, Codes]:
+        """Give the objective and x in an orthonormal basis, and what it is made of.
+
+        The basis is that of some items, shape (r,), or of pairs, shape (2, r).
+        """
+        mirror(K := self.rows.matrix())
+        factor = factor_gram(K)
+        G, pivots = factor.values, factor.pivots
+        design: Design = CovariateDesign(-G)
+        basis: Codes = np.asarray(pivots, dtype=np.int64)
+        if isinstance(self.rows, ItemPairRows):
+            basis = np.stack([self.left[pivots], self.right[pivots]])
+        else:
+            design = FeatureDesign(G, self.left, self.right)
+        q = self.n_coef - self.n
+        if q:
+            design = JointDesign(design, self.others)
+        penalty = np.append(np.full(G.shape[1], self.alpha), np.zeros(q))
+        objective = ComparisonObjective(
+            design, self.link, self.counts, penalty, tie=self.tie
+        )
+        a = x[self.n : 2 * self.n]
+        return objective, np.append(G.T @ a, x[2 * self.n :]), basis
 
 
 class LogisticProblem:
@@ -56,7 +228,8 @@ class LogisticProblem:
         effects: list[str],
         context_names: tuple[str, ...] | None,
     ) -> None:
-        alpha, identity, link = model.alpha, model.identity, model._link
+        alpha, identity, link = float(model.alpha), model.identity, model._link
+        self.alpha = alpha
         self.effects, self.context_names = effects, context_names
         kernel, gamma, degree = model.kernel, model.gamma, model.degree
         self.given, whole, pairs = pairs.touched(), pairs, pairs.compact()
@@ -72,27 +245,57 @@ class LogisticProblem:
         cells = count_comparisons(left, right, outcome, weight, n_units, covariates)
         self.left, self.right, self.counts = cells.left, cells.right, cells.counts
         self.totals = self.counts.sum(axis=0)  # (3,), weights of left, tie and right
-        self.factor = None if items.is_linear else factor_kernel(items, self.given)
-        # Deviations belong to items, of which several may be one distinct item.
-        design: Design = self._features(None if identity is None else self.code)
-        self.n_features = design.n_coef
-        penalty = np.full(self.n_features, float(alpha))
-        if identity is not None:
-            design = JointDesign(design, ItemDesign(self.left, self.right, n))
-            penalty = np.append(penalty, np.full(n, float(identity)))
-        if effects:
-            refuse_empty(cells)
-            if not self.only_ties:
-                refuse_endless(cells, n_units, True, effects, "or add comparisons.")
-            design = JointDesign(design, CovariateDesign(cells.covariates))
-            penalty = np.append(penalty, np.zeros(len(effects)))
         # The tie parameter is fixed where its best value is at the end of its range.
         fixed_tie = None if self.totals[1] else link.start(0.0)
         if self.only_ties:
             fixed_tie = math.inf
+        self.factor: KernelFactor | None = None
+        if effects:
+            refuse_empty(cells)
+            if not self.only_ties:
+                refuse_endless(cells, n_units, True, effects, "or add comparisons.")
+        if identity is None and self._by_products(model):
+            rows: ItemRows | ItemPairRows = ItemRows(items.kernel)
+            if len(self.left) < rows.n_rows:
+                rows = ItemPairRows(items.kernel, self.left, self.right)
+            Z = cells.covariates[:, : len(effects)]
+            self.objective: ComparisonObjective | KernelObjective = KernelObjective(
+                rows, self.left, self.right, Z, link, self.counts, alpha, fixed_tie
+            )
+            self.n_features = rows.n_rows
+            return
+        if not items.is_linear and self.factor is None:
+            self.factor = factor_kernel(items, self.given)
+        # Deviations belong to items, of which several may be one distinct item.
+        design: Design = self._features(None if identity is None else self.code)
+        self.n_features = design.n_coef
+        penalty = np.full(self.n_features, alpha)
+        if identity is not None:
+            design = JointDesign(design, ItemDesign(self.left, self.right, n))
+            penalty = np.append(penalty, np.full(n, float(identity)))
+        if effects:
+            design = JointDesign(design, CovariateDesign(cells.covariates))
+            penalty = np.append(penalty, np.zeros(len(effects)))
         self.objective = ComparisonObjective(
             design, link, self.counts, penalty, tie=fixed_tie
         )
+
+    def _by_products(self, model: Any) -> bool:
+        """Whether products with a kernel of many items are cheaper than its factor."""
+        items = self.items
+        if items.is_linear or items.gram is not None or items.n_items <= _FEW_ITEMS:
+            return False
+        assert items.function is not None
+        smaller = min(items.n_items, len(self.left))
+        # Without a theorem only a factor says that the kernel has a norm.
+        if not items.function.is_definite or smaller > _LARGEST_KERNEL:
+            return False
+        # Errors ε of the kernel change utilities by up to ε Σs / α; that is to be tol.
+        error = float(model.tol * self.alpha / self.totals.sum())
+        error = max(min(error, _LOOSEST), _TIGHTEST)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            self.factor = thin_factor(items, max(smaller // _THIN, 32), error)
+        return self.factor is None
 
     def _features(self, code: Codes | None) -> Design:
         if self.factor is not None:
@@ -121,14 +324,45 @@ class LogisticProblem:
             start[-1] = self.link.start(float(self.totals[1] / self.totals.sum()))
         # At least one step: under a large penalty the utilities are tiny, and yet they
         # have an order, which the loss does not notice.
+        objective: Any = self.objective  # it has a dense Hessian, or a preconditioner
+        options: dict[str, Any] = {}
         with one_blas_thread():  # see data.threads: more only wait
+            if isinstance(objective, KernelObjective):
+                objective.prepare()
+                options = {"dense": False, "precondition": objective.precondition}
             solution = minimize_newton(
-                self.objective, start, tol=tol, max_iter=max_iter, min_iter=1
+                objective, start, tol=tol, max_iter=max_iter, min_iter=1, **options
             )
-        return (solution, *self.objective.split(solution.x))
+            if isinstance(objective, KernelObjective):
+                objective.forget()
+            elif self.factor is not None and self.factor.rest:
+                solution = self._outside(objective, solution, self.factor.rest)
+        return (solution, *objective.split(solution.x))
+
+    def _outside(
+        self, objective: ComparisonObjective, solution: NewtonSolution, rest: float
+    ) -> NewtonSolution:
+        """Add to the gap what a kernel without its factor's error E might gain."""
+        # f is 2α-strongly convex in w, and its slope outside of the factor has the
+        # square cᵀEc ≤ ‖c‖² trace(E), with c the slopes in the utilities of items.
+        ends = self.left, self.right
+        if objective.n_coef - len(self.effects) > self.n_features:  # with deviations
+            ends = self.code[self.left], self.code[self.right]
+        c = ItemDesign(*ends, self.items.n_items).back(objective.local.gradient)
+        gain = float(c @ c) * rest / (4.0 * self.alpha)
+        return replace(solution, gap=solution.gap + gain / solution.value)
+
+    def item_coef(self, coef: Vector) -> tuple[Vector, Codes]:
+        """Give the coefficients of distinct items in a kernel utility, and which."""
+        if self.factor is not None:
+            return self.factor.item_coef(coef), self.factor.pivots
+        assert isinstance(self.objective, KernelObjective)
+        on_items = self.objective.rows.item_coef(coef)
+        return on_items, np.arange(len(on_items))
 
     def stream(self, coef: Vector, t: float) -> Vector:
         """State from which a stream of comparisons goes on, shape (4, n_coef + 1)."""
+        assert isinstance(self.objective, ComparisonObjective)
         state = np.empty((4, len(coef) + 1))
         state[VALUE, :-1] = state[AVERAGE, :-1] = coef
         # The curvature is the diagonal of the Hessian at the solution.

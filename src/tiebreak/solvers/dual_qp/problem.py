@@ -173,6 +173,10 @@ class DualQP:
         seen = (self.loading @ f)[self.block, self.row]
         return self.sign * seen if self.is_signed else seen
 
+    def largest_values(self, error: np.ndarray) -> np.ndarray:
+        """What errors of the directions may change in `values` at most, shape (m,)."""
+        return (np.abs(self.loading) @ error)[self.block, self.row]
+
     def matrix(self, rows: MatrixRows, which: np.ndarray, dtype: type) -> np.ndarray:
         """The matrix of the problem between some of its variables."""
         K = rows.block(self.row[which], self.sign[which], dtype)
