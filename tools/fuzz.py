@@ -353,8 +353,9 @@ def main() -> int:
                 for defect in defects:
                     print(defect, flush=True)
         seed += 1
-    counts = ", ".join(f"{number:,} {kind}" for kind, number in tried.items())
-    print(f"{sum(tried.values()):,} tries ({counts}), {len(found)} defects")
+        counts = ", ".join(f"{number:,} {kind}" for kind, number in tried.items())
+        total = f"{sum(tried.values()):,} tries ({counts})"
+        print(f"{total}, {len(found)} defects", flush=True)
     return min(len(found), 1)
 
 
