@@ -4,6 +4,7 @@
 import os
 import sqlite3
 import stat
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -206,6 +207,56 @@ def test_items_that_changed_are_noticed(path):
     )
     assert read_answers(path).select("left", "right").rows() == [("a", "b")]
     store.close()
+
+
+@pytest.fixture
+def answered(make, path):
+    """A file with one answer."""
+    study, ada = make()
+    answer(study, ada)
+    study.close()
+    return path
+
+
+def change(path, *statements):
+    with closing(sqlite3.connect(path)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        (["UPDATE questions SET left_item = 99"], "99"),
+        (["UPDATE items SET name = CAST(x'ff' || number AS TEXT)"], "UTF-8"),
+        (
+            # A view that never ends.
+            [
+                "DROP TABLE raters",
+                "CREATE VIEW raters AS WITH RECURSIVE n(number) AS (SELECT 0 UNION ALL "
+                "SELECT number + 1 FROM n) SELECT number, 'x' AS name FROM n",
+            ],
+            "no such table: raters",
+        ),
+    ],
+    ids=["unknown item", "bytes", "view"],
+)
+def test_a_database_that_lies(answered, statements, message):
+    change(answered, *statements)
+    with pytest.raises(FileError, match=message):
+        read_answers(answered)
+
+
+def test_numbers_that_are_not_unique_do_not_multiply_answers(answered):
+    change(
+        answered,
+        "CREATE TABLE twice AS SELECT number, name FROM items",
+        "DROP TABLE items",
+        "ALTER TABLE twice RENAME TO items",
+        *["INSERT INTO items SELECT number, name FROM items"] * 3,
+    )
+    assert read_answers(answered).height == 1
 
 
 def test_only_the_owner_can_read_the_links(path):

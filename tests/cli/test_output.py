@@ -111,6 +111,11 @@ def test_output_never_replaces_input(run, tmp_path):
         ("rank", out / "*.csv", "--out", out),
         ("rank", votes, "--items", board, "--out", out),
         ("rank", votes, "--out", tmp_path / "new", "--checkpoint", votes),
+        ("audit", votes, "--votes", votes),
+        ("audit", votes, "--items", board, "--out", out),
+        ("ask", votes, "--export", votes),
+        ("ask", votes, "--export", board, "--answers", board),
+        ("ask", votes, "--export", board, "--items", board),
     ):
         done = run(*words)
         assert done.code == 5, (words, done.stderr)

@@ -184,6 +184,9 @@ def check(column, expected_values):
 @pytest.mark.parametrize("make", TEXT_COLUMNS.values(), ids=TEXT_COLUMNS)
 @given(values=texts)
 def test_text(make, values):
+    if make is TEXT_COLUMNS["pandas categorical"]:
+        # pandas 2 takes "" and "\0a" for the same category.
+        values = [value.replace("\0", "") for value in values]
     with as_if_long():
         column = as_column(make(values), "left")
     assert column.tolist() == values

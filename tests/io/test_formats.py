@@ -74,6 +74,17 @@ def test_a_small_file_may_not_fill_the_disk(read, packer, monkeypatch):
         read(PACKERS[packer](CSV.encode() + b"Ada,Bo,left\n" * 100_000))
 
 
+def test_a_packed_file_inside_a_packed_file_has_the_limit_of_the_first(
+    read, monkeypatch
+):
+    monkeypatch.setattr(formats, "_MOST_UNPACKED", 1 << 16)
+    inner = lzma.compress(CSV.encode() + b"Ada,Bo,left\n" * 100_000)
+    with pytest.raises(FileError, match="unpacks to more than"):
+        read(gzip.compress(inner))
+    monkeypatch.undo()
+    assert len(read(gzip.compress(inner)).y) == 100_003
+
+
 def test_the_size_of_zstd_is_known_before_it_is_unpacked(tmp_path):
     path = tmp_path / "bomb.zst"
     for size in (0, 10, 1 << 17, 10_000_000):

@@ -16,6 +16,7 @@ from tests.extended import RUNS_ALL
 from tiebreak import (
     BradleyTerry,
     Elo,
+    ExpectedRankRegression,
     Glicko,
     Glicko2,
     L1Ranker,
@@ -113,6 +114,7 @@ FEATURES = {
     ),
     "RankSVM(rbf)": (lambda s: RankSVM(tol=1e-6), graded, 0),
     "SwapSVM": (lambda s: SwapSVM(power(s, -2), **LINEAR), graded, -2),
+    "MaxMarginCompare": (lambda s: MaxMarginCompare(C=power(s, -2)), pairs, -2),
     "OrdinalSVM": (lambda s: OrdinalSVM(power(s, -2), **LINEAR), one_group, -2),
     "L1Ranker": (lambda s: L1Ranker(0.5 * s), graded, 0),
     "RankRLS": (lambda s: RankRLS(0.5 * power(s, 2), kernel="linear"), graded, 0),
@@ -180,10 +182,19 @@ def test_what_once_was_certified():
         (lambda s: LogisticCompare(), pairs, 1e160),
         (lambda s: SVMCompare(1e200, **LINEAR), pairs, 1.0),
         (lambda s: SVMCompare(1e300, **LINEAR), pairs, 1.0),
+        # The solver of linear programs crashed on what is not finite.
+        (lambda s: MaxMarginCompare(C=1e-152), pairs, 1e160),
+        (lambda s: ExpectedRankRegression(), graded, 1e-320),
     ):
         model, said = fitted(make, fit, s)
         assert model is None
         assert "overflows" in said[0]
+
+
+def test_regression_refuses_what_weights_make_too_large():
+    weight = np.full(len(GRADE), 1e16)
+    with pytest.raises(ValueError, match="overflows"):
+        ExpectedRankRegression().fit(ITEMS * 1e305, GRADE, sample_weight=weight)
 
 
 @pytest.mark.parametrize("s", [1e-15, 1e15, 1e30, 1e160, 1e300])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slow truth for the box program: a dense matrix and a general solver."""
 
+import warnings
+
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
@@ -9,15 +11,17 @@ def maximize_box(K, y, lower, upper, balanced):
     """Maximize yᵀs - ½ sᵀKs in the box, with Σ s = 0 when balanced."""
     n = len(y)
     constraints = [LinearConstraint(np.ones((1, n)), 0, 0)] if balanced else []
-    solved = minimize(
-        lambda s: 0.5 * s @ K @ s - y @ s,
-        np.zeros(n),
-        jac=lambda s: K @ s - y,
-        bounds=list(zip(lower, upper, strict=True)),
-        constraints=constraints,
-        method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 2000},
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # SciPy 1.15 leaves the box
+        solved = minimize(
+            lambda s: 0.5 * s @ K @ s - y @ s,
+            np.zeros(n),
+            jac=lambda s: K @ s - y,
+            bounds=list(zip(lower, upper, strict=True)),
+            constraints=constraints,
+            method="SLSQP",
+            options={"ftol": 1e-14, "maxiter": 2000},
+        )
     return solved.x, -solved.fun
 
 

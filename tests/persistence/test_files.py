@@ -4,6 +4,7 @@
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -439,12 +440,15 @@ def test_functions_need_trust(data, tmp_path):
     pairs = Pairs(np.abs(items), left, right)
     model = make_pipeline(OnItems(FunctionTransformer(np.log1p)), SVMCompare())
     fit(model, pairs, y)
-    with pytest.warns(UserWarning, match=r"trusted=\['numpy.log1p'\]") as caught:
+    # NumPy 2.1 has it under a longer name.
+    named = r"'(numpy\.[\w.]*log1p)'"
+    with pytest.warns(UserWarning, match=rf"trusted=\[{named}\]") as caught:
         path = save(model, tmp_path / "model")
     assert caught[0].filename == __file__
-    with pytest.raises(ValueError, match=r"does not trust by itself: 'numpy.log1p'\."):
+    with pytest.raises(ValueError, match=rf"trust by itself: {named}\.") as refused:
         load(path)
-    assert_predicts_the_same(model, load(path, trusted=["numpy.log1p"]), pairs)
+    name = re.search(named, str(refused.value))[1]
+    assert_predicts_the_same(model, load(path, trusted=[name]), pairs)
 
 
 class Root(TransformerMixin, BaseEstimator):

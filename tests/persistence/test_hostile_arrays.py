@@ -36,6 +36,9 @@ from tiebreak import (
 from tiebreak.persistence.checks import STATE
 from tiebreak.persistence.files import estimators
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.InconsistentVersionWarning"
+)
 # With what version 0.1 did not learn; and those of them that run by default, because
 # their arrays are indices, or go into compiled loops.
 NEWER = {

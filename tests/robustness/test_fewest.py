@@ -151,6 +151,18 @@ def test_a_minimum_near_another_is_the_same_from_anywhere():
     assert near.error(0, 1) == pytest.approx(cold.error(0, 1), rel=1e-7)
 
 
+def test_items_that_all_met_need_no_matrix(monkeypatch):
+    """One list of 20,000 items would take 7 GB."""
+    given = *draw_votes(np.random.default_rng(5), 8, 150), 8
+    full = problem(*given)[2]
+    assert full._factor is not None
+    monkeypatch.setattr("tiebreak.losses.comparison_covariance.LARGEST_COVARIANCE", 5)
+    monkeypatch.setattr("tiebreak.losses.comparison_covariance._FEW_MET", 0)
+    large = problem(*given)[2]
+    assert large._factor is None
+    np.testing.assert_allclose(large.effects(0, 1), full.effects(0, 1), rtol=1e-6)
+
+
 def test_so_few_votes_are_not_found():
     # Six votes of one sort stand against three: each of three must go.
     left, right = np.zeros(9, dtype=np.int64), np.ones(9, dtype=np.int64)

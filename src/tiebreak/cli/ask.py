@@ -150,6 +150,7 @@ def run(
     from tiebreak.ask.store import Store
     from tiebreak.ask.study import Study
     from tiebreak.cli.console import Output, Steps
+    from tiebreak.data.atomic import refuse_to_replace
     from tiebreak.io.result import plural
     from tiebreak.io.table import check_ending
 
@@ -157,6 +158,7 @@ def run(
     file = source.resolve().with_suffix("") if source.is_file() else source.resolve()
     path = answers or file.with_name(f"{file.name}.answers.sqlite")
     if export is not None:
+        refuse_to_replace([source, path, features], [export])
         _export(path, check_ending(export), output)
         return
     try:

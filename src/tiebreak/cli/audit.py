@@ -37,7 +37,7 @@ def run(
     """Read, audit, print, and write votes that claims hang on and a report."""
     output = Output(quiet=quiet)
     written = [] if out is None else [out / name for name in OWN]
-    refuse_to_replace([file], [votes, *written])
+    refuse_to_replace([file, reading.items], [votes, *written])
     if out is not None:
         if not force:
             refuse_other_files(out)

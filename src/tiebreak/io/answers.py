@@ -15,12 +15,14 @@ _COLUMNS = {
     "left": pl.String, "right": pl.String, "outcome": pl.String, "rater": pl.String,
     "date": pl.String, "seconds": pl.Float64, "reason": pl.String, "prompt": pl.String,
 }  # fmt: skip
+# No join, which equal numbers would blow up, and no view, which may never end.
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+_NAMES = "SELECT number, CAST(name AS TEXT) FROM {}"
 _QUERY = """
-SELECT l.name, r.name, q.outcome, p.name, datetime(q.answered, 'unixepoch'),
-       round(q.seconds, 3), q.reason, q.prompt
-FROM questions q JOIN items l ON l.number = q.left_item
-JOIN items r ON r.number = q.right_item JOIN raters p ON p.number = q.rater
-WHERE q.outcome IS NOT NULL ORDER BY q.answered, q.number
+SELECT left_item, right_item, CAST(outcome AS TEXT), rater,
+       datetime(answered, 'unixepoch'), round(seconds, 3), CAST(reason AS TEXT),
+       CAST(prompt AS TEXT)
+FROM questions WHERE outcome IS NOT NULL ORDER BY answered, number
 """
 
 
@@ -33,8 +35,17 @@ def read_answers(path: Path) -> pl.DataFrame:
         with closing(
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)
         ) as db:
-            rows = db.execute(_QUERY).fetchall()
-    except sqlite3.Error as error:
+            tables = {name for (name,) in db.execute(_TABLES)}
+            if missing := {"items", "raters", "questions"} - tables:
+                raise sqlite3.DatabaseError(f"no such table: {min(missing)}")
+            items = dict(db.execute(_NAMES.format("items")))
+            raters = dict(db.execute(_NAMES.format("raters")))
+            rows = [
+                (items[left], items[right], outcome, raters[rater], *rest)
+                for left, right, outcome, rater, *rest in db.execute(_QUERY)
+            ]
+    except (sqlite3.Error, KeyError) as error:
+        # A KeyError is of a question about an item, or to a rater, that is not there.
         raise FileError(
             path, f"this SQLite database holds no answers of tiebreak ask ({error}); "
             "export the table as CSV and try that."

@@ -16,6 +16,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import Literal, NamedTuple
 
@@ -103,6 +104,7 @@ COLUMN_WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+@lru_cache(1 << 16)  # each name is asked for once for every role
 def spelling(name: str) -> str:
     """Reduce a column name to its letters and digits."""
     return re.sub(r"[\W_]+", "", name.casefold())

@@ -36,8 +36,9 @@ import polars as pl
 from tiebreak.io.result import FileError, whole_number
 
 _PIECE = 1 << 20
-# A packed file may unpack to so many bytes, or to so many times its own size.
-_MOST_UNPACKED, _MOST_TIMES = 4 << 30, 100
+# A packed file may unpack to so many bytes, or to so many times its own size. Votes
+# that are all equal fill 256 MB with 30 million rows, which take 2 GB of memory.
+_MOST_UNPACKED, _MOST_TIMES = 256 << 20, 100
 STANDARD_INPUT = Path("standard input")
 _SEPARATORS = (",", "\t", ";", "|")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -110,7 +111,7 @@ def _remove(name: str) -> None:
 def _too_large(path: Path, most: float) -> FileError:
     return FileError(
         path,
-        f"it unpacks to more than {most / (1 << 30):,.0f} GB and {_MOST_TIMES} times "
+        f"it unpacks to more than {most / (1 << 20):,.0f} MB and {_MOST_TIMES} times "
         "its own size, so it was not read; if that is meant, unpack it first.",
     )
 
@@ -155,10 +156,11 @@ def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...
         copy = Copy(path, pieces, float("inf"))
     start = _first_bytes(path, copy)
     written = []
+    packed = path if copy is None else copy.place
+    most = max(_MOST_UNPACKED, _MOST_TIMES * packed.stat().st_size)
     for name, magic, unpack in _PACKED:
         if start.startswith(magic):
             packed = path if copy is None else copy.place
-            most = max(_MOST_UNPACKED, _MOST_TIMES * packed.stat().st_size)
             if name == "zstd" and _size_of_zstd(packed) > most:
                 raise _too_large(path, most)
             copy = Copy(path, _unpack(path, packed, name, unpack), most)

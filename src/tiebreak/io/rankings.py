@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -192,7 +193,8 @@ def _check_entries(
     error: Error, number: int, entries: list[int], known: dict[int, int] | range
 ) -> None:
     if len(set(entries)) < len(entries):
-        twice = next(entry for entry in entries if entries.count(entry) > 1)
+        seen = Counter(entries)
+        twice = next(entry for entry in entries if seen[entry] > 1)
         raise error(f"line {number} lists item {twice} more than once.")
     for entry in entries:
         if entry not in known:

@@ -9,6 +9,7 @@ item with itself, so that there is one answer for each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,7 @@ from tiebreak.io.result import (
 from tiebreak.io.table import JoinedTables, Table
 
 # The formats that are no tables: what they hold, and how they are read.
+_SQL_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _OTHERS = {
     "svmlight": ("grades", read_svmlight),
     "preflib": ("orders", read_preflib),
@@ -244,6 +246,9 @@ def _evaluate(table: Table, text: str) -> pl.Series:
     """Give what a condition says of each row: true, false or null."""
     example = "expected a condition such as turns > 1 or language = 'en'"
     asked = f"--where {text!r}"
+    if ";" in _SQL_QUOTED.sub("", text):
+        # Which polars up to 1.39 ends at, and leaves out the rest.
+        raise table.error(f"{asked} is not understood (it has a ;); {example}.")
     try:
         condition = pl.sql_expr(text)
         names = list(dict.fromkeys(condition.meta.root_names()))

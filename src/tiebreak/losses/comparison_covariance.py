@@ -65,9 +65,7 @@ class HessianFactor:
     """A factor of the Hessian at the point that the objective expanded last."""
 
     def __init__(self, objective: Any) -> None:
-        known = isinstance(objective, ComparisonObjective) and objective.free is None
-        few = known and len(objective.counts) <= _FEW_MET * objective.n_coef
-        self.sparse = few and objective.n_variables > _LARGEST_FULL
+        self.sparse = _few_met(objective) and objective.n_variables > _LARGEST_FULL
         if not self.sparse:
             with one_blas_thread():
                 self._full = cholesky(objective.hessian())
@@ -98,6 +96,16 @@ class HessianFactor:
         if self.sparse:
             return float(np.log(np.abs(self._parts.U.diagonal())).sum())
         return 2.0 * float(np.log(np.diag(self._full)).sum())
+
+
+def _few_met(objective: Any) -> bool:
+    known = isinstance(objective, ComparisonObjective) and objective.free is None
+    return known and len(objective.counts) <= _FEW_MET * objective.n_coef
+
+
+def factor_fits(objective: Any) -> bool:
+    """Say whether a factor takes bounded memory: it is small, or most is zero."""
+    return objective.n_variables <= LARGEST_COVARIANCE or _few_met(objective)
 
 
 def coefficient_covariance(

@@ -37,7 +37,7 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.losses.comparison_covariance import HessianFactor
+from tiebreak.losses.comparison_covariance import HessianFactor, factor_fits
 from tiebreak.solvers import chord_steps, conjugate_gradients, minimize_newton
 from tiebreak.solvers.newton import DENSE_LIMIT
 
@@ -187,11 +187,11 @@ class Fit:
 
     @cached_property
     def _factor(self) -> HessianFactor | None:
-        if not hasattr(self.objective, "local") or (
-            self.objective.free is not None and self.objective.n_variables > DENSE_LIMIT
-        ):
+        objective = self.objective
+        free = objective.free is not None and objective.n_variables > DENSE_LIMIT
+        if free or not hasattr(objective, "local") or not factor_fits(objective):
             return None
-        return HessianFactor(self.objective)
+        return HessianFactor(objective)
 
     @cached_property
     def _columns(self) -> dict[int, Floats]:

@@ -87,7 +87,7 @@ class LinearProgram:
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
         lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-        lp.a_matrix_.value_ = matrix.data.astype(np.float64)
+        lp.a_matrix_.value_ = _finite(matrix.data)
         self._solver = highspy.Highs()
         options: dict[str, Any] = {
             "output_flag": False,
@@ -124,7 +124,7 @@ class LinearProgram:
         self._sides[0] = np.append(self._sides[0], low)
         self._sides[1] = np.append(self._sides[1], high)
         starts, which = matrix.indptr[:-1].astype(np.int32), matrix.indices
-        values = matrix.data.astype(np.float64)
+        values = _finite(matrix.data)
         given = starts, which.astype(np.int32), values
         self._solver.addRows(k, low, high, matrix.nnz, *given)
         self.n_rows += k
@@ -134,7 +134,8 @@ class LinearProgram:
         which = np.asarray(columns, dtype=np.int32)
         self._sides[0] = np.append(self._sides[0], lower)
         self._sides[1] = np.append(self._sides[1], highspy.kHighsInf)
-        self._solver.addRow(lower, highspy.kHighsInf, len(which), which, values)
+        row = len(which), which, _finite(values)
+        self._solver.addRow(lower, highspy.kHighsInf, *row)
         self.n_rows += 1
 
     def delete_rows(self, rows: ArrayLike) -> None:
@@ -170,6 +171,17 @@ class LinearProgram:
         n_iter = int(solver.getInfo().simplex_iteration_count)
         duals = row_dual, col_dual
         return ProgramSolution(x, *duals, objective, bound, gap, status, n_iter)
+
+
+def _finite(entries: Floats) -> Floats:
+    """Refuse what is not finite: HiGHS crashes on it."""
+    if not np.isfinite(entries).all():
+        raise ValueError(
+            "The linear program overflows: a product or a difference of features is "
+            "beyond what floating-point numbers can hold. Scale the features first, "
+            "for example with StandardScaler."
+        )
+    return entries.astype(np.float64)
 
 
 def _side(values: ArrayLike, n: int) -> Floats:
