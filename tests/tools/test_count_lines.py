@@ -22,7 +22,7 @@ def f():
 # lines of code by the asking page, models of judges and agreement, mixed knowledge,
 # votes that call both bad, the audit of thousands of items, and every model for
 # `--model`.
-MOST_FILES, MOST_CODE, MOST_LINES = 232, 47_300, 69_900
+MOST_FILES, MOST_CODE, MOST_LINES = 232, 48_300, 71_300
 
 
 def test_every_line_is_of_one_kind():

@@ -157,7 +157,9 @@ class GroupLaplacian:
                 out[-1] += c[r] @ V[r]
             return out
 
-        *squares, mean, product = sum(in_threads(part, chunks(self.n, self.n, V.shape[1])))
+        *squares, mean, product = sum(
+            in_threads(part, chunks(self.n, self.n, V.shape[1]))
+        )
         squares = self._scale[0] * np.array(squares)
         form = squares - total[0] * np.outer(mean, mean)
         # Two digits are lost at most.
