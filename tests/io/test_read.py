@@ -408,13 +408,15 @@ def test_names_of_columns_cannot_break_a_sentence(save):
 @pytest.mark.parametrize(
     ("make", "kind"),
     [
-        (lambda i: str(np.datetime64("2024-01-01T00:00:00") + i), "M"),
+        (lambda i: str(np.datetime64("2024-01-01") + np.timedelta64(i, "s")), "M"),
         (lambda i: f"{i}.5", "f"),
         (lambda i: str(7 * i), "i"),
         # Dates at the beginning, and with hours behind them: all are read as times.
         (
             lambda i: (
-                "2024-02-01" if i < 3 else f"{np.datetime64('2024-02-01T10:00') + i}"
+                "2024-02-01"
+                if i < 3
+                else str(np.datetime64("2024-02-01T10") + np.timedelta64(i, "m"))
             ),
             "M",
         ),
