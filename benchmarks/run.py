@@ -41,7 +41,7 @@ def main() -> None:
     """Measure, print, and exit with an error if a promise is not kept."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "-k", metavar="NAME", default="", help="cases whose name has it"
+        "-k", metavar="NAME", default="", help="cases whose name has it; A or B"
     )
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     parser.add_argument(
@@ -53,7 +53,10 @@ def main() -> None:
     for name in ("what", "measured", "promised", "", "note"):
         table.add_column(name, overflow="fold")
     rows: list[Row] = []
-    chosen = [case for name, case in CASES.items() if options.k in name]
+    parts = options.k.split(" or ")
+    chosen = [
+        case for name, case in CASES.items() if any(part in name for part in parts)
+    ]
     if not chosen:
         parser.error(f"no case has {options.k!r} in its name; there are {list(CASES)}")
     for case in chosen:
