@@ -309,7 +309,7 @@ _LINES = {"information": "-", "random": ":", "swiss": "--", "merge sort": "-.",
           "ASAP": "--"}  # fmt: skip
 
 
-def stop(seeds: int = 40, level: float = 0.95, most: int = 500) -> None:
+def stop(seeds: int = 200, level: float = 0.95, most: int = 1500) -> None:
     """How often the goal is met when the rule says so, looked at after every answer."""
     print("| goal | careless | stopped | certain | true | answers, median |")
     print("|---|---:|---:|---:|---:|---:|")
