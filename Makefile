@@ -5,8 +5,9 @@
 # the list knows come last, because compiled dependencies follow with a delay.
 PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3 python
 
-# Processes that share the tests; 0 runs them in one, which a debugger needs.
-JOBS ?= auto
+# Processes that share the tests, one more than cores, because pages and servers wait
+# more than they work; 0 runs all in one, which a debugger needs.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n + 1)))
 
 # Which tests run: short leaves out most of the costly products, all leaves out none.
 TESTS ?= short

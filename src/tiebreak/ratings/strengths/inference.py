@@ -210,7 +210,7 @@ class RaterPredictions(UtilityMixin):
             return super().predict(X)
         share = self.predict_proba(as_pairs(X), rater=rater)
         tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
-        return np.asarray(self.classes_)[
+        return np.asarray(self.classes_, np.int8)[
             np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
         ]
 
