@@ -159,6 +159,7 @@ def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
             assert not isinstance(last, AsGiven)
 
 
+@pytest.mark.extended
 def test_judges_have_ties_of_two_kinds(files):
     rows = pl.read_csv(files / "compared.csv")
     rows = rows.with_columns(rater=pl.Series(["Ann", "Bo", "Cy"] * 27))
