@@ -103,8 +103,8 @@ def file_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
         path = rng.choice(paths)
         said, content = change_bytes(rng, path.read_bytes())
         if rng.random() < 0.2:
-            packer = rng.choice((gzip, bz2, lzma))
-            said, content = f"{said}, {packer.__name__}", packer.compress(content)
+            packer = rng.choice(("gzip", "bz2", "lzma", "zstd"))
+            said, content = f"{said}, {packer}", pack(packer, content)
             if rng.random() < 0.5:
                 more, content = change_bytes(rng, content)
                 said += f", {more}"
@@ -115,6 +115,15 @@ def file_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
             f"{' '.join(command)} {path.name}: {said}",
             lambda p=place, c=content, w=words: (p.write_bytes(c), run_command(w))[1],
         )
+
+
+def pack(packer: str, content: bytes) -> bytes:
+    """Pack a file."""
+    if packer == "zstd":
+        import pyarrow as pa
+
+        return bytes(pa.Codec(packer).compress(content, asbytes=True))
+    return {"gzip": gzip, "bz2": bz2, "lzma": lzma}[packer].compress(content)
 
 
 def binary_files(folder: Path) -> list[Path]:
@@ -148,6 +157,9 @@ _COMMANDS = [
     ["rank", "FILE", "--print", "markdown", "--skip-bad-rows"],
     ["audit", "FILE", "--json", "--neighbors", "2", "--top", "2"],
     ["next", "FILE", "-n", "3"],
+    ["judges", "FILE"],
+    ["ask", "FILE", "--port", "0"],
+    ["ask", "items.csv", "--answers", "FILE", "--export", "answers.csv"],
 ]
 
 
@@ -198,7 +210,11 @@ def number_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
     graded += ["MatchingPursuit", "RankingPursuit", "CoRankingPursuit", "SwapSVM"]
     graded += ["HedgeOrder"]
     features = ["LogisticCompare", "SVMCompare", "RankSVM", "RankBoost"]
-    features += ["MaxMarginCompare", "MajorityCompare"]
+    features += ["MaxMarginCompare", "MajorityCompare", "MixedUtility"]
+    features += ["BoostedUtility", "ThresholdCompare", "WithoutTies"]
+    names += ["TasteBradleyTerry"]
+    ready = {"BoostedUtility": 3, "TasteBradleyTerry": 1}
+    ready |= {"ThresholdCompare": tb.RankSVM(), "WithoutTies": tb.LogisticCompare()}
 
     def attempt(
         name: str, of_X: float, of_w: float, of_p: float, where: str, kernel: str
@@ -212,7 +228,7 @@ def number_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
             weight = np.ones(8)
             weight[0 if where == "one" else slice(None)] *= of_w
         given: Any = {}
-        model = getattr(tb, name)()
+        model = getattr(tb, name)(*([ready[name]] if name in ready else []))
         penalty = next((p for p in ("alpha", "C") if p in model.get_params()), None)
         if penalty is not None and of_p != 1.0:
             given = {penalty: of_p}
@@ -226,14 +242,15 @@ def number_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
             pairs = tb.Pairs(X, left, right)
         weights = {} if of_w == 1.0 else {"sample_weight": weight}
         try:
-            if name == "JudgeBradleyTerry":
+            outcome = np.where(y == 0, 1, y) if name == "WithoutTies" else y
+            if name in ("JudgeBradleyTerry", "TasteBradleyTerry"):
                 weights["rater"] = np.array(list("xyxyxyxy"))
             if name in graded:
                 weights = {} if of_w == 1.0 else {"sample_weight": weight[:5]}
                 model.fit(X, np.array([0, 1, 2, 1, 0]), **weights)
                 found = model.predict(X)
             else:
-                model.fit(pairs, y, **weights)
+                model.fit(pairs, outcome, **weights)
                 asked = getattr(model, "decision_function", model.predict)
                 found = asked(pairs)
         except Exception as error:
@@ -262,11 +279,12 @@ def argument_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
     votes = folder / "votes.csv"
     rows = ["a,b,left", "b,c,left", "c,a,right", "a,c,right", "c,b,tie", "b,a,left"]
     votes.write_text("\n".join(["left,right,outcome", *rows, ""]))
-    values = ["", "0", "-1", "1", "2", "0.5", "1e400", "nan", "left", "auto", "a > b"]
-    values += ["x" * 3000, "\x1b[2J", "\u202e", "a,b", "a=1", "..", "2020-01-01", "é"]
+    values = ["", "0", "-1", "1", "2", "5", "0.5", "1e400", "nan", "left", "auto"]
+    values += ["x" * 3000, "\x1b[2J", "\u202e", "a,b", "a=1", "..", "2020-01-01"]
+    values += ["é", "a > b"]
     values += [str(votes), str(folder), "99999999999999999999"]
     given = ["a", "b", str(folder / "new.csv"), str(folder / "none.csv"), "-"]
-    names = sorted(set(group.commands) - {"ask", "data"})  # a server, and downloads
+    names = sorted(set(group.commands) - {"data"})  # it downloads
     pairs = tb.Pairs(left=list("abca"), right=list("bcac"))
     model = tb.save(tb.BradleyTerry().fit(pairs, [-1, -1, 1, 0]), folder / "model")
     given += [str(model)]
@@ -285,6 +303,8 @@ def argument_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
                 words.append(rng.choice(values))
         if name in ("predict", "evaluate"):
             words[2:3] = [str(votes)]
+        if name == "ask":
+            words += ["--port", "0"]
         if name in ("rank", "audit"):
             words += ["--out", str(folder / "out"), "--force"]
         yield " ".join(words)[:200], lambda words=words: run_command(words)
@@ -345,6 +365,10 @@ def child(kind: str, seed: int, skip: int) -> None:
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    with contextlib.suppress(ImportError):
+        import tiebreak.ask.server as server
+
+        server.serve = lambda app, listening: listening.close()
     real = sys.stdout
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

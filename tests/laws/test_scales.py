@@ -30,6 +30,7 @@ from tiebreak import (
     RankSVM,
     SVMCompare,
     SwapSVM,
+    TasteBradleyTerry,
 )
 
 SCALES = [10.0**k for k in (8, -8, 100, -100, 160, -160, 300, -300)]
@@ -208,8 +209,9 @@ def test_regression_refuses_what_weights_make_too_large():
         Elo,
         Glicko,
         Glicko2,
+        lambda: TasteBradleyTerry(1),
     ],
-    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2"],
+    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2", "tastes"],
 )
 def test_weights_of_different_sizes(make, rows, s):
     weight = np.ones(len(Y))
@@ -217,7 +219,8 @@ def test_weights_of_different_sizes(make, rows, s):
 
     def fit(model, _):
         pairs = Pairs(None, NAMES[LEFT], NAMES[RIGHT])
-        return model.fit(pairs, Y, sample_weight=weight)
+        own = {"rater": LEFT} if isinstance(model, TasteBradleyTerry) else {}
+        return model.fit(pairs, Y, sample_weight=weight, **own)
 
     model, said = fitted(lambda _: make(), fit, s)
     if model is None:

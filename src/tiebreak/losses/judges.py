@@ -391,7 +391,8 @@ class TasteObjective:
     def split(self, x: Array) -> tuple[Array, Array, float]:
         """Give θ, V of shape (N, k) and ν."""
         n, k = self.cells.n_items, self.n_directions
-        width = math.exp(x[-1]) if self.tied else 0.0
+        # A step of the search may be as long as it likes; its value is then no better.
+        width = math.exp(min(x[-1], 300.0)) if self.tied else 0.0
         return x[:n], x[n : n * (1 + k)].reshape(n, k), width
 
     def expand(self, x: Array) -> tuple[float, Array]:

@@ -21,7 +21,12 @@ from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses.comparisons import Davidson
 from tiebreak.losses.judges import JudgeCells, TasteObjective
-from tiebreak.models.base import check_positive, fits_outcomes, is_number
+from tiebreak.models.base import (
+    check_positive,
+    fits_outcomes,
+    is_number,
+    refuse_overflow,
+)
 from tiebreak.models.covariates import check_row_column
 from tiebreak.ratings.inputs import check_results, named_pairs
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
@@ -243,6 +248,7 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """Search from the spectral start, in units of about unit curvature."""
         k, tie = objective.n_directions, Davidson().from_parameter(plain.tie_)
+        refuse_overflow(self, math.prod([float(votes.sum())] * 2))
         start = objective.spectral_start(plain.strength_, tie)
         start = np.concatenate([plain.strength_, start.ravel(), objective.tied * [tie]])
         curvature = [0.2 * votes + 2.0 * objective.alpha]
