@@ -111,7 +111,9 @@ def functions(value: Any, module: str, seen: set[int]) -> Iterator[Any]:
             yield value
         inner: list[Any] = [getattr(value, "__wrapped__", None)]
     elif isinstance(value, type):
-        inner = list(vars(value).values()) if value.__module__ == module else []
+        # Public classes say that they are of tiebreak, wherever they are written.
+        ours = value.__module__.startswith("tiebreak")
+        inner = list(vars(value).values()) if ours else []
     else:
         names = ("_function", "func", "fget", "__func__", "__wrapped__")
         inner = [
@@ -163,10 +165,11 @@ def order(path: Path) -> list[str]:
     ranked = []
     for file in (ROOT / "tests").rglob("test_*.py"):
         near = file.parent.name == folder
-        uses = bool(words & set(re.findall(r"\w+", file.read_text("utf-8"))))
+        said = re.findall(r"\w+", file.read_text("utf-8"))
+        uses = sum(word in words for word in said)
         named = file.stem.startswith(f"test_{path.stem}")
         if near or file.parent.name == "laws" or (uses and file.parent.name in _OTHERS):
-            ranked.append((not named, not uses, not near, str(file)))
+            ranked.append((not named, -uses, not near, str(file)))
     return [file for *_, file in sorted(ranked)]
 
 

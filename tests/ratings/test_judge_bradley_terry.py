@@ -21,6 +21,7 @@ from tiebreak import (
 )
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
+from tiebreak.ratings.strengths.judges import _excess
 from tiebreak.solvers import minimize_newton
 
 
@@ -324,6 +325,26 @@ def test_what_is_known_of_judges_is_averaged(ties, monkeypatch):
     inside = w[0] * parts[0].judge_covariance_[:, 0, 0]
     between = w[0] * w[1] * (a[0] - a[1]) ** 2
     assert model.judge_covariance_[:, 0, 0] == pytest.approx(inside + between)
+
+
+def test_the_excess_is_the_mean_square_of_scores():
+    """In units of what equal judges would give: as many as parameters are free."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(30, 3))
+    root = rng.normal(size=(5, 3))
+    hessian = 2.0 * root.T @ root / 5 + np.eye(3)
+
+    class Objective:
+        alpha, n_coef = 0.4, 2
+        judge_scores = staticmethod(lambda: sp.csr_array(scores))
+        hessian = staticmethod(lambda: hessian)
+
+    squares = [s @ np.linalg.solve(hessian, s) for s in scores]
+    shrunk = 2 * 0.4 * sum(np.linalg.solve(hessian, np.eye(3))[k, k] for k in range(2))
+    expected = sum(squares) * 30 / 29 / (3 - shrunk)
+    assert np.isclose(_excess(Objective()), expected, rtol=1e-12)
+    scores *= 1e-3
+    assert _excess(Objective()) == 1.0
 
 
 def test_parameters_are_recovered():
