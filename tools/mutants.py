@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tiebreak"
 FOLDERS = ("losses", "solvers", "ratings", "metrics", "io")
 # Tests of these folders run too if they name what is changed.
-_OTHERS = (*FOLDERS, "models", "selection", "pipeline", "data")
+_OTHERS = (*FOLDERS, "models", "selection", "pipeline", "data", "ask")
 _ALWAYS = [
     ("ratings/strengths/existence.py", " - tied.multiply(decided)", ""),
     ("selection/splitters.py", "nearer = ", "nearer = after  #"),

@@ -348,3 +348,12 @@ def test_rounds_without_a_split_add_nothing(rng):
     grades.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     assert len(grades.roots_) == grades.n_iter_ == 40
     assert (np.diff(grades.loss_curve_) <= 1e-12).all()
+
+
+def test_constant_features_have_no_split_and_tiny_ones_are_refused(rng):
+    pairs, y = draw_pairs(rng)
+    same = pairs.with_items(np.full_like(pairs.values, 3.0))
+    model = BoostedUtility(3, **WHOLE).fit(same, y)
+    assert_array_equal(model.difference(same), 0.0)
+    tiny = pairs.with_items(pairs.values * [1.0, 1e-160, 1.0])
+    refused(ValueError, ["column 1", "Scale"], model.fit, tiny, y)

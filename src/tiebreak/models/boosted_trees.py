@@ -63,6 +63,9 @@ class TreeSettings(NamedTuple):
     others: dict[str, Any]
 
 
+_LEAST = 1e-35  # LightGBM's kZeroThreshold
+
+
 def lightgbm_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
     """Grow trees leaf by leaf, with histograms of doubles."""
     library = import_booster("lightgbm")
@@ -86,13 +89,23 @@ def lightgbm_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
     }
     label = np.zeros(values.shape[0])
     data = library.Dataset(values, label=label, params=params).construct()
+    largest = np.ravel(abs(values).max(axis=0))
+    if (tiny := np.flatnonzero((largest > 0.0) & (largest < _LEAST))).size:
+        raise ValueError(
+            f"column {tiny[0]} of the features is below {_LEAST:g} everywhere, which "
+            "LightGBM takes for 0. Scale the features, for example with StandardScaler."
+        )
+    splits = any(data.feature_num_bin(k) > 1 for k in range(values.shape[1]))
+    alone = np.array([(-1, 0.0, 0, 0, 0.0)], dtype=NODE)
 
     def start() -> Grow:
+        if not splits:  # all features are constant, which LightGBM does not take
+            return lambda gradient, curvature: alone
         booster = library.Booster(params, data)
 
         def grow(gradient: Floats, curvature: Floats) -> Nodes:
             if booster.update(fobj=lambda *_: (gradient, curvature)):
-                return np.array([(-1, 0.0, 0, 0, 0.0)], dtype=NODE)  # it has no split
+                return alone  # it has no split
             last = booster.current_iteration() - 1
             dumped = booster.dump_model(num_iteration=1, start_iteration=last)
             return read_lightgbm(dumped["tree_info"][0]["tree_structure"])
