@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from tests.extended import extended
 from tests.models.inputs import refused
 from tests.oracles import boosted_plain as plain
-from tiebreak import BoostedUtility, Orders, Pairs, load, save
+from tiebreak import BoostedUtility, FitWarning, Orders, Pairs, load, save
 from tiebreak.losses import LINKS
 from tiebreak.models import boosted_utility as rooms
 from tiebreak.models.boosted_trees import (
@@ -353,7 +353,8 @@ def test_rounds_without_a_split_add_nothing(rng):
 def test_constant_features_have_no_split_and_tiny_ones_are_refused(rng):
     pairs, y = draw_pairs(rng)
     same = pairs.with_items(np.full_like(pairs.values, 3.0))
-    model = BoostedUtility(3, **WHOLE).fit(same, y)
+    with pytest.warns(FitWarning, match="same utility"):
+        model = BoostedUtility(3, **WHOLE).fit(same, y)
     assert_array_equal(model.difference(same), 0.0)
     tiny = pairs.with_items(pairs.values * [1.0, 1e-160, 1.0])
     refused(ValueError, ["column 1", "Scale"], model.fit, tiny, y)

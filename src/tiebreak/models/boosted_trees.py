@@ -89,7 +89,9 @@ def lightgbm_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
     }
     label = np.zeros(values.shape[0])
     data = library.Dataset(values, label=label, params=params).construct()
-    largest = np.ravel(abs(values).max(axis=0))
+    largest = abs(values).max(axis=0)
+    if not isinstance(largest, np.ndarray):
+        largest = np.ravel(largest.toarray())
     if (tiny := np.flatnonzero((largest > 0.0) & (largest < _LEAST))).size:
         raise ValueError(
             f"column {tiny[0]} of the features is below {_LEAST:g} everywhere, which "
