@@ -2,6 +2,7 @@
 """Bad files: one line that names the file and the place, and nothing read halfway."""
 
 import gzip
+import io
 import os
 import pickle
 
@@ -221,6 +222,19 @@ def test_a_parquet_file_that_is_cut_short(refuse, tmp_path):
     whole = path.read_bytes()
     assert "damaged or cut short" in refuse(whole[:-100], "bad.parquet")
     assert "damaged or cut short" in refuse(whole[:4], "bad.parquet")
+
+
+def test_a_parquet_file_whose_pages_are_damaged(refuse):
+    """Polars stops a thread then, with an error that is no Exception."""
+    stream = io.BytesIO()
+    rows = [("a", "b", "left"), ("b", "c", "tie"), ("c", "a", "right")] * 4
+    frame = pl.DataFrame(rows, ["left", "right", "outcome"], orient="row")
+    frame.write_parquet(stream, compression="uncompressed")
+    whole = stream.getvalue()
+    for place in (37, 42, 63):
+        changed = bytes([whole[place] ^ 12])
+        said = refuse(whole[:place] + changed + whole[place + 1 :], "bad.parquet")
+        assert "the Parquet file is damaged" in said
 
 
 def test_parquet_rows_are_counted_from_one(tmp_path):

@@ -102,6 +102,15 @@ def test_what_is_read_is_written_as_it_was(tmp_path):
     assert path.read_bytes().decode() == text
 
 
+def test_remarks_and_empty_lines_are_passed_over(tmp_path):
+    path = tmp_path / "votes.soi"
+    path.write_text(
+        "# FILE NAME: votes.soi\n# a remark\n\n"
+        "# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n3: 2,1\n\n# another\n"
+    )
+    assert read_votes(path) == (["a", "b"], {(frozenset("b"), frozenset("a")): 3})
+
+
 def test_items_without_names_are_their_numbers(tmp_path):
     path = tmp_path / "votes.SOI"
     write_preflib(path, Orders(np.eye(3), [[2, 0], [2, 0]]))

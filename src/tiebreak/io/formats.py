@@ -35,6 +35,8 @@ import polars as pl
 
 from tiebreak.io.result import FileError, whole_number
 
+# What polars raises for files that are not what they say; some of it stops a thread.
+DAMAGED = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _PIECE = 1 << 20
 # A packed file may unpack to so many bytes, or to so many times its own size. Votes
 # that are all equal fill 256 MB with 30 million rows, which take 2 GB of memory.
@@ -191,7 +193,7 @@ def _unpack(
     except EOFError:
         what = f"the {name} file is cut short; get it again, whole."
         raise FileError(path, what) from None
-    except (OSError, zlib.error, lzma.LZMAError, pl.exceptions.PolarsError) as error:
+    except (*DAMAGED, zlib.error, lzma.LZMAError) as error:
         reason = str(error).partition("\n")[0]
         if isinstance(error, pl.exceptions.NoDataError):
             return

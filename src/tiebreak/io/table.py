@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import Distinct, TextColumn, number_keys
 from tiebreak.io.answers import read_answers
-from tiebreak.io.formats import FileFormat, open_bytes
+from tiebreak.io.formats import DAMAGED, FileFormat, open_bytes
 from tiebreak.io.frames import as_frame, find_repeated, read_json, read_json_lines
 from tiebreak.io.result import (
     BrokenRows,
@@ -299,7 +299,7 @@ class Table:
                 # Which has no such switch, and takes brackets in a name for a pattern.
                 frame = pl.scan_ipc(glob.escape(str(path)))
             frame.collect_schema()
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except DAMAGED as error:
             reason = str(error).partition("\n")[0]
             raise self.error(
                 f"the {self.format_name} file is damaged or cut short ({reason}); get "
@@ -635,8 +635,9 @@ class Table:
         frame = self._frame if first is None else self._frame.head(first)
         try:
             return frame.select(wanted).collect(engine="streaming")
-        except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).partition("\n")[0]
+        except DAMAGED as error:
+            known = isinstance(error, Exception)
+            reason = str(error).partition("\n")[0] if known else "it has no such pages"
         if not self.is_typed:
             self._check_records()
         what = f"{self.format_name} file" if self.is_typed else "table"

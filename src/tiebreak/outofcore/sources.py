@@ -98,7 +98,7 @@ def read_file(path: str | Path, columns: list[str] | None = None) -> pl.DataFram
         return pl.read_ipc(path, columns=columns)
     except pl.exceptions.ColumnNotFoundError:
         raise
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise OSError(
             f"The partition {path} cannot be read: {error}. Every worker must see the "
             "file under this name."

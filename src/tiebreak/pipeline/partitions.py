@@ -31,7 +31,7 @@ from tiebreak.data.validation import remember_features
 from tiebreak.io import FileError, ReadOptions, ReadResult, Wanted, read_file
 from tiebreak.io.columns import find_reading
 from tiebreak.io.comparisons import count_outcomes
-from tiebreak.io.formats import detect_format, open_bytes
+from tiebreak.io.formats import DAMAGED, detect_format, open_bytes
 from tiebreak.io.items import MOST_WORDS, join_items
 from tiebreak.io.result import first_of, plural, shorten
 from tiebreak.io.table import Table
@@ -181,7 +181,7 @@ def _read_head(path: Path) -> _Head:
             frame = scan(stream)
             columns = frame.collect_schema().names()
             n_rows = int(frame.select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except DAMAGED as error:
         reason = str(error).partition("\n")[0]
         what = f"the {kind} file is damaged or cut short ({reason})"
         raise FileError(path, f"{what}; get it again, whole.") from None
