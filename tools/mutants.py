@@ -45,6 +45,10 @@ EXPECTED = {
     "leaves of a direction that is not there is far below both tolerances",
     "slow = slow or self.rounds.n_rounds - before >= _MANY_ROUNDS": "decides which of "
     "two exact solvers goes on, so only how long it takes",
+    "if n_products >= _PATIENCE and self.n_variables <= _DENSE_COLUMNS:": "chooses a "
+    "preconditioner, so only how many products a step takes",
+    "if len(series) <= _PIECE or 2 * series.head(_PIECE).n_unique() < _PIECE:": "reads "
+    "the same times in pieces or at once",
     "self.extra += 1": "counts a step, and no number of steps is promised",
 }
 _OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
@@ -164,12 +168,12 @@ def order(path: Path) -> list[str]:
     words = {name for name in defined if not name.startswith("_")} | {path.stem}
     ranked = []
     for file in (ROOT / "tests").rglob("test_*.py"):
-        near = file.parent.name == folder
+        room = file.relative_to(ROOT / "tests").parts[0]
         said = re.findall(r"\w+", file.read_text("utf-8"))
         uses = sum(word in words for word in said)
         named = file.stem.startswith(f"test_{path.stem}")
-        if near or file.parent.name == "laws" or (uses and file.parent.name in _OTHERS):
-            ranked.append((not named, -uses, not near, str(file)))
+        if room in (folder, "laws") or (uses and room in _OTHERS):
+            ranked.append((not named, -uses, room != folder, str(file)))
     return [file for *_, file in sorted(ranked)]
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # Of the extra "test"; the others judge style, draw the site or are peers.
-_TOOLS = ("hypothesis", "jsonschema", "pandas", "psutil", "pyarrow", "pytest")
-_TOOLS += ("pytest-xdist",)
+_TOOLS = ("hypothesis", "jsonschema", "lightgbm", "pandas", "psutil", "pyarrow")
+_TOOLS += ("pytest", "pytest-xdist")
 FOLDERS = ("data", "io", "kernels", "losses", "metrics", "solvers", "models", "ratings")
 FOLDERS += ("selection", "persistence", "robustness", "pipeline", "laws", "cli")
 

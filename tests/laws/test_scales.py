@@ -19,6 +19,7 @@ from tiebreak import (
     ExpectedRankRegression,
     Glicko,
     Glicko2,
+    JudgeBradleyTerry,
     L1Ranker,
     LogisticCompare,
     MaxMarginCompare,
@@ -26,6 +27,7 @@ from tiebreak import (
     OrdinalSVM,
     Pairs,
     PlackettLuce,
+    RankingPursuit,
     RankRLS,
     RankSVM,
     SVMCompare,
@@ -186,6 +188,7 @@ def test_what_once_was_certified():
         # The solver of linear programs crashed on what is not finite.
         (lambda s: MaxMarginCompare(C=1e-152), pairs, 1e160),
         (lambda s: ExpectedRankRegression(), graded, 1e-320),
+        (lambda s: RankingPursuit(alpha=1e300, kernel="linear"), graded, 1e8),
     ):
         model, said = fitted(make, fit, s)
         assert model is None
@@ -209,9 +212,10 @@ def test_regression_refuses_what_weights_make_too_large():
         Elo,
         Glicko,
         Glicko2,
+        JudgeBradleyTerry,
         lambda: TasteBradleyTerry(1),
     ],
-    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2", "tastes"],
+    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2", "judges", "tastes"],
 )
 def test_weights_of_different_sizes(make, rows, s):
     weight = np.ones(len(Y))
@@ -219,7 +223,8 @@ def test_weights_of_different_sizes(make, rows, s):
 
     def fit(model, _):
         pairs = Pairs(None, NAMES[LEFT], NAMES[RIGHT])
-        own = {"rater": LEFT} if isinstance(model, TasteBradleyTerry) else {}
+        judged = isinstance(model, (JudgeBradleyTerry, TasteBradleyTerry))
+        own = {"rater": LEFT % 3} if judged else {}
         return model.fit(pairs, Y, sample_weight=weight, **own)
 
     model, said = fitted(lambda _: make(), fit, s)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import get_scorer as get_sklearn_scorer
 
-from tiebreak import metrics
+from tiebreak import DataWarning, LogisticCompare, Pairs, metrics
 from tiebreak.metrics import get_scorer, scorer_names
 
 NAMES = [
@@ -23,6 +23,18 @@ NAMES = [
     "swapped_pairs",
     "top_k_precision",
 ]
+
+
+def test_outcomes_that_scikit_learn_renumbered_are_scored_the_same():
+    rng = np.random.default_rng(0)
+    pairs = Pairs(rng.normal(size=(40, 2)), np.arange(20), np.arange(20, 40))
+    y = rng.integers(-1, 2, 20)
+    model = LogisticCompare().fit(pairs, y)
+    with pytest.warns(DataWarning, match="read as left, tie and right"):
+        renumbered = LogisticCompare().fit(pairs, y + 1)
+    for name in ("error", "accuracy", "log_loss", "auc"):
+        score = get_scorer(name)
+        assert score(renumbered, pairs, y + 1) == score(model, pairs, y)
 
 
 def test_names():

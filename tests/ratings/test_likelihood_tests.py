@@ -54,6 +54,21 @@ def cells_of(left, right, y, favor=None):
     return ComparisonCounts(left, right, counts, covariates.astype(float))
 
 
+def test_the_usual_advantage_is_a_mean_over_games(rng):
+    left, right = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 3])
+    counts = rng.integers(1, 4, size=(4, 3)).astype(float)
+    cells = ComparisonCounts(left, right, counts, np.array([[1.0], [-1], [1], [0]]))
+    mean = np.zeros(4)
+    for item in range(4):
+        rows = [(+1, k) for k in range(4) if left[k] == item]
+        rows += [(-1, k) for k in range(4) if right[k] == item]
+        games = [counts[k].sum() for _, k in rows]
+        favor = [side * cells.covariates[k, 0] for side, k in rows]
+        mean[item] = np.average(favor, weights=games)
+    usual = likelihood_tests._usual_advantage(cells, 4)
+    assert np.allclose(usual, mean[left] - mean[right], rtol=1e-12)
+
+
 @pytest.mark.parametrize("with_advantage", [False, True])
 def test_the_statistic_is_twice_the_gain_in_log_likelihood(rng, with_advantage):
     left, right, y = draw(rng, np.linspace(-1, 1, 4), 120, effect=0.5)

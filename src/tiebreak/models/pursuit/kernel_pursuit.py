@@ -43,7 +43,12 @@ from tiebreak.kernels import (
 from tiebreak.kernels.functions import Gamma
 from tiebreak.lazy import LateModule
 from tiebreak.metrics import comparison_error, swapped_pairs
-from tiebreak.models.base import UtilityMixin, check_positive, is_number
+from tiebreak.models.base import (
+    UtilityMixin,
+    check_positive,
+    is_number,
+    refuse_overflow,
+)
 from tiebreak.models.kernel_utility import (
     expand_kernel,
     refuse_indefinite,
@@ -346,6 +351,7 @@ class KernelPursuit(UtilityMixin):
         values = candidates.columns.columns(path.columns)
         inner = basis.inner(problem.items)
         alpha = float(self.alpha)
+        refuse_overflow(self, alpha * float(np.abs(inner).max(initial=0.0)))
         try:
             return penalize_path(path, values, inner, problem.form, problem.b, alpha)
         except la.LinAlgError:

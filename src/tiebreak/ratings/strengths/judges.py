@@ -761,7 +761,7 @@ def _strength_covariance(objective: JudgeObjective, x: Floats) -> tuple[Floats, 
     hessian, n = objective.hessian(), objective.n_coef
     if len(objective.cells.left) * len(x) <= _EXACT:
         exact = _exact_hessian(objective, x)
-        if la.eigvalsh(exact)[0] > 0.0:
+        if np.isfinite(exact).all() and la.eigvalsh(exact)[0] > 0.0:
             hessian = exact
     with one_blas_thread():
         factor = cholesky(hessian)
