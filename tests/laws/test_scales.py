@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.extended import RUNS_ALL
+from tests.extended import RUNS_ALL, extended
 from tiebreak import (
     BradleyTerry,
     Elo,
@@ -212,7 +212,7 @@ def test_regression_refuses_what_weights_make_too_large():
         Elo,
         Glicko,
         Glicko2,
-        JudgeBradleyTerry,
+        extended(JudgeBradleyTerry),
         lambda: TasteBradleyTerry(1),
     ],
     ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2", "judges", "tastes"],

@@ -87,7 +87,8 @@ def test_agresti_baseball():
     assert_allclose(np.diff(ends, axis=1).ravel(), 2 * 1.959964 * error, rtol=1e-6)
 
 
-def test_a_step_less_than_from_strengths_against_average_items(rng):
+def test_a_step_less_than_from_strengths_against_average_items():
+    rng = np.random.default_rng(0)  # of few draws it is none less
     theta, left = rng.normal(size=40), rng.integers(0, 40, 9000)
     right = (left + rng.integers(1, 40, 9000)) % 40
     d = theta[right] - theta[left] + rng.logistic(size=9000)

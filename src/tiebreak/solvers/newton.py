@@ -230,7 +230,7 @@ def _truncated_step(
     """
     # Far from the solution accuracy is wasted; near it the error of x shrinks to the
     # power of 5/4. A decrement that ends the search is worth knowing to a few digits.
-    share = min(_LOOSEST_STEP, (size / first) ** 0.125) if first else 0.0
+    share = min(_LOOSEST_STEP, (max(size, 0.0) / first) ** 0.125) if first else 0.0
     step, residual, n_products = np.zeros_like(gradient), -gradient, 0
     while True:
         goal = share**2 * size

@@ -171,7 +171,10 @@ class KernelObjective:
         def solve(r: Vector) -> Vector:
             a = r[:n] / (2.0 * self.alpha)
             if self._inverse is not None:
-                a = lu_solve(self._inverse, r[:n], check_finite=False)
+                near = lu_solve(self._inverse, r[:n], check_finite=False)
+                # Of the last digits rounding can leave a square that is negative.
+                if r[:n] @ (moved := self._times(near)) > 0.0:
+                    return np.concatenate([moved, near, scale * r[2 * n :]])
             return np.concatenate([self._times(a), a, scale * r[2 * n :]])
 
         return solve
