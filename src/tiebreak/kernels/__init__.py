@@ -18,6 +18,7 @@ from tiebreak.kernels.rows import (
     MatrixRows,
     RowSource,
     check_gram,
+    full_matrix,
     make_item_rows,
     make_linear_rows,
     make_rows,

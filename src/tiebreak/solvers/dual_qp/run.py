@@ -19,7 +19,13 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels import CachedRows, LinearRows, MatrixRows, pivoted_cholesky
+from tiebreak.kernels import (
+    CachedRows,
+    LinearRows,
+    MatrixRows,
+    full_matrix,
+    pivoted_cholesky,
+)
 from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
 from tiebreak.solvers.dual_qp.interior_point import interior_point
@@ -38,6 +44,7 @@ _MANY_ROUNDS = 500
 _PATIENCE = 50
 # In a box, up to so many rows the interior-point method can do without a thin factor,
 _FEW = 3000
+_MAX_PATH = 5e8
 # where it costs as much as so many rounds for a thousand rows, squared for more.
 _ROUNDS = 30
 # In blocks, a barrier system is formed and factored only up to this size,
@@ -122,10 +129,9 @@ class _Run:
         """The thin factor of the matrix, or that of all of its few rows."""
         if self.rows.factor is not None:
             return self.rows.factor
-        n = self.rows.n_rows
-        K = self.rows.block(np.arange(n), np.ones(n), np.float64)
+        K = full_matrix(self.rows)
         factor = pivoted_cholesky(
-            lambda index: K[index], np.diag(K), max_pivots=n, all_or_nothing=False
+            lambda index: K[index], np.diag(K), max_pivots=len(K), all_or_nothing=False
         )
         return factor.rows
 
@@ -137,15 +143,19 @@ class _Run:
     def _start_from(self, old: DualQP, last: DualSolution) -> None:
         """Begin at the solution for other bounds."""
         # First it is assumed that the same variables are at a bound as before and
-        # Newton steps look for the others. If that fails, the old point is stretched by
-        # the factor with the largest dual value that the new bounds allow, which keeps
-        # every block in balance.
+        # Newton steps look for the others. If that fails, and at once if it failed
+        # for the bounds before, the way of the solution is followed. If that is too
+        # far the old point is stretched by the factor with the largest dual value
+        # that the new bounds allow, which keeps every block in balance.
         q, state = self.state.problem, self.state
+        again = "path" in last.method
+        if again and self._follow(old, last):
+            return
         at_upper, at_lower = last.s >= old.upper, last.s <= old.lower
         kept = np.clip(last.s, q.lower, q.upper)
         state.s[:] = np.where(at_upper, q.upper, np.where(at_lower, q.lower, kept))
         self._refresh()
-        if self._settle(0.5 * self.tol):
+        if self._settle(0.5 * self.tol) or (not again and self._follow(old, last)):
             return
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(last.s > 0, q.upper / last.s, q.lower / last.s)
@@ -158,6 +168,16 @@ class _Run:
             stretch = 0.0
         state.s[:] = np.clip(stretch * last.s, q.lower, q.upper)
         state.f[:] = stretch * last.fitted
+
+    def _follow(self, old: DualQP, last: DualSolution) -> bool:
+        """Follow the solution to these bounds, if that is cheap; says whether it is."""
+        if not self.state.problem.is_box or self.rows.n_rows > _FEW:
+            return False
+        if not self.newton.follow(old, last, _MAX_PATH):
+            return False
+        self._used("path")
+        self._refresh()
+        return self._settle(0.5 * self.tol)
 
     def solve(self, last: tuple[DualQP, DualSolution] | None = None) -> DualSolution:
         """Work until the certificate is good enough or a limit is reached."""
@@ -182,7 +202,7 @@ class _Run:
             settled = False
             if self.n_iter < self.max_iter:
                 if violation <= self.state.tolerance(eps):
-                    self._polish(eps)
+                    self._polish(eps, violation)
                 else:
                     settled = self._accelerate(eps)
                     # Where Newton steps fail the point was not near: come closer.
@@ -257,11 +277,12 @@ class _Run:
         self._used("active set")
         return self.newton.settle(self.state.tolerance(eps), max_free=self.max_free)
 
-    def _polish(self, eps: float) -> None:
+    def _polish(self, eps: float, violation: float) -> None:
         """Make a solution within the tolerance the solution, where that is cheap."""
         # Then the result does not depend on the start or on the order of the rows.
         exact = 1e-4 * self.state.tolerance(eps)
-        self.newton.settle(exact, max_systems=5, max_free=_SMALL)
+        if violation > exact:
+            self.newton.settle(exact, max_systems=5, max_free=_SMALL)
 
     def _used(self, part: str) -> None:
         if part not in self.used:
