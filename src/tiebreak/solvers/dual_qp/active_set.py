@@ -11,6 +11,9 @@ Those that leave the box go to the bound they crossed, those at a bound that the
 gradient pulls inside become free, and the guess is right when nothing changes: usually
 after three to five systems once the rounds have come near. On a matrix with fewer
 dimensions than free variables it can cycle; then the point is left untouched.
+
+From the solution for other bounds a guess is found by following it on its way, one
+change of the active set after another.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from tiebreak.data.jit import njit
-from tiebreak.kernels import MatrixRows, full_matrix
+from tiebreak.kernels import MatrixRows
+from tiebreak.kernels.rows import add_rows, full_matrix
 from tiebreak.solvers.dual_qp.problem import DualQP, DualSolution, DualState
 
 __all__ = ["ActiveSet"]
@@ -32,6 +36,8 @@ _RIDGE: dict[type, float] = {np.float64: 1e-11, np.float32: 3e-7}
 # On the way to other bounds a larger one keeps the inverse of the system accurate; it
 # moves no gradient by more than this, nor by more than this share of it.
 _PATH_RIDGE = 1e-4
+# It is followed if free variables, their rows and all variables multiply to no more.
+_MAX_WORK, _MAX_ROWS = 4e8, 2000
 
 
 class ActiveSet:
@@ -45,12 +51,7 @@ class ActiveSet:
         self._factor: tuple[np.ndarray, bool] | None = None
 
     def settle(
-        self,
-        eps: float,
-        *,
-        max_systems: int = 12,
-        max_free: int = 6000,
-        max_changes: float = 0.5,
+        self, eps: float, *, max_systems: int = 12, max_free: int = 6000
     ) -> bool:
         """Find the optimal active set from a near-optimal point, in place."""
         # A variable at a bound becomes free when its gradient violates by more than
@@ -88,55 +89,57 @@ class ActiveSet:
                 return True
             stalled = stalled + 1 if n_changes >= fewest else 0
             fewest = min(fewest, n_changes)
-            if stalled >= 3 or n_changes > max_changes * len(free) + 16:
+            if stalled >= 3 or n_changes > len(free) // 2 + 16:
                 return False
             side = changed
         return False
 
-    def follow(self, old: DualQP, last: DualSolution, max_work: float) -> bool:
-        """Guess the active set from the solution for other bounds of the same box.
+    def keep(self, old: DualQP, last: DualSolution) -> np.ndarray:
+        """Guess that the same variables are at a bound as for other bounds."""
+        q = self.state.problem
+        s = np.clip(last.s, q.lower, q.upper)
+        s = np.where(last.s <= old.lower, q.lower, s)
+        return np.where(last.s >= old.upper, q.upper, s)
 
-        While the bounds move there the solution is piecewise linear in them. Says
-        whether the way was followed to its end; the point is then that of the guess.
-        """
-        q, K = self.state.problem, full_matrix(self.rows)
+    def follow(self, old: DualQP, last: DualSolution) -> np.ndarray | None:
+        """Follow the solution of a box with other bounds to these, if that is cheap."""
+        # While the bounds move the solution is piecewise linear in them.
+        q, n = self.state.problem, self.rows.n_rows
         upper, lower = last.s >= old.upper, last.s <= old.lower
         side = upper.astype(np.int8) - lower
         free = np.flatnonzero(side == 0)
         k, row, sign = len(free), q.row[free], q.sign[free]
-        if k == 0 or k * (len(K) + k) * q.size > max_work:
-            return False
+        largest = self.state.diagonal.max()
+        cheap = k * (n + k) * q.size <= _MAX_WORK and n <= _MAX_ROWS
+        if not (q.is_box and k and largest and cheap):
+            return None
+        K = full_matrix(self.rows)
         bounds = np.stack([old.lower, old.upper])
         rates = np.stack([q.lower, q.upper]) - bounds
         rate = np.where(upper, rates[1], np.where(lower, rates[0], 0.0))
-        system = np.zeros((k + 1, k + 1))
-        system[0, 1:] = system[1:, 0] = 1.0
-        system[1:, 1:] = sign[:, None] * K[np.ix_(row, row)] * sign
-        ridge = _PATH_RIDGE * min(K.diagonal().max(), 1.0 / np.abs(bounds).max())
-        system[np.arange(1, k + 1), np.arange(1, k + 1)] += ridge
-        size = min(q.size, 2 * k + 500) + 1
-        Q = np.zeros((size, size))
-        if q.balanced:
-            Q[: k + 1, : k + 1] = np.linalg.inv(system)
-        else:
-            Q[1 : k + 1, 1 : k + 1] = np.linalg.inv(system[1:, 1:])
-        e = q.linear - q.values(last.fitted)
-        off = (e - (e[free].mean() if q.balanced else 0.0)) * np.abs(side)
-        off[off * side < 0] = 0.0
-        coef = q.collect(rate, len(K))[0]
-        f = K @ coef
-        x = np.zeros(size)
+        share = 1.0 / (largest * np.abs(bounds).max())
+        ridge = _PATH_RIDGE * largest * min(max(share, 1e-8), 1.0)
+        system = np.eye(k + 1) * ridge
+        system[0], system[:, 0] = q.balanced, q.balanced
+        system[0, 0] = not q.balanced
+        system[1:, 1:] += sign[:, None] * K[np.ix_(row, row)] * sign
+        Q = np.zeros((min(q.size, 2 * k + 500) + 2,) * 2)
+        Q[: k + 1, : k + 1] = np.linalg.inv(system)
+        Q[0, 0] *= q.balanced
+        # How fast the level, the free variables and the values of the rows move.
+        f, x = K @ q.collect(rate, n)[0], np.zeros(len(Q))
         x[: k + 1] = Q[: k + 1, : k + 1] @ np.append(-rate.sum(), -sign * f[row])
         f += (sign * x[1 : k + 1]) @ K[row]
-        s = last.s.copy()
-        free = np.append(free, np.zeros(size - k, dtype=free.dtype))
-        done = follow_bounds(
+        e = q.linear - q.values(last.fitted)
+        off = e - (e[free].mean() if q.balanced else 0.0)
+        off[off * side <= 0] = 0.0
+        s, free = last.s.copy(), np.append(free, np.zeros(len(Q) - k, dtype=np.int64))
+        if not follow_bounds(
             K, q.row, q.sign, side, s, off, bounds, rates, rate, x, f, Q, free, k, ridge
-        )
-        if done:
-            bound = np.where(side > 0, q.upper, q.lower)
-            self.state.s[:] = np.where(side == 0, np.clip(s, q.lower, q.upper), bound)
-        return done
+        ):
+            return None
+        s = np.where(side > 0, q.upper, np.where(side < 0, q.lower, s))
+        return np.clip(s, q.lower, q.upper)
 
     def _is_solved(self, s: np.ndarray, rest: np.ndarray, eps: float) -> bool:
         """Whether the last system left neither gradient nor imbalance."""
@@ -254,106 +257,78 @@ class ActiveSet:
 
 
 @njit(cache=True, nogil=True)
-def add_weighted(table, place, weight, k, out):  # type: ignore[no-untyped-def]
-    """Add ``Σ weight[a] table[place[a]]`` of the first k rows to ``out``."""
-    # Four rows at a time: adding is as fast as reading, and out is read less often.
-    for a in range(0, k - 3, 4):
-        p, q = table[place[a]], table[place[a + 1]]
-        r, s = table[place[a + 2]], table[place[a + 3]]
-        for j in range(len(out)):
-            first = weight[a] * p[j] + weight[a + 1] * q[j]
-            out[j] += first + (weight[a + 2] * r[j] + weight[a + 3] * s[j])
-    for a in range(k - k % 4, k):
-        p = table[place[a]]
-        for j in range(len(out)):
-            out[j] += weight[a] * p[j]
-
-
-@njit(cache=True, nogil=True)
 def follow_bounds(  # type: ignore[no-untyped-def]
     K, row, sign, side, s, off, bounds, rates, rate, x, f, Q, free, k, ridge
 ):
-    """Follow the solution while bounds move by ``rates``; whether to the end."""
-    # ``Q`` is the inverse of the system of the k free variables with the level, ``x``
-    # how fast level and free variables move, ``f`` how fast the values of the rows do.
-    # Event after event one variable leaves or becomes free: Q gets a term of rank one,
-    # and x and f follow from it.
-    m = len(s)
-    u, weight, speed = np.empty(len(Q)), np.empty(len(Q)), np.empty(m)
-    place = np.empty(len(Q), dtype=np.int64)
-    at = 0.0
-    for _ in range(4 * m):
+    """Follow the solution while the bounds move by ``rates``; whether to the end."""
+    # ``Q`` is the inverse of the system of the level and of k free variables, ``x`` and
+    # ``f`` how fast these and the values of the rows move, ``off`` how far gradients at
+    # a bound are from the level. Where a variable arrives at a bound or leaves it, they
+    # change by multiples of one vector u.
+    u, weight, speed = np.empty(len(Q)), np.empty(len(Q)), np.empty(len(s))
+    place, at = np.empty(len(Q), dtype=np.int64), 0.0
+    for _ in range(4 * len(s)):
         t = 1.0 - at
-        who, to, where = -1, 0, 0
+        who, to, p = -1, 0, 0
         for a in range(k):
             i = free[a]
-            up, down = x[a + 1] - rates[1, i], x[a + 1] - rates[0, i]
-            room = bounds[1, i] + at * rates[1, i] - s[i]
-            if up > 0.0 and room < t * up:
-                t, who, to, where = room / up, i, 1, a + 1
-            room = bounds[0, i] + at * rates[0, i] - s[i]
-            if down < 0.0 and room > t * down:
-                t, who, to, where = room / down, i, -1, a + 1
-        for i in range(m):
+            for b in range(2):
+                fast = x[a + 1] - rates[b, i]
+                room = bounds[b, i] + at * rates[b, i] - s[i]
+                if (fast > 0.0) == (b == 1) and abs(room) < t * abs(fast):
+                    t, who, to, p = room / fast, i, 2 * b - 1, a + 1
+        for i in range(len(s)):
             speed[i] = -sign[i] * f[row[i]] - x[0] - ridge * rate[i]
             if side[i] * (off[i] + t * speed[i]) < 0.0:
-                t, who, to = -off[i] / speed[i], i, 0
+                t, who, to, p = -off[i] / speed[i], i, 0, 0
         t = max(t, 0.0)
         at += t
-        for i in range(m):
+        for i in range(len(s)):
             off[i] += t * speed[i]
         for a in range(k):
             s[free[a]] += t * x[a + 1]
             off[free[a]] = 0.0
         if who < 0:
             return True
-        values = K[row[who]]
+        for b in range(k + 1):
+            u[b] = Q[p, b]  # p = 0, the level, for one that becomes free
+        d = -u[p]
         if to == 0:
-            if k + 2 > len(Q):
-                return False
-            for b in range(k + 1):
-                u[b] = Q[0, b]
-            d = values[row[who]] + ridge
             for a in range(k):
-                weight[a] = sign[free[a]] * sign[who] * values[row[free[a]]]
-                place[a] = a + 1
-            add_weighted(Q, place, weight, k, u[: k + 1])
-            d -= u[0]
+                place[a], i = a + 1, free[a]
+                weight[a] = sign[i] * sign[who] * K[row[who], row[i]]
+            add_rows(Q, place[:k], weight[:k], u[: k + 1])
+            d = K[row[who], row[who]] + ridge - u[0]
             for a in range(k):
                 d -= u[a + 1] * weight[a]
-            if d <= 0.1 * ridge:
-                return False
-            for b in range(k + 2):
-                Q[b, k + 1] = Q[k + 1, b] = 0.0
-            s[who] = bounds[1 if side[who] > 0 else 0, who]
-            s[who] += at * rates[1 if side[who] > 0 else 0, who]
-            x[k + 1], u[k + 1] = rate[who], -1.0
-            change, scale = -speed[who] / d, 1.0 / d
-            side[who], rate[who], free[k] = 0, 0.0, who
             k += 1
-        else:
-            d = Q[where, where]
-            if d <= 0.0:
+            if d <= 0.1 * ridge or k == len(Q):
                 return False
             for b in range(k + 1):
-                u[b] = Q[where, b]
-            side[who], rate[who] = to, rates[1 if to > 0 else 0, who]
-            change, scale = (rate[who] - x[where]) / d, -1.0 / d
+                Q[k, b] = Q[b, k] = 0.0
+            b = (side[who] + 1) // 2
+            s[who] = bounds[b, who] + at * rates[b, who]
+            x[k], u[k], free[k - 1] = rate[who], -1.0, who
+            change, rate[who] = -speed[who] / d, 0.0
+        elif d < 0.0:
+            rate[who] = rates[(to + 1) // 2, who]
+            change = (x[p] - rate[who]) / d
+        else:
+            return False
+        side[who] = to
         for a in range(k + 1):
             x[a] += change * u[a]
-            c = scale * u[a]
+            c = u[a] / d
             for b in range(k + 1):
                 Q[a, b] += c * u[b]
         for a in range(k):
-            weight[a] = change * u[a + 1] * sign[free[a]]
             place[a] = row[free[a]]
-        add_weighted(K, place, weight, k, f)
+            weight[a] = change * sign[free[a]] * u[a + 1]
+        add_rows(K, place[:k], weight[:k], f)
         if to != 0:
+            x[p], free[p - 1] = x[k], free[k - 1]
             for b in range(k + 1):
-                Q[where, b] = Q[k, b]
-            for b in range(k + 1):
-                Q[b, where] = Q[b, k]
-            Q[where, where] = Q[k, k]
-            x[where], free[where - 1] = x[k], free[k - 1]
+                Q[p, b] = Q[b, p] = Q[k, b]
+            Q[p, p] = Q[k, k]
             k -= 1
     return False

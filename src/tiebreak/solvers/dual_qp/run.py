@@ -19,13 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.kernels import (
-    CachedRows,
-    LinearRows,
-    MatrixRows,
-    full_matrix,
-    pivoted_cholesky,
-)
+from tiebreak.kernels import CachedRows, LinearRows, MatrixRows, pivoted_cholesky
+from tiebreak.kernels.rows import full_matrix
 from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
 from tiebreak.solvers.dual_qp.interior_point import interior_point
@@ -44,7 +39,6 @@ _MANY_ROUNDS = 500
 _PATIENCE = 50
 # In a box, up to so many rows the interior-point method can do without a thin factor,
 _FEW = 3000
-_MAX_PATH = 5e8
 # where it costs as much as so many rounds for a thousand rows, squared for more.
 _ROUNDS = 30
 # In blocks, a barrier system is formed and factored only up to this size,
@@ -142,21 +136,21 @@ class _Run:
 
     def _start_from(self, old: DualQP, last: DualSolution) -> None:
         """Begin at the solution for other bounds."""
-        # First it is assumed that the same variables are at a bound as before and
-        # Newton steps look for the others. If that fails, and at once if it failed
-        # for the bounds before, the way of the solution is followed. If that is too
-        # far the old point is stretched by the factor with the largest dual value
-        # that the new bounds allow, which keeps every block in balance.
+        # First it is assumed that the same variables are at a bound as before, then the
+        # way of the solution is followed, at once if that was needed before; Newton
+        # steps look for the free variables. If both fail, the old point is stretched by
+        # the factor with the largest dual value that the new bounds allow, which keeps
+        # every block in balance.
         q, state = self.state.problem, self.state
-        again = "path" in last.method
-        if again and self._follow(old, last):
-            return
-        at_upper, at_lower = last.s >= old.upper, last.s <= old.lower
-        kept = np.clip(last.s, q.lower, q.upper)
-        state.s[:] = np.where(at_upper, q.upper, np.where(at_lower, q.lower, kept))
-        self._refresh()
-        if self._settle(0.5 * self.tol) or (not again and self._follow(old, last)):
-            return
+        guesses = [self.newton.keep, self.newton.follow]
+        for guess in guesses[::-1] if "path" in last.method else guesses:
+            if (s := guess(old, last)) is not None:
+                if guess == self.newton.follow:
+                    self._used("path")
+                state.s[:] = s
+                self._refresh()
+                if self._settle(0.5 * self.tol):
+                    return
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(last.s > 0, q.upper / last.s, q.lower / last.s)
         longest = float(np.min(room[last.s != 0], initial=np.inf))
@@ -168,16 +162,6 @@ class _Run:
             stretch = 0.0
         state.s[:] = np.clip(stretch * last.s, q.lower, q.upper)
         state.f[:] = stretch * last.fitted
-
-    def _follow(self, old: DualQP, last: DualSolution) -> bool:
-        """Follow the solution to these bounds, if that is cheap; says whether it is."""
-        if not self.state.problem.is_box or self.rows.n_rows > _FEW:
-            return False
-        if not self.newton.follow(old, last, _MAX_PATH):
-            return False
-        self._used("path")
-        self._refresh()
-        return self._settle(0.5 * self.tol)
 
     def solve(self, last: tuple[DualQP, DualSolution] | None = None) -> DualSolution:
         """Work until the certificate is good enough or a limit is reached."""
