@@ -12,8 +12,7 @@ gradient pulls inside become free, and the guess is right when nothing changes: 
 after three to five systems once the rounds have come near. On a matrix with fewer
 dimensions than free variables it can cycle; then the point is left untouched.
 
-From the solution for other bounds a guess is found by following it on its way, one
-change of the active set after another.
+A guess is also found by following a solution for other bounds, change after change.
 """
 
 from __future__ import annotations
@@ -119,12 +118,11 @@ class ActiveSet:
         rate = np.where(upper, rates[1], np.where(lower, rates[0], 0.0))
         share = 1.0 / (largest * np.abs(bounds).max())
         ridge = _PATH_RIDGE * largest * min(max(share, 1e-8), 1.0)
-        system = np.eye(k + 1) * ridge
-        system[0], system[:, 0] = q.balanced, q.balanced
-        system[0, 0] = not q.balanced
-        system[1:, 1:] += sign[:, None] * K[np.ix_(row, row)] * sign
+        M = np.eye(k + 1) * ridge
+        M[0], M[:, 0], M[0, 0] = q.balanced, q.balanced, not q.balanced
+        M[1:, 1:] += sign[:, None] * K[np.ix_(row, row)] * sign
         Q = np.zeros((min(q.size, 2 * k + 500) + 2,) * 2)
-        Q[: k + 1, : k + 1] = np.linalg.inv(system)
+        Q[: k + 1, : k + 1] = np.linalg.inv(M)
         Q[0, 0] *= q.balanced
         # How fast the level, the free variables and the values of the rows move.
         f, x = K @ q.collect(rate, n)[0], np.zeros(len(Q))
@@ -134,9 +132,8 @@ class ActiveSet:
         off = e - (e[free].mean() if q.balanced else 0.0)
         off[off * side <= 0] = 0.0
         s, free = last.s.copy(), np.append(free, np.zeros(len(Q) - k, dtype=np.int64))
-        if not follow_bounds(
-            K, q.row, q.sign, side, s, off, bounds, rates, rate, x, f, Q, free, k, ridge
-        ):
+        system, way, pace = (Q, free, k, ridge), (bounds, rates), (x, f, rate)
+        if not follow_bounds(K, (q.row, q.sign), system, way, (side, s, off), pace):
             return None
         s = np.where(side > 0, q.upper, np.where(side < 0, q.lower, s))
         return np.clip(s, q.lower, q.upper)
@@ -257,14 +254,14 @@ class ActiveSet:
 
 
 @njit(cache=True, nogil=True)
-def follow_bounds(  # type: ignore[no-untyped-def]
-    K, row, sign, side, s, off, bounds, rates, rate, x, f, Q, free, k, ridge
-):
+def follow_bounds(K, variables, system, way, point, pace):  # type: ignore[no-untyped-def]
     """Follow the solution while the bounds move by ``rates``; whether to the end."""
     # ``Q`` is the inverse of the system of the level and of k free variables, ``x`` and
     # ``f`` how fast these and the values of the rows move, ``off`` how far gradients at
     # a bound are from the level. Where a variable arrives at a bound or leaves it, they
     # change by multiples of one vector u.
+    (row, sign), (Q, free, k, ridge), (bounds, rates) = variables, system, way
+    (side, s, off), (x, f, rate) = point, pace
     u, weight, speed = np.empty(len(Q)), np.empty(len(Q)), np.empty(len(s))
     place, at = np.empty(len(Q), dtype=np.int64), 0.0
     for _ in range(4 * len(s)):

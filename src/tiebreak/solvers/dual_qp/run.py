@@ -136,11 +136,9 @@ class _Run:
 
     def _start_from(self, old: DualQP, last: DualSolution) -> None:
         """Begin at the solution for other bounds."""
-        # First it is assumed that the same variables are at a bound as before, then the
-        # way of the solution is followed, at once if that was needed before; Newton
-        # steps look for the free variables. If both fail, the old point is stretched by
-        # the factor with the largest dual value that the new bounds allow, which keeps
-        # every block in balance.
+        # The same variables are at a bound as before, or the solution is followed, at
+        # once if that was needed before. If both fail, the old point is stretched by
+        # the factor with the largest dual value that the new bounds allow, in balance.
         q, state = self.state.problem, self.state
         guesses = [self.newton.keep, self.newton.follow]
         for guess in guesses[::-1] if "path" in last.method else guesses:
