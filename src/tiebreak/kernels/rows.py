@@ -305,7 +305,7 @@ class MatrixRows(Protocol):
     dtype: type
     capacity: int
     factor: np.ndarray | None
-    whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    full: np.ndarray | None  # K in double precision, after `full_matrix`
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -330,7 +330,7 @@ class FactorRows:
         self._F = F
         self.n_rows = self.capacity = F.shape[1]
         self._diagonal = np.einsum("ij,ij->j", F, F)
-        self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.full: np.ndarray | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""
@@ -373,7 +373,7 @@ class CachedRows:
         # Whether the table is the matrix, computed in double precision and rounded.
         self.whole = False
         self._diagonal: np.ndarray | None = None
-        self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.full: np.ndarray | None = None
 
     def diagonal(self) -> np.ndarray:
         """The diagonal of K, computed once."""
@@ -383,6 +383,8 @@ class CachedRows:
 
     def product(self, coef: np.ndarray) -> np.ndarray:
         """``K @ coef`` in double precision, whatever the precision of the rows."""
+        if self.whole and self.dtype is np.float64:
+            return coef @ self._table
         used = np.flatnonzero(coef)
         slots = self._slot_of[used]
         if self.dtype is np.float64 and (slots >= 0).all():
@@ -467,6 +469,15 @@ class CachedRows:
         in_threads(fill_part, chunks(self.n_rows, _PART_ROWS))
         self._slot_of[:] = self._row_in[:] = every
         self.whole = True
+        self.full = self._table if self.dtype is np.float64 else None
+
+
+def full_matrix(rows: MatrixRows) -> np.ndarray:
+    """``K`` in double precision, which the rows keep."""
+    if rows.full is None:
+        n = rows.n_rows
+        rows.full = rows.block(np.arange(n), np.ones(n), np.float64)
+    return rows.full
 
 
 def make_rows(source: RowSource, max_bytes: float = 2e8) -> MatrixRows:
@@ -503,12 +514,19 @@ def gather_block(table, slots, slot_sign, column, column_sign, out):  # type: ig
 @njit(cache=True, nogil=True)
 def add_rows(table, slots, coef, f):  # type: ignore[no-untyped-def]
     """Add ``Σ coef[k] · table[slots[k]]`` to ``f`` in place, in double precision."""
-    for k in range(len(slots)):
-        row = table[slots[k]]
-        c = coef[k]
-        if c != 0.0:
-            for t in range(len(f)):
-                f[t] += c * row[t]
+    # Four rows at a time, because f is read and written as often as they are.
+    rest = len(slots) % 4
+    for k in range(rest):
+        row, c = table[slots[k]], coef[k]
+        for t in range(len(f)):
+            f[t] += c * row[t]
+    for k in range(rest, len(slots), 4):
+        row, c = table[slots[k]], coef[k]
+        row1, c1 = table[slots[k + 1]], coef[k + 1]
+        row2, c2 = table[slots[k + 2]], coef[k + 2]
+        row3, c3 = table[slots[k + 3]], coef[k + 3]
+        for t in range(len(f)):
+            f[t] += (c * row[t] + c1 * row1[t]) + (c2 * row2[t] + c3 * row3[t])
 
 
 @njit(cache=True, nogil=True)
@@ -586,7 +604,7 @@ class LinearRows:
         self.X = X
         self.n_rows = self.capacity = X.shape[0]
         self._diagonal = DifferenceRows(X).diagonal()
-        self.whole_block: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.full: np.ndarray | None = None
 
     def block(self, row: np.ndarray, sign: np.ndarray, dtype: type) -> np.ndarray:
         """``sign[a] sign[b] K[row[a], row[b]]``, shape ``(len(row), len(row))``."""

@@ -191,6 +191,29 @@ def test_warm_start_from_other_bounds(rng, p, factor):
     assert warm.dual == pytest.approx(cold.dual, rel=1e-6)
 
 
+@pytest.mark.parametrize("factor", [0.2, 5.0])
+@pytest.mark.parametrize("balanced", [True, False])
+def test_following_the_bounds_finds_the_active_set(rng, balanced, factor):
+    Z, q = random_problem(rng, 150, p=40, C=0.2, balanced=balanced)
+    rows = make_rows(DifferenceRows(Z))
+    last = solve_dual_qp(rows, q, tol=1e-9)
+    other = replace(q, lower=factor * q.lower, upper=factor * q.upper)
+    exact = solve_dual_qp(rows, other, tol=1e-9)
+    state = DualState(other, np.zeros(q.size), np.zeros((1, 150)), rows.diagonal())
+    newton = ActiveSet(rows, state)
+
+    def side(s):
+        return np.where(s >= other.upper, 1, np.where(s <= other.lower, -1, 0))
+
+    assert (side(newton.keep(q, last)) != side(exact.s)).sum() >= 10
+    followed = newton.follow(q, last)
+    np.testing.assert_array_equal(side(followed), side(exact.s))
+    np.testing.assert_allclose(followed, exact.s, atol=0.01 * np.abs(exact.s).max())
+    warm = solve_dual_qp(rows, other, tol=1e-9, last=(q, last))
+    assert "path" in warm.method
+    assert warm.dual == pytest.approx(exact.dual, rel=1e-12)
+
+
 def test_gap_is_reported_when_iterations_run_out(rng):
     Z, q = random_problem(rng, 1500, p=30, C=1000.0, balanced=True)
     rows = CachedRows(DifferenceRows(Z), 1e8)

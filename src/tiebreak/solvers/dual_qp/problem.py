@@ -111,7 +111,7 @@ class DualQP:
         if (self.lower > 0).any() or (self.upper < 0).any():
             raise ValueError("a dual problem needs lower <= 0 <= upper")
         steps = np.diff(self.block, prepend=-1, append=self.n_blocks)
-        if not np.isin(steps[:-1], (0, 1)).all() or steps[0] != 1 or steps[-1] != 1:
+        if steps[0] != 1 or steps[-1] != 1 or steps.min() < 0 or steps.max() > 1:
             raise ValueError(
                 f"the blocks of the variables must ascend from 0 to "
                 f"{self.n_blocks - 1}, without a gap"

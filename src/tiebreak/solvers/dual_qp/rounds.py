@@ -91,6 +91,7 @@ class WorkingSets(Rounds):
         fits = rows.capacity == rows.n_rows
         self._size = int(wanted if fits else min(wanted, rows.capacity))
         self._last = np.empty(0, dtype=np.int64)
+        self._whole: np.ndarray | None = None
 
     def _round(self, e: np.ndarray, eps: float, violation: float) -> int:
         q, s = self.state.problem, self.state.s
@@ -111,15 +112,9 @@ class WorkingSets(Rounds):
         q = self.state.problem
         if len(chosen) < q.size:
             return q.matrix(self.rows, chosen, np.float64)
-        kept = self.rows.whole_block
-        if (
-            kept is None
-            or not np.array_equal(kept[0], q.row)
-            or not np.array_equal(kept[1], q.loads)
-        ):
-            kept = (q.row, q.loads, q.matrix(self.rows, chosen, np.float64))
-            self.rows.whole_block = kept
-        return kept[2]
+        if self._whole is None:
+            self._whole = q.matrix(self.rows, chosen, np.float64)
+        return self._whole
 
     def _select(self, e: np.ndarray, eps: float) -> np.ndarray:
         """The worst violators of either side, then the last set, free ones first."""

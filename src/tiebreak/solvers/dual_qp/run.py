@@ -20,6 +20,7 @@ import numpy as np
 
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels import CachedRows, LinearRows, MatrixRows, pivoted_cholesky
+from tiebreak.kernels.rows import full_matrix
 from tiebreak.solvers.certificate import relative_gap
 from tiebreak.solvers.dual_qp.active_set import ActiveSet
 from tiebreak.solvers.dual_qp.interior_point import interior_point
@@ -122,10 +123,9 @@ class _Run:
         """The thin factor of the matrix, or that of all of its few rows."""
         if self.rows.factor is not None:
             return self.rows.factor
-        n = self.rows.n_rows
-        K = self.rows.block(np.arange(n), np.ones(n), np.float64)
+        K = full_matrix(self.rows)
         factor = pivoted_cholesky(
-            lambda index: K[index], np.diag(K), max_pivots=n, all_or_nothing=False
+            lambda index: K[index], np.diag(K), max_pivots=len(K), all_or_nothing=False
         )
         return factor.rows
 
@@ -136,17 +136,19 @@ class _Run:
 
     def _start_from(self, old: DualQP, last: DualSolution) -> None:
         """Begin at the solution for other bounds."""
-        # First it is assumed that the same variables are at a bound as before and
-        # Newton steps look for the others. If that fails, the old point is stretched by
-        # the factor with the largest dual value that the new bounds allow, which keeps
-        # every block in balance.
+        # The same variables are at a bound as before, or the solution is followed, at
+        # once if that was needed before. If both fail, the old point is stretched by
+        # the factor with the largest dual value that the new bounds allow, in balance.
         q, state = self.state.problem, self.state
-        at_upper, at_lower = last.s >= old.upper, last.s <= old.lower
-        kept = np.clip(last.s, q.lower, q.upper)
-        state.s[:] = np.where(at_upper, q.upper, np.where(at_lower, q.lower, kept))
-        self._refresh()
-        if self._settle(0.5 * self.tol):
-            return
+        guesses = [self.newton.keep, self.newton.follow]
+        for guess in guesses[::-1] if "path" in last.method else guesses:
+            if (s := guess(old, last)) is not None:
+                if guess == self.newton.follow:
+                    self._used("path")
+                state.s[:] = s
+                self._refresh()
+                if self._settle(0.5 * self.tol):
+                    return
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(last.s > 0, q.upper / last.s, q.lower / last.s)
         longest = float(np.min(room[last.s != 0], initial=np.inf))
@@ -182,7 +184,7 @@ class _Run:
             settled = False
             if self.n_iter < self.max_iter:
                 if violation <= self.state.tolerance(eps):
-                    self._polish(eps)
+                    self._polish(eps, violation)
                 else:
                     settled = self._accelerate(eps)
                     # Where Newton steps fail the point was not near: come closer.
@@ -257,11 +259,12 @@ class _Run:
         self._used("active set")
         return self.newton.settle(self.state.tolerance(eps), max_free=self.max_free)
 
-    def _polish(self, eps: float) -> None:
+    def _polish(self, eps: float, violation: float) -> None:
         """Make a solution within the tolerance the solution, where that is cheap."""
         # Then the result does not depend on the start or on the order of the rows.
         exact = 1e-4 * self.state.tolerance(eps)
-        self.newton.settle(exact, max_systems=5, max_free=_SMALL)
+        if violation > exact:
+            self.newton.settle(exact, max_systems=5, max_free=_SMALL)
 
     def _used(self, part: str) -> None:
         if part not in self.used:
