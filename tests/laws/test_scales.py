@@ -195,10 +195,11 @@ def test_what_once_was_certified():
         assert "overflows" in said[0]
 
 
-def test_regression_refuses_what_weights_make_too_large():
-    weight = np.full(len(GRADE), 1e16)
+@pytest.mark.parametrize(("of_items", "of_weights"), [(1e305, 1e16), (1e300, 1e8)])
+def test_regression_refuses_what_weights_make_too_large(of_items, of_weights):
+    weight = np.full(len(GRADE), of_weights)
     with pytest.raises(ValueError, match="overflows"):
-        ExpectedRankRegression().fit(ITEMS * 1e305, GRADE, sample_weight=weight)
+        ExpectedRankRegression().fit(ITEMS * of_items, GRADE, sample_weight=weight)
 
 
 @pytest.mark.parametrize("s", [1e-15, 1e15, 1e30, 1e160, 1e300])

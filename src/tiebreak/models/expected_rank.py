@@ -115,7 +115,7 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         values = grades.items.values[tree.rows[places]]
         weights = _weight_arguments(regressor, row_weight[places])
         with np.errstate(over="ignore"):
-            largest = abs(values).max() * np.sqrt(row_weight.max())
+            largest = abs(values).max() * max(1.0, row_weight.sum())
         refuse_overflow(self, largest)
         self.regressor_ = regressor.fit(values, rank[places], **weights)
         coef = getattr(self.regressor_, "coef_", None)
