@@ -259,6 +259,7 @@ def test_two_items_cannot_be_held_out():
     assert_array_equal(model.predict(pairs), 1)
 
 
+@pytest.mark.filterwarnings("ignore:BoostedUtility gives all items")
 def test_folds_without_a_training_tie_still_have_a_loss(rng):
     pairs, y = draw_pairs(rng, 40, 200, noise=0.0)
     y[y == 0] = 1
