@@ -286,7 +286,7 @@ def test_without_ties_and_with_nothing_but_ties():
 
 @pytest.mark.parametrize("ties", ["davidson", "rao-kupper"])
 def test_prediction_is_the_most_probable_outcome(rng, ties):
-    _, left, right, y, _ = simulate(rng, 600, tie=1.5, spread=2.0)
+    _, left, right, y, _ = simulate(rng, 600, tie=2.5, spread=2.0)
     pairs, home = named(left, right, 6), rng.choice([-1.0, 0.0, 1.0], 600)
     model = BradleyTerry(ties, alpha=0).fit(pairs, y, advantage=home)
     p = model.predict_proba(pairs, advantage=home)
