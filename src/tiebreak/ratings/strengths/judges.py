@@ -28,7 +28,7 @@ from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import remember_features
 from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
-from tiebreak.models.base import fits_outcomes
+from tiebreak.models.base import fits_outcomes, refuse_overflow
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.inputs import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
@@ -310,6 +310,7 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         return math.log(tie) if self.ties == "rao-kupper" else tie
 
     def _solve(self, cells: JudgeCells, free: NDArray[np.bool_]) -> None:
+        refuse_overflow(self, math.prod([float(cells.counts.sum())] * 2))
         parts = [self._fit_part(cells, free)]
         if free.any() and cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
