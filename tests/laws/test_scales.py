@@ -201,7 +201,7 @@ def test_judges_refuse_weights_that_are_too_large(weight):
     pairs = Pairs(None, list("abcdeabc"), list("bcdeacda"))
     y, given = [-1, -1, 0, 1, 1, -1, 1, 0], {"rater": list("xyxyxyxy")}
     given["sample_weight"] = weight * np.ones(8)
-    with pytest.raises(ValueError, match=r"overflows.* divide the weights"):
+    with pytest.raises(ValueError, match="weights"):
         JudgeBradleyTerry().fit(pairs, y, **given)
 
 
