@@ -768,7 +768,7 @@ def found_different(kind, n_times, seed=0):
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize(("n_times", "at_most"), few([(60, 0.12), (1500, 0.07)]))
+@pytest.mark.parametrize(("n_times", "at_most"), few([(60, 0.12), (400, 0.08)]))
 @pytest.mark.parametrize("kind", ["rows", "items", "forward"])
 def test_equally_good_models_seldom_differ(kind, n_times, at_most):
     assert found_different(kind, n_times) <= at_most
