@@ -57,11 +57,17 @@ def pursuit_steps() -> Iterator[Row]:
     """100 basis functions at n = 5000, against the matrix products that they need."""
     gamma = 1 / P
     forms: dict[str, tuple[int, Callable[[], MatchingPursuit | RankingPursuit]]] = {
-        "RankingPursuit, one group": (1, lambda: RankingPursuit(STEPS, gamma=gamma)),
-        "RankingPursuit, 500 groups": (500, lambda: RankingPursuit(STEPS, gamma=gamma)),
+        "RankingPursuit, one group": (
+            1,
+            lambda: RankingPursuit(STEPS, alpha=0, gamma=gamma),
+        ),
+        "RankingPursuit, 500 groups": (
+            500,
+            lambda: RankingPursuit(STEPS, alpha=0, gamma=gamma),
+        ),
         "RankingPursuit(prefit=True), one group": (
             1,
-            lambda: RankingPursuit(STEPS, gamma=gamma, prefit=True),
+            lambda: RankingPursuit(STEPS, alpha=0, gamma=gamma, prefit=True),
         ),
         "MatchingPursuit": (1, lambda: MatchingPursuit(STEPS, gamma=gamma)),
     }
