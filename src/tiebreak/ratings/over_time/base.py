@@ -259,7 +259,9 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         n = len(games.outcome)
         self._before = np.empty((n, 2, self._n_traced))
         self._play(games, self._state, self._before, self._before[:0])
-        if not np.isfinite(self._state[games.sides, 0]).all():
+        known = len(self._names)
+        touched = slice(known) if known < games.sides.size else games.sides
+        if not np.isfinite(self._state[touched, 0]).all():
             self._forget()
             raise ValueError(
                 f"{type(self).__name__}: the ratings overflow, so the model is not "
