@@ -29,29 +29,36 @@ __all__ = [
 # Whatever a run, a tool or an editor leaves behind.
 _LEFTOVERS = {"__pycache__", "_build", "build", "dist", "htmlcov", "tiebreak-demo"}
 _COMPILED = {".nbc", ".nbi", ".pyc", ".pyd", ".pyo", ".so"}
-# What data come in. The project ships one small table, results of its papers, and
-# models that an older version saved, which its tests read.
+# What data come in. The project ships one small table, results of its papers and of two
+# benchmarks, the votes that its pages show, and for its tests small files of every form
+# and models that an older version saved.
 _DATA = {
     *(".arff", ".bz2", ".csv", ".dat", ".data", ".gz", ".jsonl", ".npy", ".npz"),
     *(".parquet", ".soc", ".soi", ".svm", ".tar", ".tiebreak", ".toc", ".toi"),
     *(".tsv", ".xls", ".xlsx", ".zip"),
 }
 _BUNDLED = "datasets/worldcup2022.csv"
-_RESULTS = re.compile(r"papers/results/[^/]+\.jsonl")
-_MODELS = re.compile(r"tests/persistence/models_[0-9_]+/[^/]+\.tiebreak")
+_SHIPPED = re.compile(
+    r"papers/results/[^/]+\.jsonl|benchmarks/(accuracy|asking)\.jsonl"
+    r"|docs/data/votes\.csv|tests/io/shapes/(refused/)?[^/]+"
+    r"|tests/persistence/models_[0-9_]+/[^/]+\.tiebreak"
+)
 
 IN_WHEEL = [
     "tiebreak/__init__.py",
     "tiebreak/py.typed",
     f"tiebreak/{_BUNDLED}",
     "tiebreak/datasets/registry.toml",
+    "tiebreak/ask/assets/ask.js",
+    "tiebreak/ask/templates/ask.html",
     "tiebreak/report/assets/report.css",
     "tiebreak/report/assets/report.js",
+    "tiebreak/report/templates/page.html.j2",
 ]
-_WHEEL_SUFFIXES = {".py", ".typed", ".css", ".js", ".toml"}
+_WHEEL_SUFFIXES = {".py", ".typed", ".css", ".html", ".j2", ".js", ".svg", ".toml"}
 IN_SDIST = [
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile"),
-    *("PKG-INFO", "README.md", "conftest.py", "pyproject.toml"),
+    *("PKG-INFO", "README.md", "SECURITY.md", "conftest.py", "pyproject.toml"),
     *("docs/design.md", "examples/demo.py", "tests/conftest.py"),
     *(f"src/{name}" for name in IN_WHEEL),
 ]
@@ -109,8 +116,7 @@ def sdist_findings(names: list[str]) -> list[str]:
         elif (
             _suffix(name) in _DATA
             and name != f"src/tiebreak/{_BUNDLED}"
-            and not _RESULTS.fullmatch(name)
-            and not _MODELS.fullmatch(name)
+            and not _SHIPPED.fullmatch(name)
         ):
             findings.append(f"{name}: data sets are not shipped")
     return findings + _left_behind(names)
