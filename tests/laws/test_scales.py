@@ -196,13 +196,17 @@ def test_what_once_was_certified():
 
 
 @pytest.mark.filterwarnings("ignore:BradleyTerry did not converge")
-@pytest.mark.parametrize("weight", [1e160, [1e160] + [1.0] * 7])
-def test_judges_refuse_weights_that_are_too_large(weight):
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("weight", "alpha"),
+    [(1e160, "auto"), ([1e160] + [1.0] * 7, "auto"), (1e-160, 1e-320)],
+)
+def test_judges_refuse_weights_that_are_too_large_or_small(weight, alpha):
     pairs = Pairs(None, list("abcdeabc"), list("bcdeacda"))
     y, given = [-1, -1, 0, 1, 1, -1, 1, 0], {"rater": list("xyxyxyxy")}
     given["sample_weight"] = weight * np.ones(8)
     with pytest.raises(ValueError, match="weights"):
-        JudgeBradleyTerry().fit(pairs, y, **given)
+        JudgeBradleyTerry(alpha=alpha).fit(pairs, y, **given)
 
 
 @pytest.mark.parametrize(("of_items", "of_weights"), [(1e305, 1e16), (1e300, 1e8)])

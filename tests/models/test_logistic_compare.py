@@ -254,6 +254,13 @@ def test_precomputed_and_callable_equal_their_kernel(rng):
     assert_allclose(sparse, stored.utility(k(new, items)), atol=1e-9)
 
 
+def test_a_preconditioner_that_rounding_leaves_nothing_of(monkeypatch):
+    """Its square was negative with this seed."""
+    draws = np.random.default_rng(2)
+    options = {"link": "davidson", "alpha": 1e-4, "n": 50}
+    test_many_items_are_solved_by_products(draws, monkeypatch, **options)
+
+
 @every_link
 @pytest.mark.parametrize("alpha", [1.0, 1e-4])
 @pytest.mark.parametrize("n", [50, 300])

@@ -89,15 +89,16 @@ def lightgbm_trees(values: Any, settings: TreeSettings) -> Callable[[], Grow]:
     }
     label = np.zeros(values.shape[0])
     data = library.Dataset(values, label=label, params=params).construct()
-    largest = abs(values).max(axis=0)
-    if not isinstance(largest, np.ndarray):
-        largest = np.ravel(largest.toarray())
+    low, high = (
+        found if isinstance(found, np.ndarray) else np.ravel(found.toarray())
+        for found in (values.min(axis=0), values.max(axis=0))
+    )
+    largest, splits = np.maximum(-low, high), (low < high).any()
     if (tiny := np.flatnonzero((largest > 0.0) & (largest < _LEAST))).size:
         raise ValueError(
             f"column {tiny[0]} of the features is below {_LEAST:g} everywhere, which "
             "LightGBM takes for 0. Scale the features, for example with StandardScaler."
         )
-    splits = any(data.feature_num_bin(k) > 1 for k in range(values.shape[1]))
     alone = np.array([(-1, 0.0, 0, 0, 0.0)], dtype=NODE)
 
     def start() -> Grow:
