@@ -196,7 +196,7 @@ def test_what_once_was_certified():
 
 
 @pytest.mark.filterwarnings("ignore:BradleyTerry did not converge")
-@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     ("weight", "alpha"),
     [(1e160, "auto"), ([1e160] + [1.0] * 7, "auto"), (1e-160, 1e-320)],
