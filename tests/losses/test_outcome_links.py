@@ -208,3 +208,19 @@ def test_outside_its_range_the_cumulative_link_is_infinite(rng):
 def test_links_are_known_by_their_names():
     assert tuple(LINKS) == oracle.LINKS
     assert all(LINKS[name].name == name for name in LINKS)
+
+
+@every_link
+def test_losses_of_almost_certain_outcomes_keep_their_digits(name):
+    """-ln p ≈ 1 - p, of which nothing would be left after 1 - (1 - p)."""
+    t, d = 60.0, np.array([3.0, -200.0, 200.0])
+    counts = np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 1]])
+    if name == "davidson":
+        others = 2 * math.cosh(1.5) * math.exp(-t), math.exp(t - 100.0)
+    else:
+        others = 2 * math.cosh(3.0) * math.exp(-t), math.exp(t - 200.0)
+    for k in range(3):
+        expected = others[min(k, 1)]
+        row = d[k : k + 1], t, counts[k : k + 1]
+        assert_allclose(LINKS[name].value(*row), expected, rtol=1e-12)
+        assert_allclose(LINKS[name].expand(*row).value, expected, rtol=1e-12)

@@ -293,15 +293,24 @@ def _log1p(x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, plain=TINY)
+def _davidson_loss(d, t, square, tied, left, tie, right):  # type: ignore[no-untyped-def]
+    better = _log1p(square + tied)
+    value = (left + right) * better + max(d, 0.0) * left - min(d, 0.0) * right
+    if tie > 0.0:
+        if tied > 1.0:
+            value += tie * _log1p((1.0 + square) / tied)
+        else:
+            value += tie * (better + (0.5 * abs(d) - t))
+    return value
+
+
+@njit(cache=True, nogil=True, plain=TINY)
 def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, nu = 0.0, math.exp(t)
     for k in range(len(d)):
         left, tie, right = counts[k, 0], counts[k, 1], counts[k, 2]
         x = math.exp(-0.5 * abs(d[k]))
-        value += (left + tie + right) * _log1p(x * (nu + x))
-        value += max(d[k], 0.0) * left - min(d[k], 0.0) * right + 0.5 * tie * abs(d[k])
-        if tie > 0.0:
-            value -= tie * t
+        value += _davidson_loss(d[k], t, x * x, nu * x, left, tie, right)
     return value
 
 
@@ -317,10 +326,7 @@ def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[
         share = 1.0 / (decided + tied)
         p_tie = tied * share
         half = math.copysign(0.5 * (1.0 - square) * share, d[k])
-        value += n * _log1p(square + tied)
-        value += max(d[k], 0.0) * left - min(d[k], 0.0) * right + 0.5 * tie * abs(d[k])
-        if tie > 0.0:
-            value -= tie * t
+        value += _davidson_loss(d[k], t, square, tied, left, tie, right)
         # ½ + |half| and ½ - |half|: the slopes of a loss and of a win of the better.
         lost, won = (1.0 + 0.5 * tied) * share, (square + 0.5 * tied) * share
         of_left, of_right = (lost, won) if d[k] >= 0.0 else (won, lost)
