@@ -105,6 +105,9 @@ class KernelObjective:
         """Compute K; only solving needs it, and keeping it would take memory."""
         with np.errstate(over="ignore", invalid="ignore"):
             self.K = self.rows.matrix()
+            # Where K is singular, rounding would decide the sign of its squares.
+            rounding = self.n * np.finfo(np.float64).eps * self.K.diagonal().max()
+            self.K.flat[:: self.n + 1] += rounding
             if not np.isfinite(self._times(np.ones(self.n))).all():
                 refuse_infinite()
 
@@ -169,12 +172,10 @@ class KernelObjective:
         scale = 1.0 / np.maximum(others, np.finfo(np.float64).tiny)
 
         def solve(r: Vector) -> Vector:
-            a = r[:n] / (2.0 * self.alpha)
-            if self._inverse is not None:
-                near = lu_solve(self._inverse, r[:n], check_finite=False)
-                # Of the last digits rounding can leave a square that is negative.
-                if r[:n] @ (moved := self._times(near)) > 0.0:
-                    return np.concatenate([moved, near, scale * r[2 * n :]])
+            if self._inverse is None:
+                a = r[:n] / (2.0 * self.alpha)
+            else:
+                a = lu_solve(self._inverse, r[:n], check_finite=False)
             return np.concatenate([self._times(a), a, scale * r[2 * n :]])
 
         return solve
