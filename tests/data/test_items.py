@@ -127,6 +127,8 @@ def test_feature_names():
         ),
         (sp.csr_array((0, 2)), "no rows"),
         (sp.coo_array(np.array([1.0, 2.0])), "Reshape your data"),
+        ([[1.0, -1e31]], "at most 1e.30 in size.*-1e.31 at row 0, column 1. Scale"),
+        (sp.csr_array([[0.0], [1e31]]), "at most 1e.30.*1e.31 at row 1, column 0"),
         ([[1j]], "Complex data not supported"),
         (sp.csr_array([[1j]]), "Complex data not supported"),
         (pd.DataFrame({"a": [1j]}), "Complex data not supported: column 'a'"),

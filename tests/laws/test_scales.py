@@ -182,11 +182,8 @@ def test_what_once_was_certified():
     case = (lambda s: BradleyTerry(alpha=s * 3e-307), weighted_names, 1)
     assert holds(*case, 1e306, fitted(*case[:2], 1.0)[0])
     for make, fit, s in (
-        (lambda s: LogisticCompare(), pairs, 1e160),
         (lambda s: SVMCompare(1e200, **LINEAR), pairs, 1.0),
         (lambda s: SVMCompare(1e300, **LINEAR), pairs, 1.0),
-        # The solver of linear programs crashed on what is not finite.
-        (lambda s: MaxMarginCompare(C=1e-152), pairs, 1e160),
         (lambda s: ExpectedRankRegression(), graded, 1e-320),
         (lambda s: RankingPursuit(alpha=1e300, kernel="linear"), graded, 1e8),
     ):
@@ -207,13 +204,6 @@ def test_judges_refuse_weights_that_are_too_large_or_small(weight, alpha):
     given["sample_weight"] = weight * np.ones(8)
     with pytest.raises(ValueError, match="weights"):
         JudgeBradleyTerry(alpha=alpha).fit(pairs, y, **given)
-
-
-@pytest.mark.parametrize(("of_items", "of_weights"), [(1e305, 1e16), (1e300, 1e8)])
-def test_regression_refuses_what_weights_make_too_large(of_items, of_weights):
-    weight = np.full(len(GRADE), of_weights)
-    with pytest.raises(ValueError, match="overflows"):
-        ExpectedRankRegression().fit(ITEMS * of_items, GRADE, sample_weight=weight)
 
 
 @pytest.mark.parametrize("s", [1e-15, 1e15, 1e30, 1e160, 1e300])

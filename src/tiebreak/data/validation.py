@@ -23,11 +23,13 @@ from tiebreak.data.columns import (
     refuse_missing,
 )
 from tiebreak.data.items import (
+    LARGEST,
     ItemTable,
     Table,
     as_float_array,
     as_items,
-    describe_non_finite,
+    refuse_feature,
+    within_bounds,
 )
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
 from tiebreak.data.orders import Orders
@@ -80,14 +82,10 @@ def as_pairs(X: Any) -> Pairs:
             "of them."
         )
     array = as_sides(X)
-    if not np.isfinite(array).all():
-        row, side, column = (int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(
-            "X must be finite numbers, without NaN or inf: got "
-            f"{describe_non_finite(array[row, side, column])} at row {row}, "
-            f"{('left', 'right')[side]} item, column {column}. Remove these rows, or "
-            "fill them in: put OnItems(SimpleImputer()) before the model in a Pipeline."
-        )
+    if not within_bounds(array):
+        row, side, column = np.argwhere(~(np.abs(array) <= LARGEST))[0]
+        where = f"row {row}, {('left', 'right')[side]} item, column {column}"
+        refuse_feature(array[row, side, column], "X", "got", where)
     n, _, p = array.shape
     left = np.arange(0, 2 * n, 2, dtype=np.int64)
     return Pairs._of(ItemTable(array.reshape(2 * n, p)), left, left + 1, None)

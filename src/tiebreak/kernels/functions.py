@@ -269,7 +269,7 @@ def resolve_gamma(gamma: float | str, items: Table) -> float:
 
 
 def _scale_gamma(items: Table, p: int) -> float:
-    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
         if sp.issparse(items):
             mean = items.mean()
             variance = items.multiply(items).mean() - mean * mean
@@ -277,8 +277,7 @@ def _scale_gamma(items: Table, p: int) -> float:
             variance = items.var()
         gamma = 1.0 / (p * variance) if variance > 0 else 1.0
     vanished = variance == 0 and items.max() > items.min()
-    # A variance of NaN has overflowed too: inf - inf.
-    if vanished or np.isnan(variance) or not np.isfinite(gamma) or gamma == 0.0:
+    if vanished or not np.isfinite(gamma):
         raise ValueError(
             f"gamma='scale' is 1 / ({p} features times their variance {variance:.3g}), "
             "which no floating-point number can hold. Scale the features first, for "

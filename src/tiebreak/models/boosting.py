@@ -72,18 +72,7 @@ class FeatureRankers:
             self.lower, upper = (np.asarray(v) for v in min_max_axis(X, axis=0))
         else:
             self.lower, upper = X.min(axis=0), X.max(axis=0)
-        with np.errstate(over="ignore", divide="ignore"):
-            self.span = upper - self.lower
-            beyond = ~np.isfinite(self.span) | ~np.isfinite(1.0 / self.span)
-        beyond &= self.span != 0.0
-        if beyond.any():
-            column = int(np.flatnonzero(beyond)[0])
-            raise ValueError(
-                f"Feature {column} goes from {self.lower[column]:.3g} to "
-                f"{upper[column]:.3g}, which cannot be scaled to [0, 1] in "
-                "floating-point numbers. Scale the features first, for example with "
-                "StandardScaler."
-            )
+        self.span = upper - self.lower
         self._varies = self.span > 0.0
         self._divisor = np.where(self._varies, self.span, 1.0)
         self._sparse = table.is_sparse

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import as_items, as_pairs, is_pairs
 from tiebreak.data.columns import as_column, plain_values, refuse_missing
 from tiebreak.data.comparison_graph import ComparisonCounts
-from tiebreak.data.items import describe_non_finite
+from tiebreak.data.items import LARGEST, within_bounds
 from tiebreak.data.messages import list_rows
 from tiebreak.losses import OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
@@ -62,11 +62,11 @@ def check_row_numbers(values: Any, name: str, n_rows: int) -> Floats:
             f"{plain_values(column[:1])[0]!r} at row 0."
         )
     numbers = column.astype(np.float64)
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
+    if not within_bounds(numbers):
+        wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
         raise ValueError(
-            f"{name} must be finite, got {describe_non_finite(numbers[wrong[0]])} at "
-            f"{list_rows(wrong)}."
+            f"{name} must be finite, and at most {LARGEST:g} in size; got "
+            f"{list_rows(wrong, numbers[wrong[:5]])}."
         )
     return numbers
 

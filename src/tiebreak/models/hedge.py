@@ -128,16 +128,14 @@ class SideStatistics:
         _, *shares = pairs.shares(np.zeros(n))
         # Seen from one of the rows, what does not vary is exactly zero.
         origin = values[tree.rows[0]]
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = values - origin
-            means = np.stack([share @ apart for share in shares])
-            variances = np.stack(
-                [
-                    share @ (apart - mean) ** 2
-                    for share, mean in zip(shares, means, strict=True)
-                ]
-            )
-        _refuse_size(np.isfinite(variances).all())
+        apart = values - origin
+        means = np.stack([share @ apart for share in shares])
+        variances = np.stack(
+            [
+                share @ (apart - mean) ** 2
+                for share, mean in zip(shares, means, strict=True)
+            ]
+        )
         found = cls(tree.total, origin + means, variances)
         varies = np.any(apart[tree.rows] != 0.0, axis=0)
         _refuse_size(np.all(found.whole_variance()[varies] > 0.0))
