@@ -98,28 +98,36 @@ class Store:
             self._db = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=10
             )
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA foreign_keys=ON")
-            known = self.about("version")
-            others = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if known is None and others[0]:
-                raise FileError(
-                    path, "this SQLite database holds something else; name another "
-                    "file with --answers."
-                )  # fmt: skip
-            if known not in (None, str(VERSION)):
-                raise FileError(
-                    path, f"these answers have version {known} and this tiebreak reads "
-                    f"version {VERSION}; update tiebreak."
-                )  # fmt: skip
-            with self.writing() as db:
-                for statement in _TABLES.split(";"):
-                    db.execute(statement)
-                self._set("version", str(VERSION))
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise FileError(path, f"cannot hold answers: {reason}.") from None
+
+    def _prepare(self) -> None:
+        """Make the tables, unless the file holds something else."""
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")
+        self._db.execute("PRAGMA foreign_keys=ON")
+        known = self.about("version")
+        others = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if known is None and others[0]:
+            raise FileError(
+                self.path, "this SQLite database holds something else; name another "
+                "file with --answers."
+            )  # fmt: skip
+        if known not in (None, str(VERSION)):
+            raise FileError(
+                self.path, f"these answers have version {known} and this tiebreak "
+                f"reads version {VERSION}; update tiebreak."
+            )  # fmt: skip
+        with self.writing() as db:
+            for statement in _TABLES.split(";"):
+                db.execute(statement)
+            self._set("version", str(VERSION))
 
     def close(self) -> None:
         """Close the file."""
