@@ -284,7 +284,7 @@ def test_the_published_list(published):
         np.datetime64("1872-11-30"),
         np.datetime64("2026-07-19"),
     )
-    assert (np.diff(data.date) >= np.timedelta64(0)).all()
+    assert (np.diff(data.date) >= np.timedelta64(0, "D")).all()
     assert data.n_unplayed == 0
     raw = pl.read_csv(path, infer_schema=False)
     assert data.advantage.sum() == raw["neutral"].str.contains("FALSE").sum()
@@ -392,7 +392,7 @@ def test_the_published_matches(published):
     assert data.walkover.sum() == scores.str.contains("W/O|Walkover").sum()
     ended_early = scores.str.contains("RET|ABD|(?i)def|abandoned|unfinished")
     assert data.unfinished.sum() == ended_early.sum()
-    assert (np.diff(data.date) >= np.timedelta64(0)).all()
+    assert (np.diff(data.date) >= np.timedelta64(0, "D")).all()
 
 
 def test_nobody_plays_on_after_losing(published):

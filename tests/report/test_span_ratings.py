@@ -42,7 +42,7 @@ def test_who_rises_and_who_falls(rng):
     assert by_item["fall"][-1] - by_item["fall"][0] < -2.0
     assert abs(by_item["even"][-1] - by_item["even"][0]) < 1.2
     times = table.filter(table["item"] == "rise")["time"].to_numpy()
-    assert (np.diff(times) > np.timedelta64(0)).all()
+    assert (np.diff(times) > np.timedelta64(0, "D")).all()
     assert "16 spans of about 500 results" in found.note
 
 

@@ -454,8 +454,8 @@ def aim(goal: Goal, beliefs: Beliefs) -> Aim:
     else:
         q = np.ones(n)
         if goal.top:
-            border = np.partition(mean, (n - goal.top - 1, n - goal.top))
-            border = border[n - goal.top - 1 : n - goal.top + 1].mean()
+            low, high = n - goal.top - 1, n - goal.top
+            border = np.partition(mean, (low, high))[low : high + 1].mean()
             q = np.exp(-0.5 * (mean - border) ** 2 / beliefs.variance)
             q /= np.sqrt(beliefs.variance)
         weights = -np.multiply.outer(q, q)

@@ -333,7 +333,8 @@ def _within(data: ComparisonData, name: str, where: Any) -> Flags:
         return np.asarray(period >= bound if name == "since" else period <= bound)
     if name == "since":
         return np.asarray(period >= bound)
-    return np.asarray(period < bound + 1)  # the end of that day, month or year
+    next_one = bound + np.ones((), bound.dtype.str.replace("M8", "m8"))
+    return np.asarray(period < next_one)  # the end of that day, month or year
 
 
 def _enough_games(

@@ -407,7 +407,7 @@ def _critical_values(
     total = strengths.total
     tests = np.array([n - 1, n * (n - 1) / 2])
     more = 0.0 if strengths.excess is None else _diagonal(strengths.excess).sum()
-    df = strengths.freedom(_diagonal(total).sum(), np.asarray(more))
+    df = strengths.freedom(np.asarray(_diagonal(total).sum()), np.asarray(more))
     bounds = _quantile(1.0 - (1.0 - level) / (2.0 * tests), df)
     if n > _SIMULATED:
         return np.full(n, bounds[0]), np.full(n, bounds[1])
