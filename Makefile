@@ -1,9 +1,11 @@
 # The commands of the project. They need Python >= 3.11, pip and make, and keep
 # everything they install in .venv. TIEBREAK_DATA, if set, reaches every command.
 
-# The first of these that can make a virtual environment is used. Newer ones than
-# the list knows come last, because compiled dependencies follow with a delay.
-PYTHON ?= python3.14 python3.13 python3.12 python3.11 python3 python
+# The versions with which all tests passed, the one of the last run first. The first
+# interpreter that can make a virtual environment is used; versions that were not tried
+# come after these, because compiled dependencies follow a new Python with a delay.
+override TRIED := 3.13 3.12 3.11
+PYTHON ?= $(TRIED:%=python%) python3.14 python3 python
 
 # Processes that share the tests, one more than cores, because pages and servers wait
 # more than they work; 0 runs all in one, which a debugger needs.
@@ -24,7 +26,7 @@ override export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-oldest fuzz mutants lint style types docs bench release-check clean
+.PHONY: help demo test test-machines test-oldest browser fuzz mutants lint style types docs bench release-check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,11 +36,23 @@ demo: $(VENV)/.installed-core ## rank real matches, draw the figures, write the 
 	@$(PY) -m tiebreak rank src/tiebreak/datasets/worldcup2022.csv --out tiebreak-demo --force
 
 # Types and layers are checked beside the tests, and what they say is shown at the end.
-test: style ## run the linters, the type checker and the tests
+test: style browser ## run the linters, the type checker and the tests
 	@$(MAKE) --no-print-directory types >$(VENV)/types.log 2>&1 & types=$$!; \
 	TIEBREAK_TESTS=$(TESTS) TIEBREAK_TEST_SEED=$(SEED) \
 	  $(PY) -m pytest --numprocesses $(JOBS) --dist worksteal; tests=$$?; \
 	wait $$types || tests=1; cat $(VENV)/types.log; exit $$tests
+
+# Tests of pages skip without a browser. Only root can install Debian's.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing chromium for the tests of pages"; \
+	  (apt-get update -q && apt-get install -y -q chromium) >$(VENV)/apt.log 2>&1 \
+	    || echo "chromium could not be installed ($(VENV)/apt.log); tests of pages skip"; \
+	fi
+
+test-machines: ## run the short tests as other processors and Pythons would
+	@$(firstword $(foreach p,$(PYTHON),$(shell command -v $(p)))) -m tools.machines
 
 test-oldest: ## run the short tests with the lower bounds of pyproject.toml
 	@$(firstword $(foreach p,$(PYTHON),$(shell command -v $(p)))) -m tools.oldest
@@ -69,7 +83,7 @@ bench: $(VENV)/.installed-bench ## measure against other libraries, as ratios
 	@$(PY) -m benchmarks.run $(BENCH)
 
 # Tried with the Python of .venv, or with every one that PYTHON=... names.
-release-check: $(VENV)/.installed-release ## build packages, try them in clean environments
+release-check: test-machines $(VENV)/.installed-release ## try all machines, and packages in clean environments
 	@$(PY) -m tools.release_check $(if $(filter file,$(origin PYTHON)),,--python $(PYTHON))
 
 clean: ## remove .venv, caches and build results
@@ -116,5 +130,8 @@ $(VENV)/pyvenv.cfg:
 	  echo "Name one that has them: make PYTHON=/path/to/python3" >&2; \
 	  exit 1; \
 	fi; \
-	echo "creating $(VENV) with $$("$$found" --version) ($$found)"; \
+	version=$$("$$found" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	case " $(TRIED) " in *" $$version "*) why="all tests passed with it before";; \
+	  *) why="tests were not run with it before; tried versions are $(TRIED)";; esac; \
+	echo "creating $(VENV) with $$("$$found" --version) ($$found): $$why"; \
 	"$$found" -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }

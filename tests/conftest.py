@@ -8,7 +8,6 @@ the sources cannot be written to, so there is nothing to set up for it here.
 import os
 import secrets
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-INSTALL = "apt-get update -q && apt-get install -y -q chromium"
 
 
 def seed_of_this_run() -> int:
@@ -142,21 +140,9 @@ def find_browser() -> str | None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Start a browser without a window, one for all tests of a process.
-
-    When all tests are to run, Debian's is installed if root may do so.
-    """
+    """Start a browser without a window, one for all tests of a process."""
     sync_api = pytest.importorskip("playwright.sync_api", exc_type=ImportError)
     path = find_browser()
-    may_install = (
-        os.environ["TIEBREAK_TESTS"] == "all"
-        and hasattr(os, "geteuid")
-        and os.geteuid() == 0
-        and shutil.which("apt-get")
-    )
-    if path is None and may_install:
-        subprocess.run(INSTALL, shell=True, timeout=600, capture_output=True)
-        path = find_browser()
     if path is None:
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is on the path")
     with sync_api.sync_playwright() as playwright:
