@@ -384,7 +384,7 @@ def test_huge_c(make, C):
 def test_c_beyond_all_numbers(make):
     items, y, qid = easy()
     model = make(C=1e300)
-    words = ["the objective overflows", "C=1e\\+300", "smaller C"]
+    words = ["the objective overflows", "smaller C"]
     refused(ValueError, words, model.fit, items, y, qid=qid)
 
 

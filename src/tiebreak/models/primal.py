@@ -20,6 +20,7 @@ from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import GradeHinge, LinearObjective, SmoothedHinge, UtilityLoss
 from tiebreak.losses.linear_objective import back_product, forward_product
+from tiebreak.models.base import refuse_overflow
 from tiebreak.solvers import (
     BundleSolution,
     NewtonSolution,
@@ -72,25 +73,16 @@ def solve_primal(
         else:
             solution = _solve_smooth(model, A, loss, C, last)
     learned = bool(forward_product(A, solution.x).any())
-    judge_solution(model, solution, C, learned, lambda: float(np.abs(A).max()))
+    check_solution(model, solution, learned)
     return solution
 
 
-def judge_solution(
-    model: Any,
-    solution: PrimalSolution,
-    C: float,
-    learned: bool,  # whether any two training items have different utilities
-    largest: Callable[[], float],  # gives the largest entry of the design
-) -> None:
-    """Refuse a solution that overflows, and warn of one that is not good enough."""
-    if not np.isfinite(solution.gap):
-        raise ValueError(
-            f"{type(model).__name__}: the objective overflows, so there is no solution "
-            f"in floating-point numbers. The largest feature or kernel factor is "
-            f"{largest():.3g} and C={C:g}. Scale the features first, for example "
-            "with StandardScaler, or try a smaller C or smaller weights."
-        )
+def check_solution(model: Any, solution: PrimalSolution, learned: bool) -> None:
+    """Refuse a solution that overflows, and warn of one that is not good enough.
+
+    ``learned`` says whether any two training items have different utilities.
+    """
+    refuse_overflow(model, solution.gap)
     if not learned:
         warn_user(
             f"{type(model).__name__} gives all training items the same utility: items "

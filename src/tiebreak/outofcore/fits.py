@@ -39,7 +39,7 @@ from tiebreak.models.least_squares.normal_equations import (
     LeastSquaresFit,
     warn_single_items,
 )
-from tiebreak.models.primal import PrimalSolution, judge_solution, minimize_smooth
+from tiebreak.models.primal import PrimalSolution, check_solution, minimize_smooth
 from tiebreak.outofcore.cluster import open_partitions
 from tiebreak.outofcore.objectives import (
     ComparedSquares,
@@ -420,9 +420,5 @@ def _solve_hinges(
     gap, learned = found.gap, bool(found.x.any())
     result = found.x, found.value, gap, found.n_iter, gap <= model.tol
     solution = PrimalSolution(*result, np.zeros(0), "newton")
-    judge_solution(model, solution, model.C, learned, lambda: max(parts.each(_largest)))
+    check_solution(model, solution, learned)
     return {**summary.features, **solution.fitted(), "coef_": found.x}
-
-
-def _largest(part: Any) -> float:
-    return 0.0 if part.is_empty else float(np.abs(part.A).max())
