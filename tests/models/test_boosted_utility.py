@@ -320,7 +320,7 @@ def test_a_missing_library_names_the_extra(monkeypatch, rng):
         ({"learning_rate": 0}, ["learning_rate=0", "positive"]),
         ({"min_child_weight": -1}, ["min_child_weight=-1", "positive"]),
         ({"subsample": 1.5}, ["subsample=1.5", "at most 1"]),
-        ({"l2": -1.0}, ["l2=-1.0", "positive"]),
+        ({"l2": -1.0}, ["l2=-1.0", "not negative"]),
         ({"early_stopping": 1}, ["early_stopping=1", "True or False"]),
         ({"booster_params": [1]}, ["booster_params", "dict"]),
         ({"booster_params": {"objective": "l2"}}, ["objective", "n_rounds"]),

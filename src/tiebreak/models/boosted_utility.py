@@ -24,6 +24,16 @@ from sklearn.utils.metaestimators import available_if
 from tiebreak.data import Grades, ItemTable, is_pairs
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    ONE_OF,
+    POSITIVE,
+    Values,
+    check_parameters,
+    refuse_parameter,
+)
 from tiebreak.losses import (
     LINKS,
     GradeSquaredHinge,
@@ -33,9 +43,7 @@ from tiebreak.losses import (
 )
 from tiebreak.models.base import (
     UtilityMixin,
-    check_positive,
     fits_outcomes,
-    is_number,
     read_comparisons,
     refuse_only_ties,
 )
@@ -418,6 +426,21 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     roots_: Codes
     tie_: float
 
+    _parameters: ClassVar = {
+        "booster": ONE_OF(*BOOSTERS),
+        "link": ONE_OF(*LINKS),
+        "per_group": ONE_OF("mean", "sum"),
+        "early_stopping": FLAG,
+        **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
+        **dict.fromkeys(
+            ("max_leaves", "n_folds"),
+            Values("a whole number of at least 2", 2, np.inf, whole=True),
+        ),
+        **dict.fromkeys(("learning_rate", "min_child_weight"), POSITIVE),
+        "l2": NOT_NEGATIVE,
+        "subsample": Values("a number above 0, at most 1", 1e-30, 1.0),
+    }
+
     def __init__(
         self,
         n_rounds: int = 300,
@@ -620,24 +643,11 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        self._check_choices(
-            booster=tuple(BOOSTERS), link=tuple(LINKS), per_group=("mean", "sum")
-        )
-        self._check_flags("early_stopping")
-        self._check_whole("n_rounds", "n_iter_no_change")
-        for name in ("max_leaves", "n_folds"):
-            self._check_whole(name)
-            if getattr(self, name) < 2:
-                self._refuse(name, getattr(self, name), "a whole number of at least 2")
-        check_positive(self, "learning_rate", "min_child_weight")
-        if self.l2 != 0:
-            check_positive(self, "l2")
-        if not is_number(self.subsample) or not 0 < self.subsample <= 1:
-            self._refuse("subsample", self.subsample, "a number above 0, at most 1")
+        check_parameters(self)
         if self.booster_params is None:
             return
         if not isinstance(self.booster_params, dict):
-            self._refuse("booster_params", self.booster_params, "a dict or None")
+            refuse_parameter(self, "booster_params", "a dict or None")
         if own := OWN.intersection(self.booster_params):
             raise ValueError(
                 f"BoostedUtility got booster_params with {', '.join(sorted(own))}; the "

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tiebreak.data import ItemTable, is_pairs
 from tiebreak.data.comparison_graph import ComparisonCounts, count_comparisons
 from tiebreak.data.messages import warn_user
+from tiebreak.data.parameters import COUNT, FLAG, POSITIVE, check_parameters
 from tiebreak.data.validation import check_features
 from tiebreak.losses import (
     LINKS,
@@ -35,10 +36,8 @@ from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.losses.orders import Choices, OrderLikelihood
 from tiebreak.models.base import (
     UtilityMixin,
-    check_positive,
     read_comparisons,
     refuse_only_ties,
-    refuse_overflow,
 )
 from tiebreak.models.graded_problem import check_graded, plant_tree
 from tiebreak.solvers import NewtonSolution, minimize_newton
@@ -126,6 +125,13 @@ class MixedUtility(UtilityMixin, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        "alpha": POSITIVE,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+        "scales": FLAG,
+    }
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -168,8 +174,7 @@ class MixedUtility(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        check_positive(self, "alpha", "tol", "max_iter")
-        self._check_flags("scales")
+        check_parameters(self)
         given = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
         sources = [_read(self, one, bool(more)) for one in (given, *more)]
         weights = [1.0, *(_weight_of(one) for one in more)]
@@ -225,7 +230,6 @@ class MixedUtility(UtilityMixin, BaseEstimator):
         self, log_scale: Floats, found: NewtonSolution, objective: _MixedObjective
     ) -> None:
         prior = 0.5 * float(log_scale @ log_scale) / _STEEPNESS**2
-        refuse_overflow(self, found.value, found.gap)
         self.objective_, self.gap_ = found.value + prior, found.gap
         self.n_iter_, self.converged_ = found.n_iter, bool(found.gap <= self.tol)
         self.coef_ = found.x[: objective.p].copy()

@@ -37,6 +37,7 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.items import RawTable
+from tiebreak.data.parameters import COUNT, check_parameters
 from tiebreak.data.validation import pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
 from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin, fits_outcomes
@@ -108,6 +109,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
     __metadata_request__fit: ClassVar = {"qid": True}
 
+    _parameters: ClassVar = {"max_pairs": COUNT | None}
+
     def __init__(self, ranker: Any, *, max_pairs: int | None = 2_000_000) -> None:
         self.ranker, self.max_pairs = ranker, max_pairs
 
@@ -134,8 +137,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         Self
         """
-        if self.max_pairs is not None:
-            self._check_whole("max_pairs", other=", or None for all pairs")
+        check_parameters(self)
         fit = self._fit_pairs if is_pairs(X) else self._fit_items
         return fit(X, y, qid, sample_weight)
 

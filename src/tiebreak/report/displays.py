@@ -17,9 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data import check_weights
 from tiebreak.data.markup import isolate, shorten
 from tiebreak.metrics import comparison_auc, comparison_roc_curve
-from tiebreak.metrics.inputs import outcome_vector, positive_integer, row_weights
+from tiebreak.metrics.inputs import outcome_vector, positive_integer
 from tiebreak.metrics.scorers import difference_of
 from tiebreak.ratings.checks.report import count_text
 from tiebreak.ratings.leaderboard import Leaderboard, ResultsMatrix
@@ -688,7 +689,7 @@ class CalibrationDisplay(Display):
         """
         positive_integer(n_bins, "n_bins")
         truth = outcome_vector(y, "y")
-        weight = row_weights(sample_weight, len(truth))
+        weight = check_weights(sample_weight, len(truth))
         table = np.asarray(proba, dtype=np.float64)
         if table.shape != (len(truth), 3):
             raise ValueError(

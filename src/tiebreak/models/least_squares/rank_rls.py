@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import as_pairs, check_comparisons, is_pairs
+from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.kernel_utility import KernelUtility, expansion
 from tiebreak.models.least_squares.leave_one_out import (
@@ -119,6 +119,13 @@ class RankRLS(KernelUtility, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        **dict.fromkeys(("alpha", "tol"), POSITIVE),
+        "max_iter": COUNT,
+        "per_group": ONE_OF("sum", "mean"),
+        "solver": ONE_OF("auto", "direct", "cg"),
+    }
+
     def __init__(
         self,
         alpha: float = 10.0,
@@ -156,7 +163,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         Self
         """
         if (parts := as_partitioned(X)) is not None:
-            self._check_parameters()
+            check_parameters(self)
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(parts.fit_model(self, **columns))
         problem = self._read(X, y, qid, sample_weight)
@@ -298,7 +305,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         sample_weight: ArrayLike | None,
         keep_all: bool = False,
     ) -> LeastSquaresProblem:
-        self._check_parameters()
+        check_parameters(self)
         if not is_pairs(X):
             grades, weight = read_grades(self, X, y, qid, sample_weight)
             problem = problem_of_grades(self, grades, weight, keep_all)
@@ -311,13 +318,6 @@ class RankRLS(KernelUtility, BaseEstimator):
             self._start_pairs(pairs)
         self.n_pairs_ = problem.n_pairs
         return problem
-
-    def _check_parameters(self) -> None:
-        check_positive(self, "alpha", "tol", "max_iter")
-        known = {"per_group": ("sum", "mean"), "solver": ("auto", "direct", "cg")}
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                self._refuse(name, value, f"one of {', '.join(map(repr, values))}")
 
     def _by_products(self, problem: LeastSquaresProblem) -> bool:
         return self.solver == "cg" or (self.solver == "auto" and not problem.fits())
@@ -361,6 +361,6 @@ def _along(
     for alpha in alphas:
         model = copy.copy(template)
         model.alpha = alpha
-        check_positive(model, "alpha")
+        check_parameters(model)
         model._unpack(problem, form, model._solve(problem, form, again=True))
         yield model

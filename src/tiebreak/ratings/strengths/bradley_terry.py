@@ -25,6 +25,7 @@ from tiebreak.data.comparison_graph import (
     count_comparisons,
 )
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.parameters import ONE_OF, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
@@ -45,7 +46,7 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
-from tiebreak.models.base import fits_outcomes, refuse_overflow
+from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
@@ -194,6 +195,11 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     half_life: float | str | None = None  # models that 0.1 saved have none of their own
 
+    _parameters: ClassVar = {
+        **StrengthModel._parameters,
+        "ties": ONE_OF("auto", *LINK_OF),
+    }
+
     def __init__(
         self,
         ties: Literal["auto", "davidson", "rao-kupper", "half"] | None = "auto",
@@ -250,7 +256,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         -------
         BradleyTerry
         """
-        self._check_parameters()
+        check_parameters(self)
         if (parts := as_partitioned(X)) is not None:
             columns = {"advantage": advantage, "context": context, "rater": rater}
             columns |= {"y": y, "sample_weight": sample_weight}
@@ -294,14 +300,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         if context_names is not None:
             self.context_names_ = context_names
         return self
-
-    def _check_parameters(self) -> None:
-        if self.ties != "auto" and self.ties not in LINK_OF:
-            raise ValueError(
-                f"BradleyTerry got ties={self.ties!r}; expected 'auto', 'davidson', "
-                "'rao-kupper', 'half' or None."
-            )
-        super()._check_parameters()
 
     def _check_both_bad(
         self, both_bad: ArrayLike | None, results: Results
@@ -347,7 +345,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             self.converged_ = True
         else:
             x, t = self._minimize()
-        refuse_overflow(self, self.gap_, self.objective_)
         # Rounding apart the mean is zero already; the contract says exactly.
         self.strength_ = x[:n] - x[:n].mean()
         self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))

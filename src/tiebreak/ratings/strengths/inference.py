@@ -21,9 +21,8 @@ data; the others by Newton's method.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from numbers import Real
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as la
@@ -32,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Values
 from tiebreak.data.threads import in_threads
 from tiebreak.losses import ComparisonObjective
 from tiebreak.losses.comparison_covariance import (
@@ -40,7 +40,7 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     excess_covariance,
 )
-from tiebreak.models.base import UtilityMixin, check_positive
+from tiebreak.models.base import UtilityMixin
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.inputs import find_item
 from tiebreak.ratings.strengths.distribution import (
@@ -218,6 +218,12 @@ class RaterPredictions(UtilityMixin):
 class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     """What BradleyTerry and PlackettLuce share: a penalty, and uncertain strengths."""
 
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        "alpha": NOT_NEGATIVE | "auto",
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     items_: NDArray[Any]
     strength_: Array
     alpha: float | str
@@ -242,16 +248,6 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _penalty(self) -> float:
         """The penalty of the fit; models of version 0.1 kept only the parameter."""
         return float(getattr(self, "alpha_", self.alpha))
-
-    def _check_parameters(self) -> None:
-        alpha = self.alpha
-        good = isinstance(alpha, Real) and not isinstance(alpha, bool)
-        if alpha != "auto" and not (good and np.isfinite(alpha) and alpha >= 0):  # type: ignore[operator]
-            raise ValueError(
-                f"{type(self).__name__} got alpha={alpha!r}; expected 'auto' or a "
-                "finite number, 0 or more."
-            )
-        check_positive(self, "tol", "max_iter")
 
     def _check_kind(self, kind: str | None, kinds: tuple[str, ...], why: str) -> None:
         """Refuse covariances that do not exist, or say too little with a penalty."""

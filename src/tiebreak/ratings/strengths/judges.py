@@ -24,11 +24,12 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import ItemTable, Pairs, as_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import FLAG, ONE_OF, check_parameters, refuse_parameter
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import remember_features
 from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
-from tiebreak.models.base import fits_outcomes, refuse_overflow
+from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.inputs import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
@@ -169,6 +170,12 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
 
     __metadata_request__fit: ClassVar = {"rater": True}
 
+    _parameters: ClassVar = {
+        **StrengthModel._parameters,
+        "ties": ONE_OF("davidson", "rao-kupper"),
+        "features": FLAG,
+    }
+
     def __init__(
         self,
         ties: Literal["davidson", "rao-kupper"] = "davidson",
@@ -271,15 +278,12 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
 
     def _check_parameters(self) -> None:
-        self._check_choices(ties=("davidson", "rao-kupper"))
-        self._check_flags("features")
+        check_parameters(self)
         wrong = [name for name in self.vary or () if name not in _VARY]
         if wrong or isinstance(self.vary, str):
-            shown = self.vary if isinstance(self.vary, str) else wrong[0]
-            self._refuse("vary", shown, f"some of {', '.join(map(repr, _VARY))}")
-        super()._check_parameters()
+            refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
         if self.features and self.alpha == 0:
-            self._refuse("alpha", 0, "'auto' or a positive number, with features")
+            refuse_parameter(self, "alpha", "positive or 'auto', with features")
 
     def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
         """Which of a, ln ν and b differ between judges."""
@@ -310,7 +314,6 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         return math.log(tie) if self.ties == "rao-kupper" else tie
 
     def _solve(self, cells: JudgeCells, free: NDArray[np.bool_]) -> None:
-        refuse_overflow(self, math.prod([float(cells.counts.sum())] * 2))
         parts = [self._fit_part(cells, free)]
         if free.any() and cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem

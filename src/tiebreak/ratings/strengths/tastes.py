@@ -19,13 +19,17 @@ from sklearn.exceptions import ConvergenceWarning
 from tiebreak.data import Pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import (
+    COUNT,
+    POSITIVE,
+    Values,
+    check_parameters,
+    refuse_parameter,
+)
 from tiebreak.losses.comparisons import Davidson
 from tiebreak.losses.judges import JudgeCells, TasteObjective
 from tiebreak.models.base import (
-    check_positive,
     fits_outcomes,
-    is_number,
-    refuse_overflow,
 )
 from tiebreak.models.covariates import check_row_column
 from tiebreak.ratings.inputs import check_results, named_pairs
@@ -125,6 +129,13 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
 
     __metadata_request__fit: ClassVar = {"rater": True}
 
+    _parameters: ClassVar = {
+        "n_directions": Values("a whole number, 0 or more", 0, np.inf, whole=True),
+        **dict.fromkeys(("alpha", "taste_alpha"), POSITIVE | "auto"),
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     def __init__(
         self,
         n_directions: int = 2,
@@ -184,7 +195,9 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
         if len(seen) < 2 or np.isposinf(plain.tie_):
             k = 0
         if k >= len(results.names):
-            self._refuse("n_directions", k, f"less than the {len(results.names)} items")
+            refuse_parameter(
+                self, "n_directions", f"less than the {len(results.names)} items"
+            )
         self._forget()
         self.items_, self.raters_ = results.names, np.asarray(names)[seen]
         self._solve(judge_cells(results, code), plain, k)
@@ -198,14 +211,7 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        k = self.n_directions
-        if not is_number(k) or k != int(k) or k < 0:
-            self._refuse("n_directions", k, "a whole number, 0 or more")
-        for name in ("alpha", "taste_alpha"):
-            value = getattr(self, name)
-            if value != "auto" and not (is_number(value) and 0 < value < np.inf):
-                self._refuse(name, value, "'auto' or a positive finite number")
-        check_positive(self, "tol", "max_iter")
+        check_parameters(self)
 
     def _solve(self, cells: JudgeCells, plain: BradleyTerry, k: int) -> None:
         n, n_raters = cells.n_items, cells.n_judges
@@ -248,7 +254,6 @@ class TasteBradleyTerry(RaterPredictions, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """Search from the spectral start, in units of about unit curvature."""
         k, tie = objective.n_directions, Davidson().from_parameter(plain.tie_)
-        refuse_overflow(self, math.prod([float(votes.sum())] * 2))
         start = objective.spectral_start(plain.strength_, tie)
         start = np.concatenate([plain.strength_, start.ravel(), objective.tied * [tie]])
         curvature = [0.2 * votes + 2.0 * objective.alpha]
