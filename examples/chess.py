@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -19,7 +20,6 @@ from tiebreak import Elo, Glicko, Glicko2, Leaderboard, LogisticCompare, OnItems
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_log_loss
 from tiebreak.ratings import game_features
-from tiebreak.report import HistoryDisplay
 from tiebreak.selection import evaluate_forward
 
 FIRST_TEST_MONTH, ENOUGH, SURE = 91, 10, 250.0
@@ -101,9 +101,14 @@ def main(folder: Path) -> None:
     print("  what matters most: " + ", ".join(told))
 
     folder.mkdir(parents=True, exist_ok=True)
-    best = sure["item"].to_list()
-    picture = HistoryDisplay.from_estimator(glicko, best, top=5)
-    picture.figure_.savefig(folder / "chess.png")
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for player in sure["item"].head(5):
+        months = glicko.history_.filter(pl.col("item") == player)
+        axes.plot(months["period"], months["rating"], label=f"player {player}")
+    axes.set(xlabel="month", ylabel="rating")
+    axes.legend(frameon=False)
+    figure.savefig(folder / "chess.png")
     print(f"\nPicture: {folder / 'chess.png'}")
 
 

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,10 +120,7 @@ def run(
         typed |= {"file": ", ".join(map(str, files)), "out": place}
         typed |= {"model": answer.choice.name}
         typed["ties"] = getattr(answer.model, "tie_model_", None)
-        # Predictions row by row are long and of use to nobody.
-        rows: Any = dict.fromkeys(("outcome", "proba", "difference", "weight"))
-        quality = page.quality and replace(page.quality, **rows)
-        print_json(typed | replace(page, quality=quality).to_dict())
+        print_json(typed | page.to_dict())
         return
     if form is not None:
         print_text(_as_text(answer, source, form))
