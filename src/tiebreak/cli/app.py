@@ -788,7 +788,7 @@ def convert(
 app.command(
     epilog="Examples: `tiebreak ask photos/` · `tiebreak ask items.csv --goal top:5` · "
     "`tiebreak ask texts.txt --raters Ada,Bo` · `tiebreak ask photos/ --export "
-    "answers.csv` · `tiebreak ask --simulate 100`"
+    "answers.csv`"
 )(ask)
 
 
