@@ -145,9 +145,9 @@ SINGLE_IMPORTERS = {
             "versus",
         )
     },
+    "tiebreak.ask.beliefs": "what is known so far, apart from what to ask next",
     "tiebreak.ask.organizer": "what the organizer sees, apart from how it is served",
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
-    "tiebreak.ask.simulate": "the study of strategies; benchmarks and tests use it too",
     "tiebreak.io.grades": "one file per kind of data that files hold",
     "tiebreak.models.boosted_trees": "the only file that knows boosting libraries",
     "tiebreak.models.l1.problem": _LARGE,
