@@ -43,7 +43,6 @@ from tiebreak import (
     ExpectedRankRegression,
     L1Ranker,
     MatchingPursuit,
-    MixedUtility,
     OrderSVM,
     OrdinalSVM,
     RankBoost,
@@ -399,9 +398,6 @@ MODELS = [
         lambda: RankBoost(20, weak="stump", feedback="majority"),
         (DENSE, SPARSE, ORDERS),
         without=BOOSTED | MAJORITY,
-    ),
-    GradedModel(
-        "MixedUtility", lambda: MixedUtility(0.1, tol=1e-12), ALL, without=OF_LISTS
     ),
     GradedModel(
         "BoostedUtility",

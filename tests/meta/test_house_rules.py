@@ -164,6 +164,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",
     "tiebreak.solvers.dual_qp.interior_point": "one file per method of the dual QP",
     "tiebreak.losses.both_bad": "an objective, and losses know no model",
+    "tiebreak.losses.judges": "an objective, and losses know no model",
 }
 
 

@@ -34,10 +34,7 @@ MODELS = CONTENT["models"]
 FILES = sorted(FOLDER.glob("*.tiebreak"))
 
 # Estimators that version 0.1.0 did not have, and attributes that its models had not.
-NEWER = {
-    "BoostedUtility", "JudgeBradleyTerry", "MixedUtility", "TasteBradleyTerry",
-    "WithoutTies",
-}  # fmt: skip
+NEWER = {"BoostedUtility", "JudgeBradleyTerry", "WithoutTies"}
 NEWER_ANSWERS = {"advantage_", "predict_log_proba(pairs)", "standard_errors()"}
 COVARIATES = {"advantage", "context"}
 NEWER_REQUESTS = {

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     )
     from tiebreak.ratings.strengths.judges import JudgeBradleyTerry
     from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
-    from tiebreak.ratings.strengths.tastes import TasteBradleyTerry
     from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed
 
 _HOMES = {
@@ -35,7 +34,6 @@ _HOMES = {
     "strengths.corrected": "CorrectedStrengths corrected_strengths",
     "strengths.judges": "JudgeBradleyTerry",
     "strengths.plackett_luce": "PlackettLuce",
-    "strengths.tastes": "TasteBradleyTerry",
     "strengths.testing": "likelihood_ratio_test votes_needed",
 }
 _, __getattr__ = names_of("tiebreak.ratings", _HOMES)
@@ -43,7 +41,7 @@ _, __getattr__ = names_of("tiebreak.ratings", _HOMES)
 __all__ = [
     "BradleyTerry", "CorrectedStrengths", "Elo", "GameFeatures", "Glicko", "Glicko2",
     "JudgeBradleyTerry", "JudgesReport", "Leaderboard", "PlackettLuce",
-    "TasteBradleyTerry", "check_judges", "check_pairs", "corrected_strengths",
+    "check_judges", "check_pairs", "corrected_strengths",
     "game_features", "likelihood_ratio_test", "votes_needed",
 ]  # fmt: skip
 
