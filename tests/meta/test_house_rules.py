@@ -163,7 +163,6 @@ SINGLE_IMPORTERS = {
     "tiebreak.report.plots": "the room for a new plot",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",
     "tiebreak.solvers.dual_qp.interior_point": "one file per method of the dual QP",
-    "tiebreak.losses.both_bad": "an objective, and losses know no model",
     "tiebreak.losses.judges": "an objective, and losses know no model",
 }
 

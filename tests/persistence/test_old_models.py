@@ -38,7 +38,7 @@ NEWER = {"BoostedUtility", "JudgeBradleyTerry", "WithoutTies"}
 NEWER_ANSWERS = {"advantage_", "predict_log_proba(pairs)", "standard_errors()"}
 COVARIATES = {"advantage", "context"}
 NEWER_REQUESTS = {
-    "BradleyTerry": {"fit": {"period", "both_bad"}, "score": COVARIATES},
+    "BradleyTerry": {"fit": {"period"}, "score": COVARIATES},
     "LogisticCompare": {"fit": COVARIATES, "score": COVARIATES},
 }
 

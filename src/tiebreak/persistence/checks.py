@@ -378,9 +378,6 @@ STATE: dict[str, dict[str, str]] = {
         "wins_": "n: nonnegative",
         "ties_": "n: nonnegative",
         "losses_": "n: nonnegative",
-        "duel_left_": "d: index n",
-        "duel_right_": "d: index n",
-        "duel_counts_": "d 2: nonnegative",
     },
     "CoRankingPursuit": {
         "path_": "f v",

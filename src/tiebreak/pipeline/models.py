@@ -270,12 +270,6 @@ def choose_model(
     model = models[asked]()
     if asked == "judges" and ties == "rao-kupper":
         model.set_params(ties=ties)
-    if "both_bad" in data.columns and not isinstance(model, BradleyTerry):
-        raise ValueError(
-            "--both-bad outcome is for bradley-terry, davidson and rao-kupper; leave "
-            "it out, and these votes count as ties, or choose one of these with "
-            "--model."
-        )
     if ties in ("auto", "half") and asked != "judges":
         if not isinstance(model, BradleyTerry):
             raise ValueError(
