@@ -152,7 +152,6 @@ SINGLE_IMPORTERS = {
     "tiebreak.models.boosted_trees": "the only file that knows boosting libraries",
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
-    "tiebreak.models.least_squares.leave_one_out": _LARGE,
     "tiebreak.models.logistic.problem": _LARGE,
     "tiebreak.outofcore.fits": "imports models, which its importer must not load",
     "tiebreak.robustness.choices": "the list of choices, to be read and extended alone",
