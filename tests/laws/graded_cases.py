@@ -119,10 +119,6 @@ REGRESSION = {
     "groups_are_sums": "rows of weight √2 are not two lists",
 }
 
-OF_LISTS = {
-    "grades_of_orders": "lists have the model of Plackett and Luce, grades a hinge",
-    "idle_groups": "tied items of a list have a probability, too",
-}
 NO_PAIRS = {"refit_after_pairs": "does not take comparisons"}
 OF_ITEMS = (
     NO_PAIRS

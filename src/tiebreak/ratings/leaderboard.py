@@ -690,19 +690,6 @@ class ResultsMatrix:
             share = (self.wins + 0.5 * self.ties) / games
         return np.where(games > 0, share, np.nan)
 
-    def to_polars(self) -> pl.DataFrame:
-        """Give one row per two items that met, each pair in both directions.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns item, opponent, wins, ties, losses.
-        """
-        i, j = np.nonzero(self.games)
-        names = {"item": self.items[i], "opponent": self.items[j]}
-        results = {"wins": self.wins[i, j], "ties": self.ties[i, j]}
-        return pl.DataFrame(names | results | {"losses": self.wins[j, i]})
-
 
 class NextPairs(NamedTuple):
     """Pairs to compare next, by item number, most informative first."""
