@@ -149,7 +149,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
     "tiebreak.ask.simulate": "the study of strategies; benchmarks and tests use it too",
     "tiebreak.io.grades": "one file per kind of data that files hold",
-    "tiebreak.models.boosted_trees": "the only file that knows boosting libraries",
+    "tiebreak.models.boosted_trees": "the only file that knows LightGBM",
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
     "tiebreak.models.logistic.problem": _LARGE,
