@@ -29,7 +29,6 @@ from tiebreak import (
     RankSVM,
     SVMCompare,
     SwapSVM,
-    TasteBradleyTerry,
 )
 
 SCALES = [10.0**k for k in (8, -8, 100, -100, 160, -160, 300, -300)]
@@ -186,9 +185,8 @@ def test_the_scaled_answer_or_none(number, kind, name, make, fit, grows):
         Elo,
         Glicko,
         Glicko2,
-        lambda: TasteBradleyTerry(1),
     ],
-    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2", "tastes"],
+    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2"],
 )
 def test_weights_of_different_sizes(make, rows, s):
     weight = np.ones(len(Y))
@@ -196,8 +194,7 @@ def test_weights_of_different_sizes(make, rows, s):
 
     def fit(model, _):
         pairs = Pairs(None, NAMES[LEFT], NAMES[RIGHT])
-        own = {"rater": LEFT % 3} if isinstance(model, TasteBradleyTerry) else {}
-        return model.fit(pairs, Y, sample_weight=weight, **own)
+        return model.fit(pairs, Y, sample_weight=weight)
 
     model, said = fitted(lambda _: make(), fit, s)
     if model is None:

@@ -388,7 +388,6 @@ def test_parameters(make, options, words):
     model = make(**options)
     refused(ValueError, words, model.fit, X, Y, qid=QID)
     refused(ValueError, words, model.leave_group_out, X, Y, qid=QID)
-    refused(ValueError, words, model.leave_pair_out, X, Y, qid=QID)
     if "alpha" not in options:
         refused(ValueError, words, model.path, X, Y, [1.0], qid=QID)
 

@@ -112,9 +112,7 @@ _READING: dict[str, Any] = {
         "Let a strong preference (A>>B, an end of a scale) count so many times.",
         metavar="NUMBER",
     ),
-    "both_bad": _choice(
-        "Votes that call both bad: tie, drop, or outcome (of its own). [default: tie]"
-    ),
+    "both_bad": _choice("Votes that call both bad: tie or drop. [default: tie]"),
     "skip_bad_rows": _choice(
         "Go on without rows that cannot be read; rank writes them to skipped.csv."
     ),

@@ -19,7 +19,6 @@ from tiebreak.data.atomic import (
     atomic_folder,
     atomic_path,
     check_folder,
-    made_folder,
     refuse_to_replace,
 )
 from tiebreak.io import ReadOptions, neutralize_formulas
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
 _BY_CATEGORY = "categories.csv"
-_CHECKPOINT = "tiebreak-tuning.json"
-OWN = (*_FILES, _SKIPPED, _BY_CATEGORY, _CHECKPOINT)
+OWN = (*_FILES, _SKIPPED, _BY_CATEGORY)
 _CONTINUES = "The same command goes on with the {}."
 FORMS = ("table", "markdown", "latex", "csv", "json")
 JSON_VERSION = 1
@@ -94,11 +92,8 @@ def run(
 
         _check(folder, names)  # now, and not after minutes of work
         tuner = None
-        if isinstance(source.found, Asked) and options.tune and folder is not None:
-            stack.enter_context(made_folder(folder))
-            stack.enter_context(when_interrupted(_CONTINUES.format("tuning")))
-            data = source.found.data.by_row
-            tuner = partial(_tune, data, folder / _CHECKPOINT, steps)
+        if isinstance(source.found, Asked) and options.tune:
+            tuner = partial(_tune, source.found.data.by_row, steps)
         elif not compared and checkpoint is not None:
             stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
         stack.enter_context(steps)
@@ -110,8 +105,6 @@ def run(
         if folder is not None:
             steps("writing the report")
             write_result(answer, source, page, folder)
-            if options.tune:
-                (folder / _CHECKPOINT).unlink(missing_ok=True)
         if checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
     if form == "json":
@@ -262,15 +255,11 @@ def _tables(answer: RankResult, source: Source) -> Iterator[pl.DataFrame]:
     yield table
 
 
-def _tune(
-    data: ComparisonData, checkpoint: Path, steps: Steps, choice: Choice
-) -> Tuned:
+def _tune(data: ComparisonData, steps: Steps, choice: Choice) -> Tuned:
     from tiebreak.pipeline.models import tune_model
 
     with steps.paused():
-        return tune_model(
-            choice.name, choice.model, data, checkpoint=checkpoint, progress=steps.shown
-        )
+        return tune_model(choice.name, choice.model, data, progress=steps.shown)
 
 
 def _report(steps: Steps, step: Step) -> None:

@@ -295,9 +295,7 @@ class GroupPairs(NamedTuple):
     n_possible: int
 
 
-def pairs_within_groups(
-    group: Ints, grade: Floats, *, limit: int, random_state: int = 0
-) -> GroupPairs:
+def pairs_within_groups(group: Ints, grade: Floats, *, limit: int) -> GroupPairs:
     """Compare every two rows of a group by grade, or `limit` random ones of more."""
     # Sides are exchanged at random, so that left is not better by its place.
     order = np.argsort(group, kind="stable")
@@ -305,7 +303,7 @@ def pairs_within_groups(
     starts = np.cumsum(sizes) - sizes
     per_group = sizes * (sizes - 1) // 2
     total = int(per_group.sum())
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(0)
     number = _draw_numbers(total, limit, rng) if total > limit else np.arange(total)
     ends = np.cumsum(per_group)
     of = np.searchsorted(ends, number, side="right")

@@ -43,7 +43,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     ),
     "kind": ("comparisons", "grades", "orders"),
     "meaning": ("sign", "score"),
-    "both_bad": ("tie", "drop", "outcome"),
+    "both_bad": ("tie", "drop"),
 }
 # The options that name no column of the file.
 _OTHERS = (
@@ -81,9 +81,8 @@ class ReadOptions:
         Columns of graded items, their grades, their groups, and who gave the grades.
     meaning : {"sign", "score"}
         What a number in the outcome column means, see `tiebreak.Outcome.parse`.
-    both_bad : {"tie", "drop", "outcome"}
-        What to do with votes that call both items bad; ties by default. "outcome": an
-        outcome of its own, see `tiebreak.BradleyTerry`.
+    both_bad : {"tie", "drop"}
+        What to do with votes that call both items bad; ties by default.
     outcome_words : str
         What values of the outcome column mean, such as ``"left=1,tie=0.5,right=0"``;
         ``both_bad`` and ``skip`` can be named too.
@@ -127,7 +126,7 @@ class ReadOptions:
     query: str | None = None
     person: str | None = None
     meaning: Literal["sign", "score"] | None = None
-    both_bad: Literal["tie", "drop", "outcome"] | None = None
+    both_bad: Literal["tie", "drop"] | None = None
     outcome_words: str | None = None
     likert: str | None = None
     strength: float | str | None = None

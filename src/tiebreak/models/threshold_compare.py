@@ -40,7 +40,7 @@ from tiebreak.data.items import RawTable
 from tiebreak.data.parameters import COUNT, check_parameters
 from tiebreak.data.validation import pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin, fits_outcomes
+from tiebreak.models.base import ThresholdWarning, UtilityMixin, fits_outcomes
 from tiebreak.models.graded_problem import check_lists
 from tiebreak.solvers import best_threshold
 
@@ -195,16 +195,6 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self.training_error_ = float(wrong / weight.sum())
         self.n_pairs_ = len(outcome)
         return self
-
-    def _around(
-        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> ThresholdCompare:
-        """Learn the threshold of a ranker that has been fitted on comparisons."""
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        model = clone(self)
-        model.ranker_, model.fitted_on_items_ = ranker, False
-        model.classes_ = OUTCOMES.copy()
-        return model._learn(model.difference(pairs), outcome, weight)
 
     def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
         """Say under which names the ranker takes weights and groups."""

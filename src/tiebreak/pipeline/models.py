@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -270,12 +269,6 @@ def choose_model(
     model = models[asked]()
     if asked == "judges" and ties == "rao-kupper":
         model.set_params(ties=ties)
-    if "both_bad" in data.columns and not isinstance(model, BradleyTerry):
-        raise ValueError(
-            "--both-bad outcome is for bradley-terry, davidson and rao-kupper; leave "
-            "it out, and these votes count as ties, or choose one of these with "
-            "--model."
-        )
     if ties in ("auto", "half") and asked != "judges":
         if not isinstance(model, BradleyTerry):
             raise ValueError(
@@ -485,12 +478,9 @@ def tune_model(
     model: Any,
     data: ComparisonData,
     *,
-    checkpoint: Path | None = None,
     progress: bool = False,
 ) -> Tuned:
     """Return a model with the settings that predict held-out results best."""
-    # ``checkpoint`` keeps scores over an interruption; that of another search is
-    # overwritten.
     n_features = data.pairs.shape[2] if data.pairs.has_features else 1
     grid = grid_for(name, n_features, dated="period" in data.columns)
     plan = _plan(data)
@@ -505,8 +495,7 @@ def tune_model(
     columns = columns_for(last, plan.data.columns)
     weight = columns.pop("sample_weight", None)
     search = {f"{path}{key}": values for key, values in grid.items()}
-    choose = partial(
-        tb.tune,
+    found = tb.tune(
         last,
         rows,
         y,
@@ -517,16 +506,7 @@ def tune_model(
         scoring=_scoring(last, y, plan.folds),
         sample_weight=weight,
         progress=progress,
-        checkpoint=checkpoint,
     )
-    from tiebreak.selection.tuner import OtherSearchError  # late, with the models
-
-    try:
-        found = choose()
-    except OtherSearchError:
-        assert checkpoint is not None
-        checkpoint.unlink()
-        found = choose()
     chosen = {f"{step}{key}": value for key, value in found.best_params_.items()}
     found = _plain_names(found, path)
     notes = [_say_choice(found, plan.how), *_say_edges(found, grid), plan.honest]

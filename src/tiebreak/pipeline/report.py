@@ -90,10 +90,8 @@ def _count(table: pl.DataFrame) -> str:
     return f"{games:,.0f} comparisons of {plural(len(table), 'item')}"
 
 
-def _plain_table(*heads: str, title: str | None = None) -> Table:
+def _plain_table(*heads: str) -> Table:
     table = Table(
-        title=title,
-        title_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,

@@ -596,12 +596,11 @@ class ForwardColumns:
     advantage: Any  # one for all models, or a mapping for models by name
     context: Any
     rater: Any
-    both_bad: Any
     sample_weight: Any
 
     def check(self, models: dict[str, Any], n_rows: int) -> None:
         """Refuse columns of another length, and such that no model takes."""
-        for name in ("advantage", "context", "rater", "both_bad"):
+        for name in ("advantage", "context", "rater"):
             given = getattr(self, name)
             if isinstance(given, Mapping):
                 if name != "advantage":

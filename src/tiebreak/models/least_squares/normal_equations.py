@@ -106,11 +106,6 @@ class LinearPoints:
             Z[:, np.einsum("ij,ij->j", Z, Z) <= CONSTANT**2 * size] = 0.0
             yield X, Z
 
-    def gram(self, rows: Codes) -> Floats:
-        """Give K between some of the points."""
-        X = self.design[rows]
-        return dense_array(X @ X.T)
-
     def product(self, a: Floats) -> Floats:
         """Give K a."""
         return np.asarray(self.design @ (self.design.T @ a))
@@ -176,10 +171,6 @@ class KernelPoints:
             mirror(gram)
             gram = gram[np.ix_(self._place, self._place)]
         return gram
-
-    def gram(self, rows: Codes) -> Floats:
-        """Give K between some of the points."""
-        return self.block(rows)[:, rows]
 
     def product(self, a: Floats) -> Floats:
         """Give K a, by blocks of kernel values that are not kept."""
@@ -464,8 +455,6 @@ class LeastSquaresProblem:
     target: Floats  # (m,), t, divided by `scale`
     scale: float  # the largest entry of the target
     given: Codes  # numbers of the rows or comparisons that have a coefficient
-    ends: Codes | None  # points left and right of each comparison; None for graded rows
-    grades: Floats | None  # (n,), grades of graded rows
     n_pairs: int  # number of pairs
 
     def form(self) -> ColumnForm | RowForm:
@@ -493,11 +482,10 @@ class LeastSquaresProblem:
     def support(self, b: Floats) -> tuple[Codes, Floats]:
         """Give the rows or comparisons with a coefficient, and these coefficients."""
         b = self.scale * b
-        if self.ends is None:
-            coef = self.laplacian.root_transpose(b)
-        else:
-            assert isinstance(self.laplacian, PairLaplacian)
+        if isinstance(self.laplacian, PairLaplacian):
             coef = np.sqrt(self.laplacian.weight) * b
+        else:
+            coef = self.laplacian.root_transpose(b)
         used = np.flatnonzero(coef)
         return self.given[used], coef[used]
 
@@ -528,8 +516,6 @@ def problem_of_grades(
         target / largest,
         largest * span,
         rows,
-        None,
-        y_rows,
         int((size * (size - 1) // 2).sum()),
     )
 
@@ -590,20 +576,17 @@ def _gamma_of(model: Any, table: ItemTable) -> float | str:
 
 
 def problem_of_comparisons(
-    model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats, keep_all: bool
+    model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats
 ) -> tuple[LeastSquaresProblem, Pairs]:
-    """Make the problem of comparisons, and give those used: `keep_all` for all."""
+    """Make the problem of comparisons, and give those of positive weight."""
     present = np.flatnonzero(weight > 0.0)
     if not outcome[present].any():
         refuse_only_ties(model, len(present))
-    given = np.arange(len(pairs)) if keep_all else present
-    precomputed = _is(model.kernel, "precomputed")
-    gamma = model.gamma
-    if len(given) > len(present) and pairs.has_features and not precomputed:
-        gamma = _gamma_of(model, pairs[present].compact().table)
-    pairs, outcome, weight = pairs[given], outcome[given], weight[given]
-    pairs = pairs if precomputed else pairs.compact()
-    items = TrainingItems.read(pairs, model.kernel, gamma, model.degree, model.coef0)
+    pairs, outcome, weight = pairs[present], outcome[present], weight[present]
+    pairs = pairs if _is(model.kernel, "precomputed") else pairs.compact()
+    items = TrainingItems.read(
+        pairs, model.kernel, model.gamma, model.degree, model.coef0
+    )
     ends = np.column_stack([items.code[pairs.left], items.code[pairs.right]])
     points: Points
     if not items.is_linear:
@@ -621,9 +604,7 @@ def problem_of_comparisons(
         PairLaplacian(ends[:, 0], ends[:, 1], weight, points.n),
         target / scale,
         scale,
-        given,
-        ends,
-        None,
+        present,
         len(present),
     )
     return problem, pairs

@@ -21,7 +21,7 @@ from scipy.special import expit, ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Pairs, as_pairs
+from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import FLAG, ONE_OF, check_parameters, refuse_parameter
@@ -36,9 +36,7 @@ from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
-    RaterPredictions,
     StrengthModel,
-    find_raters,
 )
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
@@ -73,7 +71,7 @@ class _Part:
     covariances: Floats  # (K, N, N)
 
 
-class JudgeBradleyTerry(RaterPredictions, StrengthModel):
+class JudgeBradleyTerry(StrengthModel):
     r"""Strengths of items from votes of judges, each with an own way of voting.
 
     A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
@@ -622,12 +620,51 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         gap, link = self.difference(X), self.plain_._link
         if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
             return link.probabilities(gap, link.from_parameter(self.tie_))
-        code = find_raters(self.judges_, rater, len(gap))
+        names = check_row_column(rater, "rater", len(gap))
+        place = {name: k for k, name in enumerate(self.judges_.tolist())}
+        code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
         out = np.empty((len(gap), 3))
         for begin in range(0, len(gap), _ROWS):
             rows = slice(begin, begin + _ROWS)
             out[rows] = self._average(gap[rows], code[rows])
         return out
+
+    def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
+        """Logarithms of the probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X, rater
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, rater=rater))
+
+    def predict(self, X: Any, *, rater: ArrayLike | None = None) -> NDArray[Any]:
+        """Most probable outcomes of comparisons, or strengths of items.
+
+        Parameters
+        ----------
+        X : Pairs or names of items
+            Dispatch is by type.
+        rater : array-like of shape (n,), optional
+            As in `predict_proba`, for comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if rater is None or not is_pairs(X):
+            return super().predict(X)
+        share = self.predict_proba(as_pairs(X), rater=rater)
+        tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
+        return np.asarray(self.classes_, np.int8)[
+            np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
+        ]
 
     def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""
