@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     )
     from tiebreak.selection import L1RankerCV, l1_path, tune
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 _SUBPACKAGES = ("datasets", "metrics", "ratings", "report", "selection")
 _HOMES = {

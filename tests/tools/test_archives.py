@@ -30,7 +30,6 @@ IN_SDIST = [
     *(".gitignore", "docs/data/votes.csv", "tests/io/shapes/refused/empty.csv"),
     *("docs/design.md", "docs/images/report.png", "examples/demo.py"),
     *("papers/results/000-chess.jsonl", "tests/conftest.py", "tools/smoke.py"),
-    "tests/persistence/models_0_1/elo.tiebreak",
 ]
 METADATA = """Name: tiebreak
 Version: 0.1.0

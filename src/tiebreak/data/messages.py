@@ -26,8 +26,7 @@ _SAID = "__tiebreak_said__"  # a local variable of the search: it ends with the 
 class TiebreakWarning(UserWarning):
     """What all warnings of this package are, but for those of scikit-learn's kinds.
 
-    These are ``ConvergenceWarning`` and ``DataConversionWarning``; what will be removed
-    is a ``FutureWarning``.
+    These are ``ConvergenceWarning`` and ``DataConversionWarning``.
     """
 
     __module__ = "tiebreak"  # where users find it

@@ -27,7 +27,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 import scipy.sparse as sp
 
-FORMAT = 1
+FORMAT = 2
 _CLASSES = np.array([-1, 0, 1])
 _LARGEST = 1e150  # whose square is still finite
 
@@ -135,7 +135,7 @@ def check_content(stream: IO[bytes], vouched: Iterable[str]) -> None:
     with ZipFile(stream) as archive:
         size = stream.seek(0, io.SEEK_END)
         _check_kind(archive.namelist())
-        # First of all the version: a newer one may have other rules than these.
+        # First of all the version: another one may have other rules than these.
         _check_stored([archive.getinfo(META)], size)
         _check_length(archive, META, 1 << 12)
         _check_version(json.loads(archive.read(META)))
@@ -223,11 +223,10 @@ def _check_version(meta: Any) -> None:
     version = meta.get("format") if isinstance(meta, dict) else None
     if type(version) is not int or version < 1:
         raise RefusedError(f"has no valid format version in {META}.")
-    if version > FORMAT:
-        made_by = one_line(Exception(meta.get("tiebreak", "a newer version")))
+    if version != FORMAT:
         raise RefusedError(
-            f"has format {version}, and this version of tiebreak reads formats up to "
-            f"{FORMAT}. Update tiebreak; the file was made by {made_by}"
+            f"has format {version}, and this version of tiebreak reads format {FORMAT} "
+            "alone: fit the model again, and save it."
         )
 
 

@@ -348,7 +348,7 @@ def load(
     OSError
         If the file does not exist, is not a regular file or cannot be opened.
     ValueError
-        If it is not a model file, is damaged, was made by a newer version, is
+        If it is not a model file, is damaged, has another format, is
         compressed or too large, or contains types that are not trusted.
 
     See Also

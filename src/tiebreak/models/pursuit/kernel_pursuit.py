@@ -282,8 +282,6 @@ class KernelPursuit(UtilityMixin):
 
     _fits_items: ClassVar[bool] = True
 
-    alpha: float = 0.0  # models that 0.1 saved have none of their own
-
     def __init__(
         self,
         n_basis: int | Literal["cv"] = 10,
