@@ -184,31 +184,6 @@ def test_help_is_quick_and_shows_examples(run):
     assert run("dance").code == 2
 
 
-SEVEN_ROWS = """
-import sys
-from tiebreak.cli import main
-
-try:
-    main()
-except SystemExit as end:
-    assert not end.code
-slow = "numba scipy.optimize scipy.stats._stats_py pandas.core matplotlib skops.io"
-slow += " sklearn.metrics tiebreak.models.svm tiebreak.ratings.over_time.base"
-print([name for name in slow.split() if name in sys.modules])
-"""
-
-
-@pytest.mark.extended
-def test_a_few_rows_need_no_compiler_and_no_other_models(tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("winner,loser\na,b\nb,c\na,c\nc,a\nb,a\nd,b\nc,d\n")
-    command = [sys.executable, "-c", SEVEN_ROWS, "rank", path, "-q", "--out"]
-    found = subprocess.run(
-        [*command, tmp_path / "out"], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "[]"
-
-
 POSTPONED = """
 import sys
 from tiebreak.lazy import postpone

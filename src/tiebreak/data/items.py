@@ -33,6 +33,7 @@ from tiebreak.data.columns import (
     plain_values,
     refuse_missing,
 )
+from tiebreak.data.compiled import all_equal, hash_rows
 from tiebreak.data.messages import list_rows
 
 # What to do about text among features, and about what is missing.
@@ -229,12 +230,10 @@ def _row_keys(given: Any) -> list[Any]:
 
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
     """Number the distinct rows as first seen; return numbers (n,) and first rows."""
-    from tiebreak.data import compiled
-
     keys = np.empty(len(values), dtype=np.uint64)
-    compiled.hash_rows(values.view(np.uint64), keys)
+    hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
-    if compiled.all_equal(values, codes, first):
+    if all_equal(values, codes, first):
         return codes, first
     # Adding zero turns -0.0 into 0.0, whose bytes differ.
     rows = np.ascontiguousarray(values + 0.0)

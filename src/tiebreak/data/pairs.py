@@ -18,7 +18,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
-    SHORT,
     as_column,
     as_column_of,
     as_names,
@@ -414,13 +413,7 @@ class Pairs(ItemRows):
             Their row numbers, ascending.
         """
         used = np.zeros(self.n_items, dtype=bool)
-        if len(self) < SHORT:
-            used[self.left] = used[self.right] = True
-        else:
-            from tiebreak.data.compiled import mark_codes
-
-            mark_codes(self.left, used)
-            mark_codes(self.right, used)
+        used[self.left] = used[self.right] = True
         return np.flatnonzero(used).astype(np.int64, copy=False)
 
     def compact(self) -> Pairs:
