@@ -44,6 +44,7 @@ _SHIPPED = re.compile(
 
 IN_WHEEL = [
     "tiebreak/__init__.py",
+    "tiebreak/__init__.pyi",
     "tiebreak/py.typed",
     f"tiebreak/{_BUNDLED}",
     "tiebreak/datasets/registry.toml",
@@ -53,7 +54,17 @@ IN_WHEEL = [
     "tiebreak/report/assets/report.js",
     "tiebreak/report/templates/page.html.j2",
 ]
-_WHEEL_SUFFIXES = {".py", ".typed", ".css", ".html", ".j2", ".js", ".svg", ".toml"}
+_WHEEL_SUFFIXES = {
+    ".py",
+    ".pyi",
+    ".typed",
+    ".css",
+    ".html",
+    ".j2",
+    ".js",
+    ".svg",
+    ".toml",
+}
 IN_SDIST = [
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile"),
     *("PKG-INFO", "README.md", "SECURITY.md", "conftest.py", "pyproject.toml"),

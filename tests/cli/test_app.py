@@ -184,31 +184,6 @@ def test_help_is_quick_and_shows_examples(run):
     assert run("dance").code == 2
 
 
-POSTPONED = """
-import sys
-from tiebreak.lazy import postpone
-
-postpone("scipy.stats", "pandas")
-import sklearn.base
-
-assert not {"scipy.stats._stats_py", "pandas.core"} & set(sys.modules)
-from sklearn.utils import fixes
-
-frame = fixes.pd.DataFrame({"a": [1]})
-import pandas, scipy.stats
-from scipy.stats.mstats import mquantiles
-
-assert isinstance(frame, pandas.DataFrame) and pandas.__version__
-assert scipy.stats.norm.cdf(0) == 0.5 and mquantiles([1, 2, 3])[1] == 2
-assert scipy.stats.__spec__.name == "scipy.stats"
-"""
-
-
-@pytest.mark.extended
-def test_postponed_modules_come_when_they_are_used():
-    subprocess.run([sys.executable, "-c", POSTPONED], check=True)
-
-
 @pytest.mark.parametrize(
     "name",
     [

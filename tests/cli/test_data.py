@@ -91,18 +91,6 @@ def test_list(environment, tmp_path):
     assert found["mq2008"]["rows"] == 2874
 
 
-def test_the_list_does_not_wait_for_what_it_does_not_need():
-    code = "import sys, tiebreak.cli.data; print([m for m in %r if m in %s])"
-    slow = ["polars", "sklearn", "numba", "matplotlib", "scipy"]
-    done = subprocess.run(
-        [sys.executable, "-c", code % (slow, "sys.modules")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.mark.extended
 def test_the_bundled_set_can_be_ranked_at_once(environment, tmp_path):
     done = run(environment, "get", "worldcup2022")

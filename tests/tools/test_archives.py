@@ -13,6 +13,7 @@ from tools import archives
 WHEEL = "tiebreak-0.1.0-py3-none-any.whl"
 IN_WHEEL = [
     "tiebreak/__init__.py",
+    "tiebreak/__init__.pyi",
     "tiebreak/py.typed",
     "tiebreak/datasets/registry.toml",
     "tiebreak/datasets/worldcup2022.csv",

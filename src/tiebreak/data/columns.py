@@ -19,19 +19,14 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.compiled import fill_codes, fill_table
 from tiebreak.data.messages import list_rows
-from tiebreak.lazy import LateModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LateModule("polars")
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]

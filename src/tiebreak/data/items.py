@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from tiebreak.data.columns import (
     TextColumn,
@@ -187,9 +188,6 @@ class RawTable:
         """Give the items in the form in which they came."""
         if self.rows is None:
             return self.source
-        # Imported here, so that who reads a file need not wait for it.
-        from sklearn.utils import _safe_indexing
-
         return _safe_indexing(self.source, self.rows)
 
     def as_numbers(self) -> ItemTable:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -42,12 +43,6 @@ from tiebreak.data.items import (
 )
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import Meaning, Outcome, as_number
-from tiebreak.lazy import LateModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LateModule("polars")
 
 Outcomes = NDArray[np.int8]
 

@@ -24,6 +24,11 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urljoin, urlsplit
 
+import pooch
+import requests
+from pooch import HTTPDownloader
+from requests import ConnectTimeout, ReadTimeout
+
 from tiebreak.data.atomic import atomic_folder
 from tiebreak.data.messages import TiebreakWarning, warn_user
 from tiebreak.datasets.places import (
@@ -289,10 +294,6 @@ def _retrieve(
     url: str, served: Served, target: Path, progress: Progress | None
 ) -> Path:
     """Download from one address with pooch, and say in our words why it failed."""
-    # Imported here, because a file that is on this machine needs neither.
-    import pooch
-    import requests
-
     if refusal := _refusal(url):
         raise NotServed(f"{url} {refusal}")
     transfer = _Transfer(url, served.limit, progress)
@@ -339,8 +340,6 @@ class _Transfer:
 
     def __call__(self, url: str, output_file: str, pooch: Any) -> None:
         """Download to a file; pooch calls this."""
-        from pooch import HTTPDownloader
-
         get = HTTPDownloader(
             chunk_size=_BLOCK,
             timeout=(CONNECT_TIMEOUT, TIMEOUT),
@@ -402,8 +401,6 @@ class _Transfer:
 
 def _why(error: BaseException) -> str:
     """Say what is at the bottom of an error of requests, in a few words."""
-    from requests import ConnectTimeout, ReadTimeout
-
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ConnectTimeout):

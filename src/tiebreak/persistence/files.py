@@ -23,13 +23,14 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 import scipy.sparse as sp
 import sklearn
+import skops.io
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.messages import TiebreakWarning, warn_user
-from tiebreak.lazy import is_pipeline
 from tiebreak.persistence.checks import (
     FORMAT,
     META,
@@ -47,8 +48,6 @@ from tiebreak.persistence.checks import (
 
 def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
     """Return the archive, the same for the same model, and the types not trusted."""
-    import skops
-
     files, portable = list[tuple[str, bytes]](), _portable(model)
     try:
         schema = _describe(portable, files)
@@ -127,8 +126,6 @@ def _new_file(files: list[tuple[str, bytes]], suffix: str, data: io.BytesIO) -> 
 
 
 def _describe_by_skops(value: Any, files: list[tuple[str, bytes]]) -> dict[str, Any]:
-    import skops.io  # late, because it imports the whole of scikit-learn
-
     with ZipFile(io.BytesIO(skops.io.dumps(value))) as source:
         old = list[str]()
         schema = _tidy(json.loads(source.read(SCHEMA)), old)
@@ -140,8 +137,6 @@ def _describe_by_skops(value: Any, files: list[tuple[str, bytes]]) -> dict[str, 
 def restore(stream: IO[bytes], vouched: list[str]) -> Any:
     """Check the content of a model file, then build the model."""
     check_content(stream, vouched)
-    import skops.io
-
     model = skops.io.load(stream, trusted=[*TRUSTED, *vouched])
     if not any(map(is_ours, steps(model))):
         raise RefusedError(
@@ -157,7 +152,7 @@ def restore(stream: IO[bytes], vouched: list[str]) -> Any:
 
 def steps(model: Any) -> Iterator[Any]:
     """Yield the model itself, or the steps of a Pipeline, also of inner ones."""
-    if not is_pipeline(model):
+    if not isinstance(model, Pipeline):
         yield model
         return
     for _, step in model.steps:

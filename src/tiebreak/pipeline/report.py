@@ -33,8 +33,16 @@ from tiebreak.pipeline.leaderboard import (
 from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import as_table
-from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
+from tiebreak.report import (
+    CompareData,
+    Picture,
+    QualityData,
+    ReportData,
+    draw_level_curves,
+    rate_spans,
+)
 from tiebreak.report.data import last_step, who_is_best
+from tiebreak.report.figures import figure_settings
 from tiebreak.selection.results import TuneResult
 
 if TYPE_CHECKING:
@@ -465,9 +473,6 @@ def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
     pairs = data.pairs
     if not pairs.has_features or pairs.shape[2] != 2:
         return []
-    from tiebreak.report import draw_level_curves
-    from tiebreak.report.figures import figure_settings
-
     last = last_step(model)
     names = pairs.table.feature_names
 

@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures and reports of what models have learned."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from tiebreak.lazy import names_of
-
-if TYPE_CHECKING:
-    from tiebreak.report.data import (
-        CompareData,
-        Picture,
-        QualityData,
-        ReportData,
-        SpanRatings,
-        rate_spans,
-    )
-    from tiebreak.report.displays import (
-        CalibrationDisplay,
-        ComparisonROCDisplay,
-        HistoryDisplay,
-        LeaderboardDisplay,
-        ResultsMatrixDisplay,
-    )
-    from tiebreak.report.level_curves import draw_level_curves
-    from tiebreak.report.page import render_report, write_report
-    from tiebreak.report.selection_displays import (
-        L1PathDisplay,
-        TuningDisplay,
-        WeightsDisplay,
-    )
-
-_HOMES = {
-    "data": "CompareData Picture QualityData ReportData SpanRatings rate_spans",
-    "displays": "CalibrationDisplay ComparisonROCDisplay HistoryDisplay "
-    "LeaderboardDisplay ResultsMatrixDisplay",
-    "level_curves": "draw_level_curves",
-    "page": "render_report write_report",
-    "selection_displays": "L1PathDisplay TuningDisplay WeightsDisplay",
-}
-_, __getattr__ = names_of("tiebreak.report", _HOMES)
+from tiebreak.report.data import (
+    CompareData,
+    Picture,
+    QualityData,
+    ReportData,
+    SpanRatings,
+    rate_spans,
+)
+from tiebreak.report.displays import (
+    CalibrationDisplay,
+    ComparisonROCDisplay,
+    HistoryDisplay,
+    LeaderboardDisplay,
+    ResultsMatrixDisplay,
+)
+from tiebreak.report.level_curves import draw_level_curves
+from tiebreak.report.page import render_report, write_report
+from tiebreak.report.selection_displays import (
+    L1PathDisplay,
+    TuningDisplay,
+    WeightsDisplay,
+)
 
 __all__ = [
     "CalibrationDisplay", "CompareData", "ComparisonROCDisplay", "HistoryDisplay",
@@ -47,7 +30,3 @@ __all__ = [
     "ResultsMatrixDisplay", "SpanRatings", "TuningDisplay", "WeightsDisplay",
     "draw_level_curves", "rate_spans", "render_report", "write_report",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

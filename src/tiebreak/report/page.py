@@ -16,17 +16,17 @@ import math
 import os
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.report import plots
 from tiebreak.report.data import ReportData
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
+from tiebreak.report.figures import figure_svg
 
 _LONGEST_TITLE = 300  # of a name, where it can be read in full
 _METRICS = {
@@ -99,8 +99,6 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> None:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     def finish(value: Any) -> Any:
         if value is None:
@@ -131,8 +129,6 @@ def percent(share: float) -> str:
 
 def _name(name: Any, most: int = 60) -> Markup:
     """Write a name in its own direction; a long one shortened, with a title."""
-    from markupsafe import Markup
-
     short, whole = visible(shorten(name, most)), visible(name)
     if short == whole:
         return Markup("<bdi>{}</bdi>").format(short)
@@ -300,8 +296,6 @@ def _weights(data: ReportData) -> dict[str, Any] | None:
         return None
     pictures = []
     if data.pictures:
-        from tiebreak.report.figures import figure_svg
-
         for i, one in enumerate(data.pictures, start=1):
             svg = figure_svg(one.figure, f"picture{i}", one.title, one.description)
             pictures.append((one, svg))

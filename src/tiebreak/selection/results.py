@@ -22,12 +22,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from scipy.special import stdtrit
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html
-from tiebreak.lazy import is_pipeline
 from tiebreak.metrics import comparison_accuracy, get_scorer, scorer_names
 from tiebreak.metrics.comparisons import probability_scores
 
@@ -647,7 +647,7 @@ def _keys(method: Any, name: str) -> list[str]:
         return [name]
     pipeline: Any = getattr(method, "__self__", None)
     into_steps = name in ("sample_weight", "rater")
-    if not into_steps or not is_pipeline(pipeline):
+    if not into_steps or not isinstance(pipeline, Pipeline):
         return []
     steps = pipeline.steps
     if method.__name__ != "fit":  # of which only the last step gets arguments
