@@ -437,6 +437,7 @@ STATE: dict[str, dict[str, str]] = {
         "effect_names_": "e: names",
         "item_effect_": "e",
         "_stream": "4 p+e+1",
+        "_covariance": "v v",
     },
     "MajorityCompare": {"shares_": "3: nonnegative"},
     "MatchingPursuit": _PURSUIT,
@@ -646,8 +647,14 @@ def _games_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
     )
 
 
-def _stream_fits(state: dict[str, Any], lengths: dict[str, int]) -> bool:
-    """Say whether LogisticCompare can go on from the sums of its last rows."""
+def _logistic_fits(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether LogisticCompare has a covariance, and sums to go on from."""
+    if (covariance := state.get("_covariance")) is not None:
+        rounding = 1e-6 * np.diag(covariance).max() * np.eye(len(covariance))
+        try:
+            np.linalg.cholesky(covariance + rounding)
+        except np.linalg.LinAlgError:
+            return False
     if (stream := state.get("_stream")) is None:
         return True
     tie = stream[:3, -1]
@@ -672,7 +679,7 @@ _TOGETHER = {
     **dict.fromkeys(("Elo", "Glicko", "Glicko2"), _games_fit),
     "BradleyTerry": _counts_fit,
     "HedgeOrder": _shares_fit,
-    "LogisticCompare": _stream_fits,
+    "LogisticCompare": _logistic_fits,
     "PlackettLuce": _lists_fit,
     "RankBoost": _spans_fit,
 }
