@@ -103,7 +103,6 @@ _TRUSTED: dict[str, tuple[str, ...]] = {
         for what in ("array", "matrix")
     ),
 }
-TRUSTED_OBJECTS = frozenset(_TRUSTED["ObjectNode"])
 TRUSTED = tuple(sorted({name for names in _TRUSTED.values() for name in names}))
 
 
