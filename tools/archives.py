@@ -30,8 +30,7 @@ __all__ = [
 _LEFTOVERS = {"__pycache__", "_build", "build", "dist", "htmlcov", "tiebreak-demo"}
 _COMPILED = {".nbc", ".nbi", ".pyc", ".pyd", ".pyo", ".so"}
 # What data come in. The project ships one small table, results of its papers and of two
-# benchmarks, the votes that its pages show, and for its tests small files of every form
-# and models that an older version saved.
+# benchmarks, the votes that its pages show, and small files of every form for tests.
 _DATA = {
     *(".arff", ".bz2", ".csv", ".dat", ".data", ".gz", ".jsonl", ".npy", ".npz"),
     *(".parquet", ".soc", ".soi", ".svm", ".tar", ".tiebreak", ".toc", ".toi"),
@@ -41,11 +40,11 @@ _BUNDLED = "datasets/worldcup2022.csv"
 _SHIPPED = re.compile(
     r"papers/results/[^/]+\.jsonl|benchmarks/(accuracy|asking)\.jsonl"
     r"|docs/data/votes\.csv|tests/io/shapes/(refused/)?[^/]+"
-    r"|tests/persistence/models_[0-9_]+/[^/]+\.tiebreak"
 )
 
 IN_WHEEL = [
     "tiebreak/__init__.py",
+    "tiebreak/__init__.pyi",
     "tiebreak/py.typed",
     f"tiebreak/{_BUNDLED}",
     "tiebreak/datasets/registry.toml",
@@ -55,7 +54,17 @@ IN_WHEEL = [
     "tiebreak/report/assets/report.js",
     "tiebreak/report/templates/page.html.j2",
 ]
-_WHEEL_SUFFIXES = {".py", ".typed", ".css", ".html", ".j2", ".js", ".svg", ".toml"}
+_WHEEL_SUFFIXES = {
+    ".py",
+    ".pyi",
+    ".typed",
+    ".css",
+    ".html",
+    ".j2",
+    ".js",
+    ".svg",
+    ".toml",
+}
 IN_SDIST = [
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile"),
     *("PKG-INFO", "README.md", "SECURITY.md", "conftest.py", "pyproject.toml"),

@@ -17,7 +17,6 @@ import bz2
 import contextlib
 import gzip
 import io
-import json
 import lzma
 import math
 import os
@@ -166,17 +165,16 @@ _COMMANDS = [
 def model_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
     """Model files with one changed array, or with changed bytes."""
     import tiebreak
-    from tests.persistence.fuzz_models import FOLDER, attempt, variants
-    from tests.persistence.make_models import ask
-    from tests.persistence.test_hostile_arrays import NEWER
+    from tests.persistence.fuzz_models import attempt, variants
+    from tests.persistence.make_models import CASES, ask, make
 
-    known = json.loads((FOLDER / "predictions.json").read_text("utf-8"))["models"]
-    paths = sorted(FOLDER.glob("*.tiebreak"))
-    for name, fit in NEWER.items():
-        paths.append(tiebreak.save(fit(), folder / f"{name}.tiebreak"))
+    models = folder / "models"
+    models.mkdir()
+    make(models)
+    paths = sorted(models.iterdir())
     while True:
         path = rng.choice(paths)
-        shape = known[path.stem]["shape"] if path.stem in known else "names"
+        shape = CASES[path.stem][1]
         honest = ask(tiebreak.load(path), shape)
         cases = list(variants(path))
         for what, content in rng.sample(cases, min(8, len(cases))):

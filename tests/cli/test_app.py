@@ -184,56 +184,6 @@ def test_help_is_quick_and_shows_examples(run):
     assert run("dance").code == 2
 
 
-SEVEN_ROWS = """
-import sys
-from tiebreak.cli import main
-
-try:
-    main()
-except SystemExit as end:
-    assert not end.code
-slow = "numba scipy.optimize scipy.stats._stats_py pandas.core matplotlib skops.io"
-slow += " sklearn.metrics tiebreak.models.svm tiebreak.ratings.over_time.base"
-print([name for name in slow.split() if name in sys.modules])
-"""
-
-
-@pytest.mark.extended
-def test_a_few_rows_need_no_compiler_and_no_other_models(tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("winner,loser\na,b\nb,c\na,c\nc,a\nb,a\nd,b\nc,d\n")
-    command = [sys.executable, "-c", SEVEN_ROWS, "rank", path, "-q", "--out"]
-    found = subprocess.run(
-        [*command, tmp_path / "out"], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "[]"
-
-
-POSTPONED = """
-import sys
-from tiebreak.lazy import postpone
-
-postpone("scipy.stats", "pandas")
-import sklearn.base
-
-assert not {"scipy.stats._stats_py", "pandas.core"} & set(sys.modules)
-from sklearn.utils import fixes
-
-frame = fixes.pd.DataFrame({"a": [1]})
-import pandas, scipy.stats
-from scipy.stats.mstats import mquantiles
-
-assert isinstance(frame, pandas.DataFrame) and pandas.__version__
-assert scipy.stats.norm.cdf(0) == 0.5 and mquantiles([1, 2, 3])[1] == 2
-assert scipy.stats.__spec__.name == "scipy.stats"
-"""
-
-
-@pytest.mark.extended
-def test_postponed_modules_come_when_they_are_used():
-    subprocess.run([sys.executable, "-c", POSTPONED], check=True)
-
-
 @pytest.mark.parametrize(
     "name",
     [

@@ -51,18 +51,6 @@ def test_list(run, tmp_path):
     assert found["mq2008"]["rows"] == "2,874 graded rows"
 
 
-def test_the_list_does_not_wait_for_what_it_does_not_need():
-    code = "import sys, tiebreak.cli.data; print([m for m in %r if m in %s])"
-    slow = ["polars", "sklearn", "numba", "matplotlib", "scipy"]
-    done = subprocess.run(
-        [sys.executable, "-c", code % (slow, "sys.modules")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.mark.extended
 def test_get(run, tmp_path):
     (tmp_path / "mine" / "llmfao").mkdir(parents=True)

@@ -2,7 +2,6 @@
 """Compiled functions where the package, the home and more cannot be written to."""
 
 import atexit
-import math
 import os
 import shutil
 import stat
@@ -11,13 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-import polars.testing
 import pytest
 
 import tiebreak
 from tests.extended import RUNS_ALL
-from tiebreak import BradleyTerry, Leaderboard, Pairs
 from tiebreak.data import jit
 
 NOBODY, NAMELESS = 65534, 54321
@@ -124,28 +120,3 @@ def test_as_another_user(tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
     found = {path.name for path in tmp_path.iterdir()}
     assert found == {f"tiebreak-{user}" for user in users}
-
-
-def test_tiny_calls_run_as_python_until_something_needs_the_compiler(monkeypatch):
-    @jit.njit(plain=4)
-    def power(x):
-        return math.exp(x[0])
-
-    power.__dict__["dispatcher"] = lambda x: "compiled"
-    monkeypatch.setattr(jit.Compiled, "spare", 8)
-    assert power(np.ones(2)) == math.e
-    assert power(np.full(1, 1e3)) == "compiled"  # infinite there, an error in Python
-    assert power(np.ones(5)) == "compiled"  # more entries than asked for
-    assert power(np.ones(1)) == "compiled"  # and so there are none to spare
-
-
-@pytest.mark.parametrize("ties", ["davidson", "rao-kupper", None])
-def test_python_and_the_compiler_give_the_same(ties, monkeypatch):
-    pairs = Pairs(left=list("abacbcabc"), right=list("bacacbbca"))
-    y = np.array([-1, 1, -1, 1, -1, 1, -1, 1, -1]) * [*[1] * 7, *[ties is None] * 2]
-    boards = []
-    for spare in (0, 10**6):
-        monkeypatch.setattr(jit.Compiled, "spare", spare)
-        boards.append(Leaderboard(BradleyTerry(ties).fit(pairs, y)).table)
-    assert 0 < jit.Compiled.spare < 10**6 - 10_000  # all of it ran as Python
-    polars.testing.assert_frame_equal(*boards, abs_tol=0, rel_tol=1e-11)

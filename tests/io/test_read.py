@@ -2,8 +2,6 @@
 """Good files of every shape: what is detected, what is read, what is said."""
 
 import gzip
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -441,16 +439,3 @@ def test_times_whose_pieces_differ_are_read_together(save, monkeypatch):
     path = save("left,right,outcome,date\n" + "".join(f"a,b,tie,{t}\n" for t in times))
     found = read_file(path, ReadOptions(period="date")).columns["period"]
     assert found.tolist() == times
-
-
-def test_reading_a_file_waits_for_no_compiler_and_no_models(save):
-    path = save("left,right,outcome,date\nAda,Bo,left,2024-05-31\n")
-    code = (
-        "import sys; from tiebreak.pipeline.comparisons import read_comparisons\n"
-        "from tiebreak.io import ReadOptions\n"
-        "print(len(read_comparisons(sys.argv[1], ReadOptions())[0].y))\n"
-        "print({'numba', 'sklearn', 'matplotlib'} & sys.modules.keys())"
-    )
-    words = [sys.executable, "-c", code, str(path)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert done.stdout == "1\nset()\n"

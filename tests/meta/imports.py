@@ -14,9 +14,12 @@ INIT = ".__init__"
 
 
 def package_texts() -> dict[str, str]:
-    """Read every file of the package: the name of its module, and its text."""
+    """Read every file of the package: the name of its module, and its text.
+
+    What the package itself exports stands in its stub.
+    """
     texts = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in (*sorted(PACKAGE.rglob("*.py")), PACKAGE / "__init__.pyi"):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         texts[".".join(parts)] = path.read_text(encoding="utf-8")
     return texts

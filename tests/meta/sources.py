@@ -105,7 +105,6 @@ def compiled_against_the_rules(text: str) -> list[str]:
     findings = []
     for function, options in _njit_decorators(parse(text)):
         where = f"line {function.lineno}: {function.name}"
-        options.pop("plain", None)  # ours: what may run without the compiler
         if options != {"cache": True, "nogil": True}:
             findings.append(f"{where} is compiled with {options}")
         n_arguments = len(function.args.posonlyargs + function.args.args)

@@ -6,6 +6,8 @@ import enum
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -104,6 +106,14 @@ def test_all_is_a_list_of_strings_that_exist(package):
     assert all(isinstance(name, str) for name in module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+def test_importing_the_package_imports_no_library():
+    code = (
+        "import sys, tiebreak; print({'numba', 'polars', 'sklearn'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("set()\n", "")
 
 
 def test_the_first_part_of_the_contract_is_there():

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import tiebreak
 from tests.oracles.pair_svm import zero_intercepts
-from tests.persistence.make_models import FOLDER
 from tiebreak import Pairs, SVMCompare, ThresholdCompare
 
 TIGHT = {"tol": 1e-9}
@@ -206,10 +204,3 @@ def test_a_path_balances_too(rng):
         alone = SVMCompare(C, kernel="linear", **TIGHT).fit(pairs, y)
         assert_allclose(along.coef_, alone.coef_, atol=1e-6)
         assert along.threshold_ == pytest.approx(alone.threshold_, rel=1e-4)
-
-
-def test_models_of_version_0_1_are_those_of_the_paper():
-    model = tiebreak.load(FOLDER / "svm_compare_linear.tiebreak")
-    assert model.get_params()["tie_weight"] == 1
-    assert model.threshold_ == max(0.0, -model.intercept_)
-    assert "tie_weight=1" in repr(model)

@@ -1,19 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Save one model of every class, with what it answers: the files in ``models_0_1``.
-
-Run it with version 0.1.0, from the root of the project::
-
-    python -m tests.persistence.make_models
-
-Later versions read these files and must answer the same (``test_old_models``); do not
-write them again with a later version. Only public names are used, and what the models
-are asked is in ``predictions.json`` beside their answers. All numbers in it are exact:
-JSON has as many digits as a float needs.
-"""
+"""Save one model of every class, and ask it everything that it answers."""
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,7 +19,6 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import tiebreak as tb
 
-FOLDER = Path(__file__).parent / "models_0_1"
 FEATURES = ["sweet", "salty", "größe"]
 
 # What models are asked: items they have not seen, and names they have.
@@ -262,6 +250,7 @@ CASES: dict[str, tuple[Any, str, Fit]] = {
         fit_grades(),
     ),
     "plackett_luce": (tb.PlackettLuce(0.1), "names", fit_named_orders),
+    "plackett_luce_auto": (tb.PlackettLuce(), "names", fit_named_orders),
     "threshold_compare": (
         tb.ThresholdCompare(tb.RankSVM(**LINEAR)),
         "frame",
@@ -296,6 +285,7 @@ CASES: dict[str, tuple[Any, str, Fit]] = {
     "glicko2": (tb.Glicko2(), "names", fit_names()),
     "glicko2_periods": (tb.Glicko2(tau=0.3), "timed", fit_names(period=PERIOD)),
     "bradley_terry": (tb.BradleyTerry(alpha=0.1), "names", fit_names()),
+    "bradley_terry_auto": (tb.BradleyTerry(), "names", fit_names(rater=RATER)),
     "bradley_terry_rao_kupper": (
         tb.BradleyTerry("rao-kupper", alpha=0.1),
         "names",
@@ -316,6 +306,7 @@ CASES: dict[str, tuple[Any, str, Fit]] = {
         "context",
         fit_names(advantage=ADVANTAGE, context=CONTEXT),
     ),
+    "judges": (tb.JudgeBradleyTerry(), "names", fit_names(rater=RATER)),
     "nystroem_map": (
         tb.NystroemMap(gamma=0.5, n_landmarks=5, random_state=0),
         "frame",
@@ -341,7 +332,6 @@ CASES: dict[str, tuple[Any, str, Fit]] = {
 OF_ITEMS = (
     "utility",
     "predict",
-    "predict_grade",
     "view_utilities",
     "staged_utility",
     "order",
@@ -364,12 +354,8 @@ OF_STRENGTHS = (
 )
 
 
-def ask(
-    model: Any, shape: str, methods: dict[str, Callable[..., Any]] | None = None
-) -> dict[str, Any]:
-    """Give the fitted attributes of a model and what it answers, ready for JSON.
-
-    `methods` answer in the place of those of the model that had another meaning.
+def ask(model: Any, shape: str) -> dict[str, Any]:
+    """Give the fitted attributes of a model and what it answers, as plain values.
 
     An answer that is an error is its type. Last come the utilities after more rows, for
     a model that goes on learning.
@@ -396,9 +382,8 @@ def ask(
 
     def answer(name: str, of: str, *args: Any, **kwargs: Any) -> None:
         if hasattr(model, name):
-            method = (methods or {}).get(name) or getattr(model, name)
             try:
-                given = plain(method(*args, **kwargs))
+                given = plain(getattr(model, name)(*args, **kwargs))
             except (AttributeError, TypeError, ValueError) as error:
                 given = type(error).__name__
             found[f"{name}({of})"] = given
@@ -431,7 +416,7 @@ def ask(
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into what JSON can hold, arrays with their type."""
+    """Turn a value into plain lists and dicts, arrays with their type."""
     if isinstance(value, np.ndarray):
         kind = value.dtype.name if value.dtype.kind in "biuf" else value.dtype.kind
         return {"dtype": kind, "values": value.tolist()}
@@ -463,20 +448,10 @@ def requests(model: Any) -> dict[str, Any]:
     return {k: dict(sorted(names.items())) for k, names in asked.items() if names}
 
 
-def make(folder: Path = FOLDER) -> None:
-    """Fit, save and ask every model."""
-    folder.mkdir(exist_ok=True)
-    answers = {}
-    for name, (model, shape, fit) in CASES.items():
+def make(folder: Path) -> None:
+    """Fit and save every model."""
+    for name, (model, _, fit) in CASES.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about few rows and no ties
             fitted = fit(sklearn.clone(model))
         tb.save(fitted, folder / f"{name}.tiebreak")
-        answers[name] = {"shape": shape, "answers": ask(fitted, shape)}
-    content = {"version": tb.__version__, "questions": QUESTIONS, "models": answers}
-    text = json.dumps(content, ensure_ascii=False)
-    (folder / "predictions.json").write_text(text.replace('}, "', '},\n"'), "utf-8")
-
-
-if __name__ == "__main__":
-    make()

@@ -546,11 +546,11 @@ def test_members_that_are_there_twice(honest, tmp_path):
     ("meta", "message"),
     [
         (
-            {"format": 2, "tiebreak": "7.0"},
-            "Update tiebreak; the file was made by 7.0.",
+            {"format": 1, "tiebreak": "0.2.0"},
+            "reads format 2 alone: fit the model again",
         ),
-        ({"format": 2}, "Update tiebreak"),
-        ({"format": 2, "tiebreak": ["\x1b\n"]}, "Update tiebreak"),
+        ({"format": 3, "tiebreak": "7.0"}, "has format 3, and this version"),
+        ({"format": 3, "tiebreak": ["\x1b\n"]}, "has format 3, and this version"),
         ({"format": 0}, "no valid format version"),
         ({"format": True}, "no valid format version"),
         ({"format": "1"}, "no valid format version"),

@@ -5,7 +5,6 @@ import inspect
 import os
 import pickle
 import re
-import subprocess
 import sys
 import warnings
 import zipfile
@@ -55,7 +54,6 @@ from tiebreak import (
     load,
     save,
 )
-from tiebreak.persistence import files
 from tiebreak.persistence.checks import TRUSTED
 
 N_ITEMS, N_PAIRS, P = 25, 80, 4
@@ -328,30 +326,6 @@ def test_skops_alone_can_read_the_file(data, tmp_path):
     assert_predicts_the_same(
         model, skops.io.load(path, trusted=["tiebreak.SVMCompare"]), pairs
     )
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", ["svm-rbf", "threshold-linear", "majority"])
-def test_skops_writes_the_same_file(data, name, shape, monkeypatch):
-    if shape in WITHOUT_FEATURES and name not in BY_NAME:
-        pytest.skip("needs features")
-    items, left, right, y = data
-    model = fit(MODELS[name], SHAPES[shape](items, left, right), y)
-    model.notes_ = {"a": (1, 2.5, None), "b": [{3: np.float64(1)}, True, np.nan]}
-    monkeypatch.setattr(files, "_describe_by_skops", None)
-    ours = files.compose(model, "1")
-    monkeypatch.undo()
-    monkeypatch.setattr(files, "TRUSTED_OBJECTS", frozenset())
-    assert ours == files.compose(model, "1")
-
-
-def test_skops_is_imported_only_when_needed(tmp_path):
-    code = (
-        "import sys, tiebreak; model = tiebreak.BradleyTerry().fit("
-        "tiebreak.Pairs(None, list('abc'), list('bca')), [-1, 0, 1]); "
-        "tiebreak.save(model, sys.argv[1]); sys.exit('skops.io' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "model")], check=True)
 
 
 # What save refuses

@@ -5,59 +5,30 @@
 trusts a wrong index would end the process that runs it.
 """
 
+import inspect
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
+import tiebreak
 from tests.extended import RUNS_ALL
 from tests.persistence.fuzz_models import main
-from tests.persistence.make_models import (
-    CASES,
-    FOLDER,
-    QUESTIONS,
-    RATER,
-    TABLES,
-    fit_named_orders,
-    fit_names,
-)
-from tiebreak import (
-    BradleyTerry,
-    JudgeBradleyTerry,
-    Pairs,
-    PlackettLuce,
-    load,
-    save,
-)
+from tests.persistence.make_models import CASES, QUESTIONS, TABLES, make
+from tiebreak import BoostedUtility, Pairs, WithoutTies, load, save
 from tiebreak.persistence.checks import STATE
 from tiebreak.persistence.files import estimators
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.InconsistentVersionWarning"
-)
-# With what version 0.1 did not learn; and those of them that run by default, because
-# their arrays are indices, or go into compiled loops.
-NEWER = {
-    "bradley_terry_auto": lambda: fit_names(rater=RATER)(BradleyTerry()),
-    "judges": lambda: fit_names(rater=RATER)(JudgeBradleyTerry()),
-    "plackett_luce_auto": lambda: fit_named_orders(PlackettLuce()),
-}
+# Those that run by default: their arrays are indices, or go into compiled loops.
 SHORT = ("plackett_luce_auto", "elo_fide", "rank_boost", "logistic_stream_names")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Models of version 0.1 and newer ones."""
     folder = tmp_path_factory.mktemp("models")
-    for path in FOLDER.glob("*.tiebreak"):
-        (folder / path.name).write_bytes(path.read_bytes())
-    for name, fit in NEWER.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            save(fit(), folder / f"{name}.tiebreak")
+    make(folder)
     return folder
 
 
@@ -79,9 +50,9 @@ def test_changed_arrays_are_refused_or_answer(folder):
     assert len(lines) > (5_000 if RUNS_ALL else 30)
 
 
-def test_a_scaler_that_holds_nan(tmp_path):
+def test_a_scaler_that_holds_nan(folder, tmp_path):
     """What SECURITY.md says of it."""
-    model = load(FOLDER / "pipeline_scaler.tiebreak")
+    model = load(folder / "pipeline_scaler.tiebreak")
     model.steps[0][1].transformer_.mean_[0] = np.nan
     changed = load(save(model, tmp_path / "model"))
     items = TABLES["frame"](QUESTIONS["items"])
@@ -105,7 +76,7 @@ NOT_IN_TABLE = {"classes_", "selected_"}
 
 def test_every_array_of_whole_numbers_is_in_the_table(folder):
     missing = set()
-    for name in (*CASES, *NEWER):
+    for name in CASES:
         for part in estimators(load(folder / f"{name}.tiebreak")):
             assert isinstance(part, BaseEstimator)
             table = STATE.get(type(part).__name__, {})
@@ -115,3 +86,12 @@ def test_every_array_of_whole_numbers_is_in_the_table(folder):
                 if whole and not known:
                     missing.add(f"{type(part).__name__}.{attribute}")
     assert missing == set()
+
+
+def test_no_estimator_is_forgotten(folder):
+    public = {getattr(tiebreak, name) for name in tiebreak.__all__}
+    ours = {k for k in public if inspect.isclass(k) and issubclass(k, BaseEstimator)}
+    saved = {type(m) for path in folder.iterdir() for m in estimators(load(path))}
+    assert len(ours) > 20
+    # Those that hold other models.
+    assert ours - saved == {BoostedUtility, WithoutTies}

@@ -221,10 +221,9 @@ def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
 
 
 @pytest.mark.extended
-def test_matplotlib_is_imported_to_draw_only_and_pyplot_never():
+def test_pyplot_is_never_imported():
     code = (
         "import sys; from tiebreak.report import LeaderboardDisplay; "
-        "assert 'matplotlib' not in sys.modules; "
         "LeaderboardDisplay(['a'], [1.0]).plot(); "
         "assert 'matplotlib' in sys.modules; "
         "assert 'matplotlib.pyplot' not in sys.modules"

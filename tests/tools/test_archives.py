@@ -13,6 +13,7 @@ from tools import archives
 WHEEL = "tiebreak-0.1.0-py3-none-any.whl"
 IN_WHEEL = [
     "tiebreak/__init__.py",
+    "tiebreak/__init__.pyi",
     "tiebreak/py.typed",
     "tiebreak/datasets/registry.toml",
     "tiebreak/datasets/worldcup2022.csv",
@@ -30,7 +31,6 @@ IN_SDIST = [
     *(".gitignore", "docs/data/votes.csv", "tests/io/shapes/refused/empty.csv"),
     *("docs/design.md", "docs/images/report.png", "examples/demo.py"),
     *("papers/results/000-chess.jsonl", "tests/conftest.py", "tools/smoke.py"),
-    "tests/persistence/models_0_1/elo.tiebreak",
 ]
 METADATA = """Name: tiebreak
 Version: 0.1.0

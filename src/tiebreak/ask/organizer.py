@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from tiebreak.ask.store import SIGNS, Question
 from tiebreak.ask.study import Study
@@ -66,8 +67,6 @@ def _person(
     notes = []
     decided = sides["left"] + sides["right"]
     if len(answers) >= _FEW and decided:
-        from scipy.stats import binomtest  # late, because it takes a second
-
         p = binomtest(sides["left"], decided).pvalue
         if p < _SURE:
             side = "left" if 2 * sides["left"] > decided else "right"

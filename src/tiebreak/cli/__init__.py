@@ -11,11 +11,6 @@ def main() -> None:
     from tiebreak.cli.signals import finish, listen
 
     listen()
-    import gc
-
-    # Imports make many objects that stay; looking for garbage among them takes a tenth
-    # of the time that a small file needs.
-    gc.set_threshold(100_000)
     from tiebreak.cli.app import app
 
     try:

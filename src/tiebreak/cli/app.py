@@ -231,9 +231,7 @@ def _main(
         Option("--version", callback=_show_version, is_eager=True, help="Version."),
     ] = False,
 ) -> None:
-    from tiebreak.lazy import postpone
-
-    postpone("scipy.stats", "pandas")
+    pass
 
 
 @app.command(

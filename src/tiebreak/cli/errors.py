@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -48,10 +47,9 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def _code_of(error: Exception) -> int:
     from tiebreak.io.result import FileError, WriteError
+    from tiebreak.outofcore import ClusterError
 
-    # Without its import nothing has been done on a cluster.
-    outofcore = sys.modules.get("tiebreak.outofcore")
-    if outofcore is not None and isinstance(error, outofcore.ClusterError):
+    if isinstance(error, ClusterError):
         return CLUSTER
     if isinstance(error, OSError | WriteError):
         return WRITE

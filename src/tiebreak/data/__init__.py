@@ -5,12 +5,9 @@
 and words into arrays, and name the rows of what they refuse.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from tiebreak.data.items import ItemTable
 from tiebreak.data.items import as_items as as_items
+from tiebreak.data.on_items import OnItems
 from tiebreak.data.orders import Orders
 from tiebreak.data.outcome import OUTCOME_WORDS, Outcome
 from tiebreak.data.outcome import check_outcomes as check_outcomes
@@ -22,20 +19,4 @@ from tiebreak.data.validation import check_grades as check_grades
 from tiebreak.data.validation import check_weights as check_weights
 from tiebreak.data.validation import is_pairs as is_pairs
 
-if TYPE_CHECKING:
-    from tiebreak.data.on_items import OnItems
-
 __all__ = ["OUTCOME_WORDS", "ItemTable", "OnItems", "Orders", "Outcome", "Pairs"]
-
-
-def __getattr__(name: str) -> Any:
-    # It needs scikit-learn, which those who read a file need not wait for.
-    if name != "OnItems":
-        raise AttributeError(f"module 'tiebreak.data' has no attribute {name!r}")
-    from tiebreak.data.on_items import OnItems
-
-    return OnItems
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -19,18 +19,14 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data.compiled import fill_codes, fill_table
 from tiebreak.data.messages import list_rows
-from tiebreak.lazy import LateModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LateModule("polars")
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -149,10 +145,6 @@ def blocks(n: int, size: int = 1 << 16) -> Iterator[slice]:
 
 def number_keys(keys: Keys) -> tuple[Ints, Ints]:
     """Return the number of each key, and the first row of each number, ascending."""
-    if len(keys) < SHORT:
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        return np.argsort(order)[inverse], first[order]
     numbering = Numbering(len(keys))
     return numbering.codes, numbering.add(keys)
 
@@ -172,12 +164,6 @@ class Numbering:
     def add(self, keys: Keys) -> Ints:
         """Number the next keys; returns the first row of each number until now."""
         start, self._done = self._done, self._done + len(keys)
-        if len(self.codes) < SHORT:
-            found = loop(keys.tolist())
-            self.codes[:], self.first = found.codes, found.first
-            return self.first
-        from tiebreak.data.compiled import fill_codes
-
         if not start:
             self._known, self._first = np.empty(0, np.uint64), np.zeros(1, np.int64)
             self._grow()
@@ -194,8 +180,6 @@ class Numbering:
 
     def _grow(self) -> None:
         """Make room for four times as many keys."""
-        from tiebreak.data.compiled import fill_table
-
         self._bits += 2
         known, size = self._known, 1 << self._bits
         self._table = np.full(size, -1, dtype=np.int32)

@@ -25,7 +25,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from tiebreak.data.columns import number_keys, plain_values
-from tiebreak.data.jit import TINY, njit
+from tiebreak.data.jit import njit
 from tiebreak.data.pairs import Pairs
 
 Ints = NDArray[np.int64]
@@ -123,13 +123,13 @@ def _sorted_codes(column: NDArray[Any]) -> tuple[Ints, Ints]:
     return place[code], first[order]
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _add_to_table(left, right, outcome, weight, table):  # type: ignore[no-untyped-def]
     for row in range(len(left)):
         table[left[row], right[row], outcome[row] + 1] += weight[row]
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _fold_table(table):  # type: ignore[no-untyped-def]
     """Add both directions; gives the pairs (i, j), i ≤ j, that met, and their sums."""
     n, m = len(table), 0

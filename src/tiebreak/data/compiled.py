@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled loops over long columns and tables.
-
-They are imported when there is much to do: the compiler takes longer to load than a
-few thousand rows take without it.
-"""
+"""Compiled loops over columns and tables."""
 
 from __future__ import annotations
 
@@ -92,10 +88,3 @@ def all_equal(values: NDArray[np.float64], codes: Ints, first: Ints) -> bool:
             if values[i, j] != values[other, j]:
                 return False
     return True
-
-
-@njit(cache=True, nogil=True)
-def mark_codes(codes, used):  # type: ignore[no-untyped-def]
-    """Mark the codes that occur, in place; several times as fast as indexing."""
-    for i in range(len(codes)):
-        used[codes[i]] = True

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from tiebreak.data.columns import (
     TextColumn,
@@ -33,6 +34,7 @@ from tiebreak.data.columns import (
     plain_values,
     refuse_missing,
 )
+from tiebreak.data.compiled import all_equal, hash_rows
 from tiebreak.data.messages import list_rows
 from tiebreak.data.parameters import LARGEST
 
@@ -184,9 +186,6 @@ class RawTable:
         """Give the items in the form in which they came."""
         if self.rows is None:
             return self.source
-        # Imported here, so that who reads a file need not wait for it.
-        from sklearn.utils import _safe_indexing
-
         return _safe_indexing(self.source, self.rows)
 
     def as_numbers(self) -> ItemTable:
@@ -227,12 +226,10 @@ def _row_keys(given: Any) -> list[Any]:
 
 def number_rows(values: Floats) -> tuple[Rows, Rows]:
     """Number the distinct rows as first seen; return numbers (n,) and first rows."""
-    from tiebreak.data import compiled
-
     keys = np.empty(len(values), dtype=np.uint64)
-    compiled.hash_rows(values.view(np.uint64), keys)
+    hash_rows(values.view(np.uint64), keys)
     codes, first = number_keys(keys)
-    if compiled.all_equal(values, codes, first):
+    if all_equal(values, codes, first):
         return codes, first
     # Adding zero turns -0.0 into 0.0, whose bytes differ.
     rows = np.ascontiguousarray(values + 0.0)

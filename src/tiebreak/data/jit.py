@@ -15,88 +15,25 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache, cached_property, update_wrapper
+from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
-import numpy as np
+import numba
 
 from tiebreak.data.messages import TiebreakWarning, warn_user
 
 
-def njit(*, plain: int = 0, **options: Any) -> Any:
-    """Compile a function when it is first called, as ``numba.njit`` does.
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function as ``numba.njit`` does, also without a place for its cache."""
 
-    Numba takes half a second to load. Until something needs it, calls whose arrays have
-    at most ``plain`` entries in all run as Python. This is for functions that write the
-    same again if they are called again after an arithmetic error.
-    """
-    return lambda function: Compiled(function, plain, options)
-
-
-TINY = 256  # entries: the results of some ten pairs
-_FIRST = Lock()
-
-
-class Compiled:
-    """A function that is compiled when it is first called."""
-
-    # Entries that may still be gone through in Python, at about a microsecond each.
-    spare = 100_000
-
-    def __init__(
-        self, function: Callable[..., Any], plain: int, options: dict[str, Any]
-    ) -> None:
-        self._function, self._plain, self._options = function, plain, options
-        update_wrapper(self, function)
-
-    def __call__(self, *args: Any) -> Any:
-        """Call the compiled function, or while all is tiny the plain one."""
-        if self._plain and Compiled.spare > 0:
-            entries = sum(getattr(arg, "size", 0) for arg in args)
-            Compiled.spare -= entries
-            if entries <= self._plain:
-                # What is infinite in compiled code is an error or a warning in Python.
-                with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
-                    return self._function(*args)
-        return self.dispatcher(*args)
-
-    @cached_property
-    def dispatcher(self) -> Any:
-        """What numba calls."""
-        with _FIRST:
-            numba = _import_numba()
+    def compiled(function: Callable[..., Any]) -> Any:
         try:
-            return numba.njit(**self._options)(self._function)
+            return numba.njit(**options)(function)
         except RuntimeError:  # there is no place for the cache
-            options = self._options | {"cache": _has_cache()}
-            return numba.njit(**options)(self._function)
+            return numba.njit(**options | {"cache": _has_cache()})(function)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.dispatcher, name)
-
-    def __reduce__(self) -> str:
-        return self._function.__qualname__  # found again by its name
-
-
-@cache
-def _import_numba() -> Any:
-    """Import numba, and let functions that it compiles call those of this module."""
-    import numba
-    from numba.core import types
-    from numba.extending import typeof_impl
-
-    Compiled.spare = 0
-
-    @typeof_impl.register(Compiled)
-    def _type_of(value: Compiled, context: Any) -> Any:
-        return types.Dispatcher(value.dispatcher)
-
-    return numba
+    return compiled
 
 
 @cache
@@ -113,8 +50,9 @@ def _has_cache() -> bool:
             TiebreakWarning,
         )
         return False
-    config = _import_numba().config  # which it has read from the environment before
-    config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
+    # For processes that start later; in this one numba has read the environment.
+    os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
+    numba.config.CACHE_DIR = str(folder / "numba")  # type: ignore[attr-defined]
     os.environ.setdefault("MPLCONFIGDIR", str(folder / "matplotlib"))
     return True
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +27,7 @@ _SAID = "__tiebreak_said__"  # a local variable of the search: it ends with the 
 class TiebreakWarning(UserWarning):
     """What all warnings of this package are, but for those of scikit-learn's kinds.
 
-    These are ``ConvergenceWarning`` and ``DataConversionWarning``; what will be removed
-    is a ``FutureWarning``.
+    These are ``ConvergenceWarning`` and ``DataConversionWarning``.
     """
 
     __module__ = "tiebreak"  # where users find it
@@ -85,8 +85,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
     # there the same words about the same y are not repeated.
     key: object = (place.f_code, place.f_lineno)
     if worker is not None:
-        import joblib  # a worker has it
-
         key = (message, joblib.hash(search.f_locals.get("y")))
     said = (worker or search).f_locals.setdefault(_SAID, set())
     if key not in said:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
@@ -21,12 +22,6 @@ from tiebreak.data.validation import (
     is_pairs,
     remember_features,
 )
-from tiebreak.lazy import LateModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LateModule("polars")
 
 
 class OnItems(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]

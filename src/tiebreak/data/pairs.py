@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tiebreak.data.columns import (
-    SHORT,
     as_column,
     as_column_of,
     as_names,
@@ -43,12 +43,6 @@ from tiebreak.data.items import (
 )
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import Meaning, Outcome, as_number
-from tiebreak.lazy import LateModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LateModule("polars")
 
 Outcomes = NDArray[np.int8]
 
@@ -414,13 +408,7 @@ class Pairs(ItemRows):
             Their row numbers, ascending.
         """
         used = np.zeros(self.n_items, dtype=bool)
-        if len(self) < SHORT:
-            used[self.left] = used[self.right] = True
-        else:
-            from tiebreak.data.compiled import mark_codes
-
-            mark_codes(self.left, used)
-            mark_codes(self.right, used)
+        used[self.left] = used[self.right] = True
         return np.flatnonzero(used).astype(np.int64, copy=False)
 
     def compact(self) -> Pairs:

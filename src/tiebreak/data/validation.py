@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from tiebreak.data.columns import (
     as_column,
@@ -140,8 +141,6 @@ def check_grades(
             "target y is None."
         )
     if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
         warn_user(
             "A column-vector y was passed when a 1d array was expected; its single "
             "column is used. Try y.ravel().",

@@ -36,7 +36,3 @@ __all__ = [
     "Wanted", "WriteError", "read_file", "read_unlabeled", "write_comparisons",
     "write_preflib", "write_table",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
 
 from tiebreak.data.columns import as_names
 from tiebreak.data.items import ItemTable, as_items
@@ -402,8 +403,6 @@ class _Lines:
 
 def read_svmlight(path: Path, detected: FileFormat) -> ReadResult:
     """Read a file of lines ``grade qid:7 1:0.5 3:2``."""
-    from sklearn.datasets import load_svmlight_file
-
     error = partial(FileError, path)
     lines = _Lines(path, detected.copy)
     has_qid = len(lines.without_qid) < lines.n_rows

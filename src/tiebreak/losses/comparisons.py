@@ -42,7 +42,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiebreak.data.columns import blocks
-from tiebreak.data.jit import TINY, njit
+from tiebreak.data.jit import njit
 from tiebreak.losses.linear_objective import back_product, forward_product
 
 Vector = NDArray[np.float64]
@@ -285,14 +285,14 @@ def _expand(kernel: Any, d: Vector, t: float, counts: Vector) -> Expansion:
 # x = exp(-|d|/2) they are 1 (the better side), ν x (tie) and x² (the worse side).
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _log1p(x):  # type: ignore[no-untyped-def]
     """As accurate as that of the C library, and twice as fast."""
     above = 1.0 + x
     return x if above == 1.0 else math.log(above) * (x / (above - 1.0))
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _davidson_loss(d, t, square, tied, left, tie, right):  # type: ignore[no-untyped-def]
     better = _log1p(square + tied)
     value = (left + right) * better + max(d, 0.0) * left - min(d, 0.0) * right
@@ -304,7 +304,7 @@ def _davidson_loss(d, t, square, tied, left, tie, right):  # type: ignore[no-unt
     return value
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, nu = 0.0, math.exp(t)
     for k in range(len(d)):
@@ -314,7 +314,7 @@ def _davidson_value(d, t, counts):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, in_t, in_tt, nu = 0.0, 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
@@ -339,7 +339,7 @@ def _expand_davidson(d, t, counts, gradient, curvature, cross):  # type: ignore[
     return value, in_t, in_tt
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, nu = 0.0, math.exp(t)
     for k in range(len(d)):
@@ -353,7 +353,7 @@ def _davidson_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     return in_t
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     value, ties = 0.0, 0.0
     for k in range(len(d)):
@@ -370,7 +370,7 @@ def _cumulative_value(d, t, counts):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignore[no-untyped-def]
     value, ties, in_t, in_tt = 0.0, 0.0, 0.0, 0.0
     for k in range(len(d)):
@@ -401,7 +401,7 @@ def _expand_cumulative(d, t, counts, gradient, curvature, cross):  # type: ignor
     return value, in_t, in_tt
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _cumulative_gradient(d, t, counts, gradient):  # type: ignore[no-untyped-def]
     in_t, ties, rise = 0.0, 0.0, math.exp(t)
     for k in range(len(d)):
@@ -622,14 +622,14 @@ def _cross_gram(one: Design, two: Design, h: Vector) -> Vector:
     return np.stack(columns, axis=1) if columns else np.empty((one.n_coef, 0))
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _scatter_differences(left, right, g, out):  # type: ignore[no-untyped-def]
     for k in range(len(g)):
         out[right[k]] += g[k]
         out[left[k]] -= g[k]
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def _scatter_laplacian(left, right, h, out):  # type: ignore[no-untyped-def]
     for k in range(len(h)):
         i, j = left[k], right[k]

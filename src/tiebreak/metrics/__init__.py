@@ -65,7 +65,3 @@ __all__ = [
     "spearman_rho_scorer", "swapped_pairs", "swapped_pairs_scorer", "top_k_precision",
     "top_k_precision_scorer",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -133,7 +133,7 @@ def comparison_roc_curve(
         raise ValueError(
             f"difference has shape {np.shape(difference)}; expected one number for "
             f"each of {len(truth)} comparisons. decision_function has a column for "
-            "each outcome since version 0.2; try model.difference(pairs)."
+            "each outcome; try model.difference(pairs)."
         )
     signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
     weight = check_weights(sample_weight, len(truth))

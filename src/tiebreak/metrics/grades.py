@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from tiebreak.data import check_weights
 from tiebreak.data.jit import njit
@@ -632,8 +633,6 @@ def _expected_capped_draws(
     n_values = most[over] + 1
     entry = np.repeat(over, n_values)
     hits = np.arange(len(entry)) - np.repeat(np.cumsum(n_values) - n_values, n_values)
-    from scipy import stats  # late: it takes longer to import than most metrics
-
     chance = stats.hypergeom.pmf(hits, n_block[entry], n_marked[entry], n_draws[entry])
     excess = np.maximum(fixed[entry] + hits - cap[entry], 0)
     return expected - np.bincount(entry, chance * excess, minlength=len(expected))

@@ -257,15 +257,10 @@ class PairScorer(Scorer):
             estimator, X = last_step(estimator, X)
         method = getattr(estimator, self.response_method, None)
         if method is None:
-            renamed = ""
-            if self.response_method == "difference":
-                renamed = (
-                    " Since 0.2 this is the name of a one-column decision_function."
-                )
             raise TypeError(
                 f"scorer {self.name!r} needs {self.response_method}(pairs), which "
-                f"{type(estimator).__name__} does not have.{renamed} Try 'error', "
-                "which needs predict only."
+                f"{type(estimator).__name__} does not have. Try 'error', which needs "
+                "predict only."
             )
         y, response = as_outcomes(estimator, y), method(X)
         if self.response_method == "predict":

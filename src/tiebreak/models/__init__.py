@@ -1,59 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models with scikit-learn's interface: one file each, families as folders."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from tiebreak.lazy import names_of
-
-if TYPE_CHECKING:
-    from tiebreak.models.base import ThresholdWarning
-    from tiebreak.models.boosted_utility import BoostedUtility
-    from tiebreak.models.boosting import RankBoost
-    from tiebreak.models.expected_rank import ExpectedRankRegression
-    from tiebreak.models.hedge import HedgeOrder
-    from tiebreak.models.l1.l1_ranker import L1Ranker
-    from tiebreak.models.least_squares.rank_rls import RankRLS
-    from tiebreak.models.logistic.logistic_compare import LogisticCompare
-    from tiebreak.models.majority import MajorityCompare
-    from tiebreak.models.personal import PersonalKernel, personal_pairs
-    from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
-    from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
-    from tiebreak.models.svm.machine import PathFit, fit_path
-    from tiebreak.models.svm.max_margin_compare import MaxMarginCompare
-    from tiebreak.models.svm.order_svm import OrderSVM
-    from tiebreak.models.svm.ordinal_svm import OrdinalSVM
-    from tiebreak.models.svm.rank_svm import RankSVM
-    from tiebreak.models.svm.svm_compare import SVMCompare
-    from tiebreak.models.svm.swap_svm import SwapSVM
-    from tiebreak.models.threshold_compare import ThresholdCompare
-    from tiebreak.models.without_ties import WithoutTies
-
-_HOMES = {
-    "base": "ThresholdWarning",
-    "boosted_utility": "BoostedUtility",
-    "boosting": "RankBoost",
-    "expected_rank": "ExpectedRankRegression",
-    "hedge": "HedgeOrder",
-    "l1.l1_ranker": "L1Ranker",
-    "least_squares.rank_rls": "RankRLS",
-    "logistic.logistic_compare": "LogisticCompare",
-    "majority": "MajorityCompare",
-    "personal": "PersonalKernel personal_pairs",
-    "pursuit.co_ranking_pursuit": "CoRankingPursuit",
-    "pursuit.ranking_pursuit": "MatchingPursuit RankingPursuit",
-    "svm.machine": "PathFit fit_path",
-    "svm.max_margin_compare": "MaxMarginCompare",
-    "svm.order_svm": "OrderSVM",
-    "svm.ordinal_svm": "OrdinalSVM",
-    "svm.rank_svm": "RankSVM",
-    "svm.svm_compare": "SVMCompare",
-    "svm.swap_svm": "SwapSVM",
-    "threshold_compare": "ThresholdCompare",
-    "without_ties": "WithoutTies",
-}
-_, __getattr__ = names_of("tiebreak.models", _HOMES)
+from tiebreak.models.base import ThresholdWarning
+from tiebreak.models.boosted_utility import BoostedUtility
+from tiebreak.models.boosting import RankBoost
+from tiebreak.models.expected_rank import ExpectedRankRegression
+from tiebreak.models.hedge import HedgeOrder
+from tiebreak.models.l1.l1_ranker import L1Ranker
+from tiebreak.models.least_squares.rank_rls import RankRLS
+from tiebreak.models.logistic.logistic_compare import LogisticCompare
+from tiebreak.models.majority import MajorityCompare
+from tiebreak.models.personal import PersonalKernel, personal_pairs
+from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
+from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
+from tiebreak.models.svm.machine import PathFit, fit_path
+from tiebreak.models.svm.max_margin_compare import MaxMarginCompare
+from tiebreak.models.svm.order_svm import OrderSVM
+from tiebreak.models.svm.ordinal_svm import OrdinalSVM
+from tiebreak.models.svm.rank_svm import RankSVM
+from tiebreak.models.svm.svm_compare import SVMCompare
+from tiebreak.models.svm.swap_svm import SwapSVM
+from tiebreak.models.threshold_compare import ThresholdCompare
+from tiebreak.models.without_ties import WithoutTies
 
 __all__ = [
     "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
@@ -63,7 +31,3 @@ __all__ = [
     "SwapSVM", "ThresholdCompare", "ThresholdWarning", "WithoutTies", "fit_path",
     "personal_pairs",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -198,10 +198,6 @@ class UtilityMixin:
         Returns
         -------
         ndarray of shape (n, 3), or (n,) for items
-
-        Notes
-        -----
-        In version 0.1 it was d alone, which is now ``difference``.
         """
         check_is_fitted(self)
         if not is_pairs(X):

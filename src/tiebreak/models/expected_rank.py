@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LinearRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -128,8 +129,6 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
                 "worse], ...]), or try RankBoost, which takes comparisons."
             )
         if self.regressor is None:
-            from sklearn.linear_model import LinearRegression
-
             return LinearRegression()
         if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
             raise TypeError(

@@ -273,9 +273,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
             if hasattr(last, "decision_function") and not hasattr(last, "utility"):
                 raise TypeError(
                     f"{type(last).__name__} compares by decision_function, which has "
-                    "a column for each outcome since version 0.2; expected "
-                    "difference(pairs), that is r(right) - r(left), which a method of "
-                    "one column is to be named."
+                    "a column for each outcome; expected difference(pairs), that is "
+                    "r(right) - r(left)."
                 )
         utility = self.utility(_items_of(pairs))
         return utility[pairs.right] - utility[pairs.left]

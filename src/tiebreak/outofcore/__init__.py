@@ -20,7 +20,3 @@ __all__ = [
     "running",
     "sample_rows",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -27,7 +27,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 import scipy.sparse as sp
 
-FORMAT = 1
+FORMAT = 2
 _CLASSES = np.array([-1, 0, 1])
 _LARGEST = 1e150  # whose square is still finite
 
@@ -103,7 +103,6 @@ _TRUSTED: dict[str, tuple[str, ...]] = {
         for what in ("array", "matrix")
     ),
 }
-TRUSTED_OBJECTS = frozenset(_TRUSTED["ObjectNode"])
 TRUSTED = tuple(sorted({name for names in _TRUSTED.values() for name in names}))
 
 
@@ -135,7 +134,7 @@ def check_content(stream: IO[bytes], vouched: Iterable[str]) -> None:
     with ZipFile(stream) as archive:
         size = stream.seek(0, io.SEEK_END)
         _check_kind(archive.namelist())
-        # First of all the version: a newer one may have other rules than these.
+        # First of all the version: another one may have other rules than these.
         _check_stored([archive.getinfo(META)], size)
         _check_length(archive, META, 1 << 12)
         _check_version(json.loads(archive.read(META)))
@@ -223,11 +222,10 @@ def _check_version(meta: Any) -> None:
     version = meta.get("format") if isinstance(meta, dict) else None
     if type(version) is not int or version < 1:
         raise RefusedError(f"has no valid format version in {META}.")
-    if version > FORMAT:
-        made_by = one_line(Exception(meta.get("tiebreak", "a newer version")))
+    if version != FORMAT:
         raise RefusedError(
-            f"has format {version}, and this version of tiebreak reads formats up to "
-            f"{FORMAT}. Update tiebreak; the file was made by {made_by}"
+            f"has format {version}, and this version of tiebreak reads format {FORMAT} "
+            "alone: fit the model again, and save it."
         )
 
 
@@ -435,6 +433,7 @@ STATE: dict[str, dict[str, str]] = {
         "effect_names_": "e: names",
         "item_effect_": "e",
         "_stream": "4 p+e+1",
+        "_covariance": "v v",
     },
     "MajorityCompare": {"shares_": "3: nonnegative"},
     "MatchingPursuit": _PURSUIT,
@@ -636,8 +635,14 @@ def _games_fit(state: dict[str, Any], lengths: dict[str, int]) -> bool:
     )
 
 
-def _stream_fits(state: dict[str, Any], lengths: dict[str, int]) -> bool:
-    """Say whether LogisticCompare can go on from the sums of its last rows."""
+def _logistic_fits(state: dict[str, Any], lengths: dict[str, int]) -> bool:
+    """Say whether LogisticCompare has a covariance, and sums to go on from."""
+    if (covariance := state.get("_covariance")) is not None:
+        rounding = 1e-6 * np.diag(covariance).max() * np.eye(len(covariance))
+        try:
+            np.linalg.cholesky(covariance + rounding)
+        except np.linalg.LinAlgError:
+            return False
     if (stream := state.get("_stream")) is None:
         return True
     tie = stream[:3, -1]
@@ -662,7 +667,7 @@ _TOGETHER = {
     **dict.fromkeys(("Elo", "Glicko", "Glicko2"), _games_fit),
     "BradleyTerry": _counts_fit,
     "HedgeOrder": _shares_fit,
-    "LogisticCompare": _stream_fits,
+    "LogisticCompare": _logistic_fits,
     "PlackettLuce": _lists_fit,
     "RankBoost": _spans_fit,
 }

@@ -20,23 +20,21 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
-import numpy as np
-import scipy.sparse as sp
 import sklearn
+import skops.io
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.messages import TiebreakWarning, warn_user
-from tiebreak.lazy import is_pipeline
 from tiebreak.persistence.checks import (
     FORMAT,
     META,
     MOST_JSON,
     SCHEMA,
     TRUSTED,
-    TRUSTED_OBJECTS,
     RefusedError,
     check_content,
     check_state,
@@ -47,15 +45,10 @@ from tiebreak.persistence.checks import (
 
 def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
     """Return the archive, the same for the same model, and the types not trusted."""
-    import skops
-
-    files, portable = list[tuple[str, bytes]](), _portable(model)
-    try:
-        schema = _describe(portable, files)
-        schema |= {"protocol": _PROTOCOL, "_skops_version": skops.__version__}
-    except _OtherTypeError:
-        files.clear()
-        schema = _describe_by_skops(portable, files)
+    names = list[str]()
+    with ZipFile(io.BytesIO(skops.io.dumps(_portable(model)))) as source:
+        schema = _tidy(json.loads(source.read(SCHEMA)), names)
+        files = [(Path(name).suffix, source.read(name)) for name in names]
     content = io.BytesIO()
     with ZipFile(content, "w") as archive:
         meta = {"format": FORMAT, "tiebreak": version}
@@ -68,80 +61,15 @@ def compose(model: Any, version: str) -> tuple[bytes, list[str]]:
                 "Fit it on features without names, as X.to_numpy() gives them."
             )
         _add(archive, SCHEMA, described)
-        for name, data in files:
-            _add(archive, name, _uncompressed(data) if name.endswith(".npz") else data)
+        for number, (suffix, data) in enumerate(files):
+            data = _uncompressed(data) if suffix == ".npz" else data
+            _add(archive, f"{number}{suffix}", data)
     return content.getvalue(), foreign_types(schema)
-
-
-_PROTOCOL = 2  # of skops, as `_describe` writes it
-
-
-class _OtherTypeError(TypeError):
-    """A value that is none of the usual ones."""
-
-
-def _describe(value: Any, files: list[tuple[str, bytes]]) -> dict[str, Any]:
-    """Describe a model as skops does, without importing all of scikit-learn with it."""
-    kind = type(value)
-    content: dict[str, Any]
-    if value is None or kind in (str, int, float, bool):
-        content = {"content": json.dumps(value), "is_json": True}
-        return _node(str, "JsonNode") | content
-    if kind in (list, tuple):
-        parts = [_describe(part, files) for part in value]
-        return _node(kind, f"{kind.__name__.title()}Node") | {"content": parts}
-    if kind is dict and set(map(type, value)) <= {str, int, bool}:
-        contents = {key: _describe(part, files) for key, part in value.items()}
-        types = [_node(type(key), "TypeNode") for key in value]
-        key_types = _node(list, "ListNode") | {"content": types}
-        return _node(dict, "DictNode") | {"content": contents, "key_types": key_types}
-    if kind is np.ndarray and value.dtype == object:
-        parts = [_describe(part, files) for part in value.tolist()]
-        shape = _describe(value.shape, files)
-        content = {"content": parts, "type": "json", "shape": shape}
-        return _node(kind, "NdArrayNode") | content
-    if kind is np.ndarray or isinstance(value, np.generic):
-        data = io.BytesIO()
-        np.save(data, value, allow_pickle=False)
-        name = _new_file(files, ".npy", data)
-        return _node(kind, "NdArrayNode") | {"type": "numpy", "file": name}
-    if kind in (sp.csr_array, sp.csr_matrix):
-        data = io.BytesIO()
-        sp.save_npz(data, value)
-        name = _new_file(files, ".npz", data)
-        return _node(kind, "SparseMatrixNode") | {"type": "scipy", "file": name}
-    if f"{kind.__module__}.{kind.__name__}" not in TRUSTED_OBJECTS:
-        raise _OtherTypeError
-    content = {"content": _describe(value.__getstate__(), files)}
-    return _node(kind, "ObjectNode") | content
-
-
-def _node(kind: type, loader: str) -> dict[str, Any]:
-    names = {"__class__": kind.__name__, "__module__": kind.__module__}
-    return names | {"__loader__": loader}
-
-
-def _new_file(files: list[tuple[str, bytes]], suffix: str, data: io.BytesIO) -> str:
-    files.append((f"{len(files)}{suffix}", data.getvalue()))
-    return files[-1][0]
-
-
-def _describe_by_skops(value: Any, files: list[tuple[str, bytes]]) -> dict[str, Any]:
-    import skops.io  # late, because it imports the whole of scikit-learn
-
-    with ZipFile(io.BytesIO(skops.io.dumps(value))) as source:
-        old = list[str]()
-        schema = _tidy(json.loads(source.read(SCHEMA)), old)
-        for name in old:
-            _new_file(files, Path(name).suffix, io.BytesIO(source.read(name)))
-    return schema
 
 
 def restore(stream: IO[bytes], vouched: list[str]) -> Any:
     """Check the content of a model file, then build the model."""
     check_content(stream, vouched)
-    import skops.io
-
     model = skops.io.load(stream, trusted=[*TRUSTED, *vouched])
     if not any(map(is_ours, steps(model))):
         raise RefusedError(
@@ -157,7 +85,7 @@ def restore(stream: IO[bytes], vouched: list[str]) -> Any:
 
 def steps(model: Any) -> Iterator[Any]:
     """Yield the model itself, or the steps of a Pipeline, also of inner ones."""
-    if not is_pipeline(model):
+    if not isinstance(model, Pipeline):
         yield model
         return
     for _, step in model.steps:
@@ -348,7 +276,7 @@ def load(
     OSError
         If the file does not exist, is not a regular file or cannot be opened.
     ValueError
-        If it is not a model file, is damaged, was made by a newer version, is
+        If it is not a model file, is damaged, has another format, is
         compressed or too large, or contains types that are not trusted.
 
     See Also

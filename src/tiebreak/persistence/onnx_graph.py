@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import OnItems
 from tiebreak.kernels import NystroemMap
-from tiebreak.lazy import is_pipeline
 
 _KERNELS = ("linear", "poly", "rbf")
 # Models whose utility is a weighted sum of features, or of kernel functions.
@@ -56,7 +57,9 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
             f"dtype={dtype!r} is not known; expected 'float64' or 'float32'."
         )
     check_is_fitted(model)
-    steps = [step for _, step in model.steps] if is_pipeline(model) else [model]
+    steps = (
+        [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    )
     steps = [
         getattr(s, "transformer_", s) if isinstance(s, OnItems) else s for s in steps
     ]
@@ -112,8 +115,6 @@ class _Graph:
 
 
 def _transform(graph: _Graph, at: str, step: Any) -> str:
-    from sklearn.preprocessing import StandardScaler
-
     if isinstance(step, StandardScaler):
         at = graph.apply("Sub", at, step.mean_) if step.with_mean else at
         return graph.apply("Div", at, step.scale_) if step.with_std else at

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from tiebreak.data import ItemTable, Pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.validation import check_weights
-from tiebreak.lazy import is_pipeline
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report.data import last_step
@@ -26,7 +26,7 @@ def item_utilities(
     # A model that was fitted with ``identity`` adds what it knows of an item by its
     # name.
     X: Any = items
-    if is_pipeline(model):
+    if isinstance(model, Pipeline):
         for _, step in model.steps[:-1]:
             X = step.transform(X)
         model = model.steps[-1][1]

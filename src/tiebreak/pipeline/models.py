@@ -23,11 +23,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
 import tiebreak as tb
 from tiebreak.data import OnItems, Orders, Pairs
-from tiebreak.lazy import LateModule, is_pipeline
 from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
@@ -36,7 +38,6 @@ from tiebreak.selection.results import TuneResult
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-model_selection = LateModule("sklearn.model_selection")
 _FOLDS, _FORWARD_FOLDS = 5, 3
 _FEWEST_ROWS = 20
 # Of simulated items with four features that explain 20, 60 and 90 % of what they are
@@ -45,9 +46,6 @@ _IDENTITY = 1.0
 
 
 def _scaled(model: Any) -> Any:
-    from sklearn.pipeline import make_pipeline  # late: items may have no features
-    from sklearn.preprocessing import StandardScaler
-
     return make_pipeline(OnItems(StandardScaler()), model)
 
 
@@ -186,7 +184,7 @@ def _lists_behind(
 
 def unwrap(fitted: Any) -> Any:
     """Return what `AsGiven` has fitted, alone or at the end of a pipeline."""
-    if is_pipeline(fitted):
+    if isinstance(fitted, Pipeline):
         *steps, (name, last) = fitted.steps
         return type(fitted)([*steps, (name, unwrap(last))])
     return fitted.model_ if isinstance(fitted, AsGiven) else fitted
@@ -485,7 +483,7 @@ def tune_model(
     grid = grid_for(name, n_features, dated="period" in data.columns)
     plan = _plan(data)
     rows, last, step = plan.data.pairs, model, ""
-    if is_pipeline(model):
+    if isinstance(model, Pipeline):
         # Features are scaled once; outcomes play no part in that.
         rows = clone(model[:-1]).fit_transform(rows)
         last, step = model[-1], f"{model.steps[-1][0]}__"
@@ -543,11 +541,11 @@ def _plan(data: ComparisonData) -> _Plan:
     folds: Any
     if data.group is not None and len(np.unique(data.group)) >= _FOLDS:
         how = f"every {'list' if data.listed else 'query'} was predicted from others"
-        splitter = model_selection.GroupKFold(_FOLDS, shuffle=True, random_state=0)
+        splitter = GroupKFold(_FOLDS, shuffle=True, random_state=0)
         folds = splitter.split(y, groups=data.group)
     elif pairs.names is not None:
         how = "every result was predicted from others"
-        splitter = model_selection.KFold(_FOLDS, shuffle=True, random_state=0)
+        splitter = KFold(_FOLDS, shuffle=True, random_state=0)
         folds = splitter.split(y)
     else:
         how = "held-out items were compared by what was learned from others"

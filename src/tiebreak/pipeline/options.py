@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +28,17 @@ from tiebreak.pipeline.comparisons import (
     is_partitioned,
     take_rows,
 )
-
-if TYPE_CHECKING:
-    from tiebreak.pipeline.partitions import GradedFiles
-    from tiebreak.ratings.leaderboard import RatingScale
+from tiebreak.pipeline.partitions import GradedFiles, list_partitions, read_partitions
+from tiebreak.ratings.leaderboard import RatingScale
 
 Progress = Callable[[str], None]
 Flags = NDArray[np.bool_]
 
-TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
+TIES: tuple[str, ...] = ("auto", "davidson", "rao-kupper", "half", "drop")
 _TIE_MODELS = ("davidson", "rao-kupper")  # that are names of models, too
 _STRENGTHS = ("auto", "bradley-terry", *_TIE_MODELS)
 # The rating of the mean item; 400 points are odds of ten to one in both.
-SCALES = {"elo": 1500.0, "arena": 1000.0}
+SCALES: dict[str, float] = {"elo": 1500.0, "arena": 1000.0}
 
 
 @dataclass(frozen=True)
@@ -156,8 +154,6 @@ class RankOptions:
 
     def rating_scale(self) -> RatingScale:
         """Return the scale of the ratings."""
-        from tiebreak.ratings.leaderboard import RatingScale
-
         name, value = self._zero()
         return RatingScale(reference=name, anchor=value)
 
@@ -457,8 +453,6 @@ def read_source(
         path = Path(data)
         title = options.title or readable_title(path)
         if partitioned or is_partitioned(path):
-            from tiebreak.pipeline.partitions import list_partitions, read_partitions
-
             if is_partitioned(path):
                 list_partitions(path)
             options.refuse_partitions(reading)

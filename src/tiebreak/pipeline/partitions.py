@@ -23,6 +23,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tiebreak import OnItems
 from tiebreak.data import ItemTable, Pairs, as_items
@@ -544,8 +546,6 @@ class GradedFiles:
         # The reader knows the columns, so that any names will do.
         query = "query" if self.grouped else None
         model.fit(PartitionedFiles(self.files, reader), "grade", qid=query)
-        from sklearn.pipeline import make_pipeline  # late: names need no scaler
-
         return make_pipeline(self.scaler, model)
 
     def sample(self) -> ComparisonData:
@@ -719,8 +719,6 @@ def _make_scaler(looks: Sequence[_Look], features: tuple[str, ...] | None) -> On
     # A feature that is constant but for rounding is not blown up.
     eps = np.finfo(np.float64).eps
     constant = variance <= n * eps * variance + (n * mean * eps) ** 2
-    from sklearn.preprocessing import StandardScaler
-
     inner = StandardScaler()
     inner.mean_, inner.var_ = mean, variance
     inner.scale_ = np.where(constant, 1.0, np.sqrt(variance))

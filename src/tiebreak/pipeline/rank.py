@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import tiebreak as tb
 from tiebreak import BradleyTerry, Leaderboard, OnItems
@@ -67,14 +69,12 @@ from tiebreak.pipeline.options import (
     read_source,
     silent,
 )
+from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import write_report
 from tiebreak.selection.results import ForwardResult, TuneResult
-
-if TYPE_CHECKING:
-    from tiebreak.pipeline.partitions import GradedFiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -653,9 +653,6 @@ def _rank_grades(
     sample = graded.sample()
     assert sample.items is not None and sample.grades is not None
     fresh = PARTITIONED_MODELS[choice.name]().set_params(**choice.model.get_params())
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     comparer = make_pipeline(OnItems(StandardScaler()), tb.ThresholdCompare(fresh))
     quality = _quality(choice.name, comparer, sample, said)
     n_sampled, n_rows = len(sample.grades), sum(graded.n_rows)

@@ -35,7 +35,13 @@ from tiebreak.pipeline.leaderboard import (
 from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import as_table
-from tiebreak.report import CompareData, QualityData, ReportData, rate_spans
+from tiebreak.report import (
+    CompareData,
+    QualityData,
+    ReportData,
+    draw_level_curves,
+    rate_spans,
+)
 from tiebreak.report.data import last_step, who_is_best
 from tiebreak.selection.results import TuneResult
 
@@ -459,8 +465,6 @@ def draw_plane(model: Any, data: ComparisonData) -> bytes | None:
     if not pairs.has_features or pairs.shape[2] != 2:
         return None
     import matplotlib
-
-    from tiebreak.report import draw_level_curves
 
     last = last_step(model)
     names = pairs.table.feature_names

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from tiebreak import load
 from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
 from tiebreak.io import FileError, ReadOptions, Wanted
 from tiebreak.io.result import first_of, plural, shorten
-from tiebreak.lazy import is_pipeline
 from tiebreak.pipeline.held_out import learns_advantage
 
 
@@ -33,7 +33,7 @@ class SavedModel:
     def last(self) -> Any:
         """The model itself, which is the last step of a pipeline."""
         model = self.model
-        return model.steps[-1][1] if is_pipeline(model) else model
+        return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
     @cached_property
     def wanted(self) -> Wanted | None:

@@ -168,7 +168,7 @@ def shared_covariance(
 
 
 def _inverse_hessian(model: BradleyTerry) -> Floats:
-    objective = model._objective_of(model._penalty)
+    objective = model._objective_of(model.alpha_)
     objective.expand(model._solution())
     return np.asarray(np.linalg.inv(objective.hessian()), dtype=np.float64)
 

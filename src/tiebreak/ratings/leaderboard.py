@@ -415,7 +415,7 @@ def find_strengths(model: Any, uncertain: Uncertain) -> StrengthDistribution | N
     n = len(model.items_)
     # Variances of counted comparisons with a penalty need no matrix.
     matrix = uncertain.interval == "bootstrap" or not hasattr(model, "pair_counts_")
-    if (matrix or model._penalty == 0) and n > LARGEST_COVARIANCE:
+    if (matrix or model.alpha_ == 0) and n > LARGEST_COVARIANCE:
         warn_user(
             f"There are {n:,} items, and intervals of ratings and ranks are computed "
             f"for {LARGEST_COVARIANCE:,} at most without a penalty, or of lists: the "

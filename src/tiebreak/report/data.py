@@ -92,8 +92,7 @@ class CompareData:
         """
         doubts = None
         if isinstance(model, BradleyTerry):
-            ties = getattr(model, "tie_model_", model.ties)
-            strengths, link = model.strength_, _LINK_OF[ties]
+            strengths, link = model.strength_, _LINK_OF[model.tie_model_]
             advantage = getattr(model, "advantage_", None)
         elif isinstance(model, ratings.Elo | ratings.Glicko | ratings.Glicko2):
             scale = model.scale if isinstance(model, ratings.Elo) else 400.0

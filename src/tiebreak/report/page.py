@@ -16,17 +16,16 @@ import math
 import os
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
 from tiebreak.ratings.checks.report import PairsReport, count_text, plural
 from tiebreak.report import plots
 from tiebreak.report.data import ReportData
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
 
 _LONGEST_TITLE = 300  # of a name, where it can be read in full
 _METRICS = {
@@ -97,8 +96,6 @@ def write_report(data: ReportData, path: str | os.PathLike[str]) -> None:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     def finish(value: Any) -> Any:
         if value is None:
@@ -129,8 +126,6 @@ def percent(share: float) -> str:
 
 def _name(name: Any, most: int = 60) -> Markup:
     """Write a name in its own direction; a long one shortened, with a title."""
-    from markupsafe import Markup
-
     short, whole = visible(shorten(name, most)), visible(name)
     if short == whole:
         return Markup("<bdi>{}</bdi>").format(short)

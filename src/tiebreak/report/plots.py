@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tiebreak.metrics import comparison_auc, comparison_roc_curve
 from tiebreak.ratings.checks.report import count_text
 from tiebreak.ratings.leaderboard_table import rating_digits, short_group
+from tiebreak.report.displays import TuningDisplay
 
 WIDTH = 1000
 MOST_ROWS = 60  # of the dot plot; of more items it shows pages of FEW_ROWS
@@ -407,8 +409,6 @@ def _bins(p: Any, happened: Any, weight: Any) -> list[dict[str, float]]:
 
 def roc_plot(quality: Any) -> dict[str, Any] | None:
     """The ROC curve of ties and differences in held-out rows."""
-    from tiebreak.metrics import comparison_auc, comparison_roc_curve
-
     outcome, proba, weight = quality.outcome, quality.proba, quality.weight
     if outcome is None or proba is None:
         return None
@@ -489,8 +489,6 @@ _MOST_SETTINGS = 12
 
 def tuning_table(result: Any) -> dict[str, Any]:
     """The best settings that were tried, and their scores."""
-    from tiebreak.report.displays import TuningDisplay
-
     words, names = TuningDisplay(result), list(result.best_params_)
     best = result.table.sort("place").head(_MOST_SETTINGS)
     rows = []

@@ -21,16 +21,14 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, as_pairs, check_comparisons
 from tiebreak.data.columns import as_column, factorize, order_periods
-from tiebreak.lazy import LateModule
 from tiebreak.selection.results import (
     METRICS,
     ForwardColumns,
     ForwardResult,
     score_rows,
 )
+from tiebreak.selection.splitters import ItemKFold, PeriodSplit
 
-# Splitters import scikit-learn's, and with them its metrics and `scipy.stats`.
-splitters = LateModule("tiebreak.selection.splitters")
 _BASELINE = "baseline"
 _OUTCOMES = np.array([-1, 0, 1], dtype=np.int8)
 
@@ -292,7 +290,7 @@ def evaluate_folds(
     place = labels
     if rater is not None:
         place = factorize(as_column(rater, "rater"))[0]
-    if given_folds and isinstance(cv, splitters.ItemKFold):
+    if given_folds and isinstance(cv, ItemKFold):
         place = None
     elif place is None and not given_folds:
         place = np.arange(len(data.pairs), dtype=np.int64)
@@ -398,7 +396,7 @@ def evaluate_forward(
     data = EvaluationData.read(models, X, y, sample_weight, period=when, **given)
     periods = order_periods(period, len(data.pairs))
     present = periods.place[data.weight > 0]
-    splitter = splitters.PeriodSplit(n_splits, min_train=min_train)
+    splitter = PeriodSplit(n_splits, min_train=min_train)
     blocks = predict_blocks(data, splitter.split(present, period=present))
     ends = [
         tuple(periods.values[periods.place[row]] for row in block.test[[0, -1]])

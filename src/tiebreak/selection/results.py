@@ -22,13 +22,12 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from scipy.special import stdtrit
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import readable_period
 from tiebreak.data.markup import results_html
-from tiebreak.data.messages import warn_user
-from tiebreak.lazy import is_pipeline
 from tiebreak.metrics import comparison_accuracy, get_scorer, scorer_names
 from tiebreak.metrics.comparisons import probability_scores
 
@@ -39,8 +38,6 @@ Metric = Literal["accuracy", "log_loss", "brier", "rps"]
 METRICS: tuple[Metric, ...] = ("accuracy", "log_loss", "brier", "rps")
 _HEADINGS = {"accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier"}
 _HEADINGS["rps"] = "RPS"
-_OLD_NAMES = {"best_params": "best_params_", "best_score": "best_score_"}
-_OLD_NAMES["best_model"] = "best_estimator_"
 _SHOWN = 20  # combinations of a search; all are in its table
 
 
@@ -316,16 +313,6 @@ class TuneResult:
     corrected_score: float
     best_estimator_: Any
     scoring: str
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _OLD_NAMES:
-            raise AttributeError(f"'TuneResult' object has no attribute {name!r}")
-        warn_user(
-            f"TuneResult.{name} is {_OLD_NAMES[name]} since version 0.2; the old name "
-            "will be removed in 0.3.",
-            FutureWarning,
-        )
-        return getattr(self, _OLD_NAMES[name])
 
     @classmethod
     def make(
@@ -659,7 +646,7 @@ def _keys(method: Any, name: str) -> list[str]:
         return [name]
     pipeline: Any = getattr(method, "__self__", None)
     into_steps = name in ("sample_weight", "rater")
-    if not into_steps or not is_pipeline(pipeline):
+    if not into_steps or not isinstance(pipeline, Pipeline):
         return []
     steps = pipeline.steps
     if method.__name__ != "fit":  # of which only the last step gets arguments

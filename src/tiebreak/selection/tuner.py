@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -205,8 +206,6 @@ def _fold_rows(
     """Row numbers of the folds; with groups no group is on both sides."""
     if qid is None:
         stratified = is_classifier(model) and is_pairs(X)
-        from sklearn.model_selection import check_cv  # late: it takes a second
-
         folds = check_cv(5 if cv is None else cv, y, classifier=stratified)
         return list(folds.split(X, y))
     if cv is None or isinstance(cv, Integral):
@@ -432,8 +431,6 @@ def tune(
     >>> sorted(found.best_params_), found.table.shape
     (['C', 'gamma'], (6, 7))
     """
-    from sklearn.model_selection import ParameterGrid
-
     candidates = list(ParameterGrid(grid))
     if not candidates:
         raise ValueError("the grid has no combination; give every parameter a value.")

@@ -1,50 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How to minimize: solvers that know problems and matrices, and no model."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from tiebreak.lazy import names_of
-
-if TYPE_CHECKING:
-    from tiebreak.solvers.bundle import BundleSolution, minimize_bundle
-    from tiebreak.solvers.dual_qp import (
-        DualQP,
-        DualSolution,
-        compile_kernels,
-        solve_dual_qp,
-    )
-    from tiebreak.solvers.hull import hull_vertices
-    from tiebreak.solvers.joint_pursuit import JointPath, JointProblem, pursue_jointly
-    from tiebreak.solvers.l1_bundle import LPBundle, LPBundleSolution, PiecewiseRisk
-    from tiebreak.solvers.linear_program import (
-        LinearProgram,
-        Plane,
-        ProgramSolution,
-        SlackRows,
-    )
-    from tiebreak.solvers.newton import (
-        NewtonSolution,
-        StronglyConvex,
-        chord_steps,
-        conjugate_gradients,
-        minimize_newton,
-        minimize_truncated,
-    )
-    from tiebreak.solvers.pursuit import Dictionary, PursuitPath, QuadraticForm, pursue
-    from tiebreak.solvers.threshold import best_threshold
-
-_HOMES = {
-    "bundle": "BundleSolution minimize_bundle",
-    "dual_qp": "DualQP DualSolution compile_kernels solve_dual_qp",
-    "hull": "hull_vertices",
-    "joint_pursuit": "JointPath JointProblem pursue_jointly",
-    "l1_bundle": "LPBundle LPBundleSolution PiecewiseRisk",
-    "linear_program": "LinearProgram Plane ProgramSolution SlackRows",
-    "newton": "NewtonSolution StronglyConvex chord_steps conjugate_gradients "
-    "minimize_newton minimize_truncated",
-    "pursuit": "Dictionary PursuitPath QuadraticForm pursue",
-    "threshold": "best_threshold",
-}
-_, __getattr__ = names_of("tiebreak.solvers", _HOMES)
+from tiebreak.solvers.bundle import BundleSolution, minimize_bundle
+from tiebreak.solvers.dual_qp import (
+    DualQP,
+    DualSolution,
+    compile_kernels,
+    solve_dual_qp,
+)
+from tiebreak.solvers.hull import hull_vertices
+from tiebreak.solvers.joint_pursuit import JointPath, JointProblem, pursue_jointly
+from tiebreak.solvers.l1_bundle import LPBundle, LPBundleSolution, PiecewiseRisk
+from tiebreak.solvers.linear_program import (
+    LinearProgram,
+    Plane,
+    ProgramSolution,
+    SlackRows,
+)
+from tiebreak.solvers.newton import (
+    NewtonSolution,
+    StronglyConvex,
+    chord_steps,
+    conjugate_gradients,
+    minimize_newton,
+    minimize_truncated,
+)
+from tiebreak.solvers.pursuit import Dictionary, PursuitPath, QuadraticForm, pursue
+from tiebreak.solvers.threshold import best_threshold

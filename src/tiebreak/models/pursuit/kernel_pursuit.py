@@ -19,6 +19,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, check_cv
 
 from tiebreak.data import (
     ItemTable,
@@ -49,7 +50,6 @@ from tiebreak.kernels import (
     make_kernel,
 )
 from tiebreak.kernels.functions import Gamma
-from tiebreak.lazy import LateModule
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import (
     UtilityMixin,
@@ -62,8 +62,6 @@ from tiebreak.models.kernel_utility import (
 from tiebreak.models.pursuit.problem import PursuitProblem
 from tiebreak.solvers import PursuitPath, pursue
 from tiebreak.solvers.pursuit import penalize_path
-
-model_selection = LateModule("sklearn.model_selection")
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -160,13 +158,13 @@ def _folds(
                 "many as there are rows."
             )
         # Rows may be sorted by grade, so they are shuffled, in the same way always.
-        cv = model_selection.KFold(int(cv), shuffle=True, random_state=0)
+        cv = KFold(int(cv), shuffle=True, random_state=0)
         if n_groups > 1:
-            cv = model_selection.GroupKFold(min(cv.n_splits, n_groups))
+            cv = GroupKFold(min(cv.n_splits, n_groups))
     with warnings.catch_warnings():
         # Some splitters say that they ignore groups; what they do is checked below.
         warnings.simplefilter("ignore", UserWarning)
-        splitter = model_selection.check_cv(cv)
+        splitter = check_cv(cv)
         parts = list(splitter.split(np.zeros((n_rows, 1)), y, group))
     for train, test in parts if n_groups > 1 else []:
         assert qid is not None and group is not None
@@ -281,8 +279,6 @@ class KernelPursuit(UtilityMixin):
     """
 
     _fits_items: ClassVar[bool] = True
-
-    alpha: float = 0.0  # models that 0.1 saved have none of their own
 
     _parameters: ClassVar[Mapping[str, Values]] = {
         "n_basis": COUNT | "cv",

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, is_pairs
-from tiebreak.data.messages import warn_user
 from tiebreak.data.parameters import check_parameters
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
@@ -139,27 +138,6 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
             return super().predict(X)
         above = np.searchsorted(self.thresholds_, self.utility(X), side="right")
         return self.grades_[above]
-
-    def predict_grade(self, X: Any) -> NDArray[np.float64]:
-        """Grades of items: the old name of ``predict``, until version 0.3.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n, n_features)
-            Items, seen or unseen.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        warn_user(
-            "OrdinalSVM.predict_grade(X) is predict(X) now, and is removed in version "
-            "0.3.",
-            FutureWarning,
-        )
-        if is_pairs(X):
-            self.utility(X)  # refuses comparisons
-        return self.predict(X)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
         check_parameters(self)

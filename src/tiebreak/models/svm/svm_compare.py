@@ -159,10 +159,6 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         self.tie_weight = tie_weight
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.setdefault("tie_weight", 1.0)  # the only weight of version 0.1
-
     fit = fits_outcomes(PairKernelMachine.fit)
 
     def _dual(self, problem: PairProblem) -> PairDual:

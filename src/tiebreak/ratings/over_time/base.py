@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +39,6 @@ from tiebreak.data import Pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.parameters import check_parameters
-from tiebreak.lazy import LateModule
 from tiebreak.models.base import (
     UtilityMixin,
     accuracy,
@@ -59,7 +59,6 @@ from tiebreak.ratings.over_time.games import (
 
 Floats = NDArray[np.float64]
 
-optimize = LateModule("scipy.optimize")  # for a learned advantage
 _SHOWN_NAMES = 10
 _ODDS = 2.0  # a learned advantage of at most so many scales: a hundred to one
 _ROWS = ("sides", "outcome", "weight", "advantage")
@@ -237,7 +236,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         if games.advantage is not None:
             largest = float(np.abs(games.advantage[weight > 0]).max())
         bound = _ODDS * self._settings["scale"] / largest
-        found = optimize.minimize_scalar(
+        found = minimize_scalar(
             loss, bounds=(-bound, bound), options={"xatol": 1e-7 * bound}
         )
         if abs(found.x) > 0.999 * bound:

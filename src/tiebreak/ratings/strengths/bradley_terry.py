@@ -182,8 +182,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         ("advantage", "context", "period", "rater"), True
     )
 
-    half_life: float | str | None = None  # models that 0.1 saved have none of their own
-
     _parameters: ClassVar = {
         **StrengthModel._parameters,
         "ties": ONE_OF("auto", *LINK_OF),
@@ -399,7 +397,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     @property
     def _link(self) -> OutcomeLink:
-        return LINK_OF[getattr(self, "tie_model_", self.ties)]
+        return LINK_OF[self.tie_model_]
 
     def predict_interval(
         self,
@@ -495,7 +493,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             A test, and a table of pairs with the worst first.
         """
         self._refuse_half("a test of how well it fits")
-        objective = self._objective_of(self._penalty)
+        objective = self._objective_of(self.alpha_)
         beta, t = objective.split(self._solution())
         share = self._link.probabilities(objective.design.apply(beta), t)
         expected = share * self.pair_counts_.sum(axis=1, keepdims=True)
@@ -549,7 +547,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             raters = None  # so few say nothing of how much raters differ
         if kind not in (None, "cluster"):
             raters = None
-        if self._penalty > 0 and len(self.items_) > MANY_ITEMS and not whole:
+        if self.alpha_ > 0 and len(self.items_) > MANY_ITEMS and not whole:
             return self._spread_of_many(kind, raters)
         self._refuse_matrix()
         return self._spread_of(kind, raters)
@@ -558,7 +556,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self, kind: str | None, raters: sp.csr_array | None
     ) -> StrengthDistribution:
         """Variances of all coefficients, and what votes or raters add to them."""
-        objective, x = self._objective_of(self._penalty), self._solution()
+        objective, x = self._objective_of(self.alpha_), self._solution()
         objective.expand(x)
         hessian = SparseHessian(objective)
         variance, excess = hessian.variances(), None
@@ -574,7 +572,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self, kind: str | None, raters: sp.csr_array | None
     ) -> StrengthDistribution:
         df = np.inf if raters is None else raters.shape[0] - 1.0
-        if self._penalty == 0:
+        if self.alpha_ == 0:
             kind = kind or ("sandwich" if raters is None else "cluster")
             objective, x = self._objective_of(0.0), self._solution()
             found = coefficient_covariance(objective, x, kind, raters)
@@ -613,7 +611,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         ndarray of shape (n_resamples, N)
         """
         self._refuse_half("the bootstrap")
-        if self._penalty > 0:
+        if self.alpha_ > 0:
             raise ValueError(
                 "The bootstrap of strengths with a penalty measures how surprised the "
                 "model was, and not how far they may be from the truth. Fit with "

@@ -442,7 +442,7 @@ def _count_apart(first, mean, variance, limit, component, ranks):  # type: ignor
         ranks[row, 1] = n - worse
 
 
-@njit(cache=True, nogil=True, plain=40_000)
+@njit(cache=True, nogil=True)
 def _update_largest(draws, precision, largest):  # type: ignore[no-untyped-def]
     """Update largest[b, j] to max_i |draws[b, i] - draws[b, j]| precision[i, j]."""
     n = draws.shape[1]

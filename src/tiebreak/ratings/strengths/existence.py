@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
 
 from tiebreak.data.comparison_graph import ComparisonCounts, ComparisonGraph
-from tiebreak.data.jit import TINY, njit
+from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.models.covariates import refuse_empty
 
@@ -57,7 +57,7 @@ def check_existence(
         )
 
 
-@njit(cache=True, nogil=True, plain=TINY)
+@njit(cache=True, nogil=True)
 def wins_connect(left, right, counts, n_items):  # type: ignore[no-untyped-def]
     """Whether wins lead from every item to every other, as a few sweeps can tell.
 

@@ -189,11 +189,6 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
         """The strengths, under the name that all models without features have."""
         return self.strength_
 
-    @property
-    def _penalty(self) -> float:
-        """The penalty of the fit; models of version 0.1 kept only the parameter."""
-        return float(getattr(self, "alpha_", self.alpha))
-
     def _check_kind(self, kind: str | None, kinds: tuple[str, ...], why: str) -> None:
         """Refuse covariances that do not exist, or say too little with a penalty."""
         if kind is not None and kind not in kinds:
@@ -201,7 +196,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
                 f"kind must be one of {', '.join(map(repr, kinds))} or None; got "
                 f"{kind!r}.{why}"
             )
-        if kind in ("sandwich", "cluster") and self._penalty > 0:
+        if kind in ("sandwich", "cluster") and self.alpha_ > 0:
             raise ValueError(
                 f"kind={kind!r} is for strengths without a penalty: with one it "
                 "measures how surprised the model was, and an item with only expected "
@@ -229,7 +224,7 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
 
         `squares` gives M at a point; None leaves the excess out.
         """
-        alphas = getattr(self, "prior_alphas_", np.array([self._penalty]))
+        alphas = getattr(self, "prior_alphas_", np.array([self.alpha_]))
         weights = getattr(self, "prior_weights_", np.ones(1))
         coefs = getattr(self, "prior_coefs_", fitted[None])
         n, covariance, reached = len(self.items_), [], []
@@ -237,10 +232,10 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
             objective = objective_of(float(alpha))
             covariance.append(coefficient_covariance(objective, x, "model"))
             sides = np.ones((2, len(x)))
-            if n <= _EACH_NODE or (n <= SKEWED and alpha == self._penalty):
+            if n <= _EACH_NODE or (n <= SKEWED and alpha == self.alpha_):
                 sides[:, :n] = side_scales(objective, x, covariance[-1], n)
             reached.append(sides)
-        mode = int(np.argmin(np.abs(alphas - self._penalty)))
+        mode = int(np.argmin(np.abs(alphas - self.alpha_)))
         if n > _EACH_NODE:
             reached = len(reached) * [reached[mode]]
         excess = None

@@ -246,7 +246,7 @@ class PlackettLuce(StrengthModel):
         lists = self.list_items_, self.list_ends_, self.list_starts_, self.list_weight_
         choices = Choices(*lists, len(self.items_))
         x = np.append(self.strength_, np.log(self.tie_))
-        if self._penalty > 0:
+        if self.alpha_ > 0:
 
             def squares(objective: OrderLikelihood, x: NDArray[np.float64]) -> Any:
                 return objective.squares()

@@ -30,9 +30,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from tiebreak.data.threads import one_blas_thread
-from tiebreak.lazy import LateModule
 from tiebreak.losses import ComparisonObjective, Design, ItemDesign, JointDesign
 from tiebreak.losses.comparison_covariance import HessianFactor
 from tiebreak.ratings.strengths.many_items import MANY_ITEMS, SparseHessian
@@ -40,7 +40,6 @@ from tiebreak.solvers import NewtonSolution, minimize_newton
 
 Array = NDArray[np.float64]
 
-optimize = LateModule("scipy.optimize")  # of many items
 
 _NARROWEST, _WIDEST = math.log(0.03), math.log(30.0)
 _STEP = 0.6  # in ln τ, while looking for the most probable width
@@ -163,7 +162,7 @@ class _Search:
             at_high = slope(high)
         if at_low <= 0.0 or at_high >= 0.0:
             return low if at_low <= 0.0 else high
-        return float(optimize.brentq(slope, low, high, xtol=_LEVEL))
+        return float(brentq(slope, low, high, xtol=_LEVEL))
 
     def find_mode(self) -> tuple[float, float]:
         """Give the most probable ln τ, and its standard deviation about there."""

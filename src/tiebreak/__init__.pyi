@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The public names: lazy_loader imports each from here when it is first used.
+from . import datasets as datasets
+from . import metrics as metrics
+from . import ratings as ratings
+from . import report as report
+from . import selection as selection
+from .data import OnItems as OnItems
+from .data import Orders as Orders
+from .data import Outcome as Outcome
+from .data import Pairs as Pairs
+from .data.messages import DataWarning as DataWarning
+from .data.messages import FitWarning as FitWarning
+from .data.messages import TiebreakWarning as TiebreakWarning
+from .kernels import NystroemMap as NystroemMap
+from .models import BoostedUtility as BoostedUtility
+from .models import CoRankingPursuit as CoRankingPursuit
+from .models import ExpectedRankRegression as ExpectedRankRegression
+from .models import HedgeOrder as HedgeOrder
+from .models import L1Ranker as L1Ranker
+from .models import LogisticCompare as LogisticCompare
+from .models import MajorityCompare as MajorityCompare
+from .models import MatchingPursuit as MatchingPursuit
+from .models import MaxMarginCompare as MaxMarginCompare
+from .models import OrderSVM as OrderSVM
+from .models import OrdinalSVM as OrdinalSVM
+from .models import RankBoost as RankBoost
+from .models import RankingPursuit as RankingPursuit
+from .models import RankRLS as RankRLS
+from .models import RankSVM as RankSVM
+from .models import SVMCompare as SVMCompare
+from .models import SwapSVM as SwapSVM
+from .models import ThresholdCompare as ThresholdCompare
+from .models import WithoutTies as WithoutTies
+from .persistence import load as load
+from .persistence import save as save
+from .persistence import to_onnx as to_onnx
+from .pipeline.audit import audit as audit
+from .pipeline.rank import rank as rank
+from .ratings import BradleyTerry as BradleyTerry
+from .ratings import Elo as Elo
+from .ratings import Glicko as Glicko
+from .ratings import Glicko2 as Glicko2
+from .ratings import JudgeBradleyTerry as JudgeBradleyTerry
+from .ratings import Leaderboard as Leaderboard
+from .ratings import PlackettLuce as PlackettLuce
+from .ratings import check_pairs as check_pairs
+from .selection import L1RankerCV as L1RankerCV
+from .selection import l1_path as l1_path
+from .selection import tune as tune
+
+__version__: str
