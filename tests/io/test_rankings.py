@@ -153,7 +153,7 @@ def test_names_that_would_be_the_same_are_refused(tmp_path):
     refused(path, r"items 0 and 1 would both be written as", [["1"]], names=names)
 
 
-@pytest.mark.parametrize("weight", [0, 0.5, 1.5, 2.0**60])
+@pytest.mark.parametrize("weight", [0, 0.5, 1.5])
 def test_voters_are_whole_numbers(tmp_path, weight):
     path = tmp_path / "a.toi"
     lists = [["a", "b"], ["b", "a"]]

@@ -305,8 +305,7 @@ def _check_voters(error: Error, weight: ArrayLike | None, n: int) -> list[int]:
     if weight is None:
         return [1] * n
     weights = check_weights(weight, n)
-    # Beyond 2^53, a whole number need not be the one that was meant.
-    wrong = np.flatnonzero((weights < 1) | (weights % 1 != 0) | (weights > 2.0**53))
+    wrong = np.flatnonzero((weights < 1) | (weights % 1 != 0))
     if len(wrong):
         raise error(
             f"a PrefLib file holds whole numbers of voters, but weight has "
