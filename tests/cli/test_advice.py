@@ -114,19 +114,12 @@ CASES = {
     "check ranked_ballots.soc --where 'x > 1'": ["- --where"],
     "check ranked_ballots.soc --kind grades": ["- --kind"],
     "rank votes.csv --print csv --alpha 0": ["- --alpha", "--alpha auto"],
-    "rank votes.csv --print csv --bootstrap 9": ["- --bootstrap"],
-    "rank votes.csv --print csv --scale arena": ["--alpha auto"],
-    "rank votes.csv --print csv --bootstrap 9 --alpha 1": ["- --bootstrap"],
     "rank votes.csv --print csv --items items.csv --model logistic --alpha 0": [
         "--alpha 1e-6"
     ],
     "rank votes.csv --print csv --items items.csv --model elo": ["- --items"],
     "rank votes.csv --print csv --items items.csv --by language": [
         "- --by",
-        "- --items",
-    ],
-    "rank votes.csv --print csv --items items.csv --min-games 2": [
-        "- --min-games",
         "- --items",
     ],
     "rank votes.csv --print csv --items items.csv --ties half": ["- --ties"],
@@ -161,17 +154,12 @@ CASES = {
         "--where 'len_b > 0'",
     ],
     "rank votes.csv --print csv --covariates round:round": ["- --covariates"],
-    "rank votes.csv --print csv --anchor Ada=1 --reference Bo": [
-        "- --anchor",
-        "- --reference",
-    ],
     "rank votes.csv --print csv --anchor Ada": ["--anchor Ada=1114"],
     "rank votes.csv --print csv --tune --alpha 1": ["- --alpha"],
     "rank votes.csv --print csv --tune": ["- --tune"],
-    "rank votes.csv --print csv --scale fide": ["--scale arena --alpha 1"],
     "rank votes.csv --print csv --level 2": ["--level 0.9"],
     "rank votes.csv --print word": ["--print csv"],
-    "rank votes.csv --print csv --json": ["- --json"],
+    "rank votes.csv --print csv --json": ["- --json", "- --print"],
     "rank votes.csv --out full": ["--out other", "--force"],
     "rank grades.csv --print markdown": ["--print csv"],
     "rank grades.csv --print csv --alpha auto": ["--alpha 0.1", "- --alpha + --tune"],
@@ -244,8 +232,6 @@ def arguments(line):
         value = words.pop(0) if words and not words[0].startswith("--") else True
         given[name] = float(value) if name in ("alpha", "level") else value
     given.pop("print", None)
-    for name in ("bootstrap", "min_games"):
-        given |= {name: int(given[name])} if name in given else {}
     return given
 
 

@@ -64,7 +64,7 @@ def test_rank_as_json_and_quiet(run, votes, tmp_path):
     assert found["model"] == "glicko"
     assert len(found["leaderboard"]) == 5
     assert done.stderr == ""
-    quiet = run("rank", path, "--out", tmp_path / "b", "-q", "--bootstrap", 50)
+    quiet = run("rank", path, "--out", tmp_path / "b", "-q")
     assert (quiet.code, quiet.stdout, quiet.stderr) == (0, "", "")
 
 

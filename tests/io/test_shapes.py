@@ -137,18 +137,9 @@ SHAPES = [
         MODELS,
         (
             compared("model_a", "model_b", "verdict says who won"),
-            "Preferences count once however strong they are (6 rows of the strongest); "
-            "--strength 3 lets these count three times.",
             RESULTS,
         ),
         "rater",
-    ),
-    Shape(
-        "arena_hard.csv",
-        MODELS,
-        ("The strongest preferences (6 rows) count 3 times.",),
-        "rater sample_weight",
-        {"strength": "3"},
     ),
     Shape(
         "likert_1_to_7.csv",
@@ -199,9 +190,9 @@ SHAPES = [
     Shape(
         "preference_minus3_to_3.jsonl",
         MODELS,
-        ("The strongest preferences (5 rows) count 2 times.", RESULTS),
-        "sample_weight",
-        {"likert": "-3..3", "strength": 2},
+        (RESULTS,),
+        "",
+        {"likert": "-3..3"},
     ),
     Shape(
         "chess_pgn_results.csv",

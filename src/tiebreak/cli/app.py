@@ -82,7 +82,6 @@ _asks, _rows, _scaled = (
 )
 Since = Annotated[str | None, _rows("Only results from this date on.", "DATE")]
 Until = Annotated[str | None, _rows("Only results up to this date.", "DATE")]
-MinGames = Annotated[int, _rows("Leave out items of fewer games.", "NUMBER")]
 HalfLife = _scaled(
     "For bradley-terry, davidson and rao-kupper: the age at which a result counts "
     "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
@@ -107,10 +106,6 @@ _READING: dict[str, Any] = {
     "likert": _choice(
         "The outcome is a scale from left to right; its middle is a tie.",
         metavar="1..7",
-    ),
-    "strength": _choice(
-        "Let a strong preference (A>>B, an end of a scale) count so many times.",
-        metavar="NUMBER",
     ),
     "both_bad": _choice(
         "Votes that call both bad: tie, drop, or outcome (of its own). [default: tie]"
@@ -261,7 +256,7 @@ def rank(
         Option(
             "--print",
             metavar="FORM",
-            help="Print the leaderboard alone, as table, markdown, latex, csv or json; "
+            help="Print the leaderboard alone, as table, markdown, latex or csv; "
             "files are written only with --out.",
         ),
     ] = None,
@@ -298,7 +293,6 @@ def rank(
     ] = False,
     since: Since = None,
     until: Until = None,
-    min_games: MinGames = 0,
     model: Annotated[
         str,
         _scaled(
@@ -330,23 +324,13 @@ def rank(
     ] = None,
     half_life: Annotated[str | None, HalfLife] = None,
     level: Annotated[float, _scaled("Confidence of the intervals.")] = 0.95,
-    bootstrap: Annotated[
-        int,
-        _scaled("Take intervals from so many bootstrap resamples; sets --alpha 0."),
-    ] = 0,
-    scale: Annotated[
-        str,
-        _scaled(
-            "elo (mean 1500) or arena (mean 1000; also sets --ties half and --alpha 0, "
-            "unless they are given, as published leaderboards do)."
-        ),
-    ] = "elo",
     anchor: Annotated[
         str | None,
-        _scaled("The rating of an item, such as gpt-4=1114, or of the mean.", "NAME=N"),
-    ] = None,
-    reference: Annotated[
-        str | None, _scaled("The item that ratings are measured from.")
+        _scaled(
+            "The rating of an item, such as gpt-4=1114, or of the mean, which is 1500 "
+            "by default.",
+            "NAME=N",
+        ),
     ] = None,
     tune: Annotated[
         bool,
@@ -357,15 +341,6 @@ def rank(
         ),
     ] = False,
     dask: Dask = None,
-    checkpoint: Annotated[
-        Path | None,
-        _path(
-            metavar="PATH",
-            help="Keep the steps of a long fit of a folder in this file; the same "
-            "command goes on from there.",
-            rich_help_panel=_PARTITIONS,
-        ),
-    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -382,17 +357,13 @@ def rank(
         alpha=_read_alpha(alpha),
         half_life=half_life,
         level=level,
-        bootstrap=bootstrap,
         tune=tune,
-        scale=scale,
         anchor=anchor,
-        reference=reference,
         by=by,
         covariates=covariates,
         position=position,
         since=since,
         until=until,
-        min_games=min_games,
         title=title,
     )
     run(
@@ -401,10 +372,10 @@ def rank(
         reading,
         options,
         form=_read_form(print_, json),
+        as_json=json,
         plot=_read_plot(plot),
         force=force,
         dask=dask,
-        checkpoint=checkpoint,
         quiet=quiet,
         command=shlex.join(["tiebreak", *sys.argv[1:]]),
     )
@@ -544,7 +515,6 @@ def audit(
     ] = False,
     since: Since = None,
     until: Until = None,
-    min_games: MinGames = 0,
     ties: Annotated[
         str | None, Option(help="auto, davidson, rao-kupper, half or drop; see rank.")
     ] = None,
@@ -580,7 +550,6 @@ def audit(
         position=position,
         since=since,
         until=until,
-        min_games=min_games,
         ties=ties,
         alpha=_read_alpha(alpha),
         level=level,
@@ -798,9 +767,11 @@ def _read_form(form: str | None, json: bool) -> str | None:
     if form is not None and form not in FORMS:
         expected = ", ".join(FORMS)
         raise typer.BadParameter(f"--print must be one of {expected}; got {form!r}.")
-    if json and form not in (None, "json"):
-        raise typer.BadParameter(f"--json is --print json, and --print is {form}.")
-    return "json" if json else form
+    if json and form is not None:
+        raise typer.BadParameter(
+            f"--json and --print {form} exclude each other; leave one of the two out."
+        )
+    return form
 
 
 def _read_plot(path: Path | None) -> Path | None:

@@ -38,8 +38,8 @@ _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
 _BY_CATEGORY = "categories.csv"
 _CHECKPOINT = "tiebreak-tuning.json"
 OWN = (*_FILES, _SKIPPED, _BY_CATEGORY, _CHECKPOINT)
-_CONTINUES = "The same command goes on with the {}."
-FORMS = ("table", "markdown", "latex", "csv", "json")
+_CONTINUES = "The same command goes on with the tuning."
+FORMS = ("table", "markdown", "latex", "csv")
 JSON_VERSION = 1
 
 
@@ -50,24 +50,24 @@ def run(
     options: RankOptions,
     *,
     form: str | None = None,
+    as_json: bool = False,
     plot: Path | None = None,
     force: bool = False,
     dask: str | None = None,
-    checkpoint: Path | None = None,
     quiet: bool,
     command: str,
 ) -> None:
     """Read, rank, print and write."""
-    folder = out or (None if form else Path("tiebreak-report"))
+    alone = as_json or form is not None
+    folder = out or (None if alone else Path("tiebreak-report"))
     written = [] if folder is None else [folder / name for name in OWN]
-    refuse_to_replace([*files, reading.items], [*written, checkpoint, plot])
+    refuse_to_replace([*files, reading.items], [*written, plot])
     if folder is not None and not force:
         refuse_other_files(folder)
-    output = Output(quiet=quiet or form is not None)
-    steps = Steps(shown=not (quiet or form))
+    output = Output(quiet=quiet or alone)
+    steps = Steps(shown=not (quiet or alone))
     file: Any = files[0] if len(files) == 1 else files
-    many = dask is not None or checkpoint is not None
-    many |= len(files) == 1 and is_partitioned(files[0])
+    many = dask is not None or (len(files) == 1 and is_partitioned(files[0]))
     names = result_names(options)
     with ExitStack() as stack:
         client = None
@@ -79,15 +79,9 @@ def run(
                 _check(folder, names)
                 client = stack.enter_context(connected(dask, steps))
                 report = partial(_report, steps)
-                stack.enter_context(
-                    running(client=client, checkpoint=checkpoint, tell=report)
-                )
+                stack.enter_context(running(client=client, tell=report))
             given: Any = {"partitioned": many, "client": client, "progress": steps}
             source = read_source(file, reading, options, **given)
-        compared = isinstance(source.found, Asked)
-        if checkpoint is not None and compared:
-            unneeded = f"{checkpoint} is not needed: counting takes one pass."
-            source.detected.append(unneeded)
         output.say(source.detected)
         # What was read is said before all that takes seconds to import.
         from tiebreak.pipeline.rank import rank_source
@@ -97,11 +91,9 @@ def run(
         tuner = None
         if isinstance(source.found, Asked) and options.tune and folder is not None:
             stack.enter_context(made_folder(folder))
-            stack.enter_context(when_interrupted(_CONTINUES.format("tuning")))
+            stack.enter_context(when_interrupted(_CONTINUES))
             data = source.found.data.by_row
             tuner = partial(_tune, data, folder / _CHECKPOINT, steps)
-        elif not compared and checkpoint is not None:
-            stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
         stack.enter_context(steps)
         answer = rank_source(source, options, tuner=tuner, progress=steps)
         page = report_data(answer, command)
@@ -113,9 +105,7 @@ def run(
             write_result(answer, source, page, folder)
             if options.tune:
                 (folder / _CHECKPOINT).unlink(missing_ok=True)
-        if checkpoint is not None:
-            checkpoint.unlink(missing_ok=True)
-    if form == "json":
+    if as_json:
         place = None if folder is None else str(folder)
         typed: dict[str, Any] = {"version": JSON_VERSION}
         typed |= {"file": ", ".join(map(str, files)), "out": place}

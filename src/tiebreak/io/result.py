@@ -47,7 +47,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 # The options that name no column of the file.
 _OTHERS = (
-    *_CHOICES, "encoding", "outcome_words", "likert", "strength", "skip_bad_rows",
+    *_CHOICES, "encoding", "outcome_words", "likert", "skip_bad_rows",
     "items", "item_column", "where", "drop_duplicates", "words", "numbers",
     "fingerprint",
 )  # fmt: skip
@@ -90,9 +90,6 @@ class ReadOptions:
     likert : str
         The two ends of the scale in the outcome column, such as ``"1..7"``. The first
         one says that left is better, and the middle, if it is a value, is a tie.
-    strength : float
-        So many times a strong preference (``A>>B``, an end of a scale) counts as often
-        as a mild one; those between are in proportion. By default all count once.
     skip_bad_rows : bool
         Leave out rows that cannot be read, instead of refusing the file.
     items, item_column : str or path, str
@@ -130,7 +127,6 @@ class ReadOptions:
     both_bad: Literal["tie", "drop", "outcome"] | None = None
     outcome_words: str | None = None
     likert: str | None = None
-    strength: float | str | None = None
     skip_bad_rows: bool = False
     items: str | os.PathLike[str] | None = None
     item_column: str | None = None
@@ -165,13 +161,6 @@ class ReadOptions:
             )
         self.declared_words()
         self.scale()
-        if self.strength is not None:
-            times = float(self.strength) if is_finite(str(self.strength)) else 0
-            if times < 1:
-                raise ValueError(
-                    "--strength is how many times a strong preference counts, a number "
-                    f"of at least 1, got {self.strength!r}."
-                )
 
     def declared_words(self) -> dict[str, str]:
         """Return the outcome of each value in `outcome_words`, such as "left".

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tiebreak.data.columns import factorize, readable_period
 from tiebreak.io import read_file
 from tiebreak.io.frames import is_path
-from tiebreak.io.result import ReadOptions, ReadResult, first_of, plural, shorten
+from tiebreak.io.result import ReadOptions, ReadResult, plural
 from tiebreak.pipeline.comparisons import (
     ComparisonData,
     as_comparisons,
@@ -39,8 +39,6 @@ Flags = NDArray[np.bool_]
 TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
 _TIE_MODELS = ("davidson", "rao-kupper")  # that are names of models, too
 _STRENGTHS = ("auto", "bradley-terry", *_TIE_MODELS)
-# The rating of the mean item; 400 points are odds of ten to one in both.
-SCALES = {"elo": 1500.0, "arena": 1000.0}
 
 
 @dataclass(frozen=True)
@@ -94,22 +92,17 @@ class RankOptions:
     alpha: float | str | None = None
     half_life: str | float | None = None
     level: float = 0.95
-    bootstrap: int = 0
     tune: bool = False
-    scale: str = "elo"
     anchor: Any = None
-    reference: str | None = None
     by: str | Sequence[str] = ()
     covariates: str | Sequence[str] = ()
     position: bool = False
     since: Any = None
     until: Any = None
-    min_games: int = 0
     title: str | None = None
 
     def __post_init__(self) -> None:
         _choose(self.ties, (None, *TIES), "--ties")
-        _choose(self.scale, tuple(SCALES), "--scale")
         if self.tune and self.alpha is not None:
             raise ValueError("--tune chooses alpha; leave one of the two out.")
         if self.model in _TIE_MODELS and self.ties not in (None, "drop", self.model):
@@ -124,23 +117,17 @@ class RankOptions:
                 f"--ties {self.ties} is for --model bradley-terry, and not for "
                 f"{self.model}; leave one of the two out."
             )
-        for name in ("scale", "anchor", "covariates", "position"):
-            asked = getattr(self, name) not in (None, (), "", False, "elo")
+        for name in ("anchor", "covariates", "position"):
+            asked = getattr(self, name) not in (None, (), "", False)
             if asked and self.model in ("elo", "glicko", "glicko2"):
                 raise ValueError(
                     f"--{name} is for strengths (--model bradley-terry), and not for "
                     f"{self.model}; leave one of the two out."
                 )
         self.parsed_covariates()
-        self._zero()
+        self.rating_scale()
         if not 0 < self.level < 1:
             raise ValueError(f"--level must be between 0 and 1; got {self.level!r}.")
-        if self.bootstrap < 0:
-            raise ValueError(f"--bootstrap must be 0 or more; got {self.bootstrap!r}.")
-        if not isinstance(self.min_games, int) or self.min_games < 0:
-            raise ValueError(
-                f"--min-games must be a whole number; got {self.min_games!r}."
-            )
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -158,21 +145,10 @@ class RankOptions:
         """Return the scale of the ratings."""
         from tiebreak.ratings.leaderboard import RatingScale
 
-        name, value = self._zero()
+        if self.anchor is None:
+            return RatingScale()
+        name, value = _read_anchor(self.anchor)
         return RatingScale(reference=name, anchor=value)
-
-    def _zero(self) -> tuple[str | None, float]:
-        """Return an item, or None for the mean of all, and its rating."""
-        name, value = self.reference, SCALES[self.scale]
-        if self.anchor is not None:
-            anchored, value = _read_anchor(self.anchor)
-            if None not in (name, anchored):
-                raise ValueError(
-                    "--anchor and --reference both name an item; leave one of the two "
-                    "out."
-                )
-            name = anchored if name is None else name
-        return name, value
 
     def with_columns(self, reading: ReadOptions) -> ReadOptions:
         """Return options of reading that fetch categories and covariates, too."""
@@ -180,14 +156,6 @@ class RankOptions:
         return replace(
             reading, words=self.categories, numbers=tuple(dict.fromkeys(numbers))
         )
-
-    def of_arena(self) -> RankOptions:
-        """Return the options of a fit whose numbers others publish, where not given."""
-        if self.scale != "arena" or self.model not in ("auto", "bradley-terry"):
-            return self
-        ties = "half" if self.ties is None else self.ties
-        free = self.alpha is None and not self.tune
-        return replace(self, ties=ties, alpha=0.0 if free else self.alpha)
 
     def refuse_partitions(self, reading: ReadOptions) -> None:
         """Refuse what needs the rows of a folder, which are added up file by file."""
@@ -204,7 +172,7 @@ class RankOptions:
             )
 
 
-_OF_ROWS = ("by", "covariates", "position", "since", "until", "min_games")
+_OF_ROWS = ("by", "covariates", "position", "since", "until")
 
 
 def _choose(value: Any, allowed: tuple[Any, ...], option: str) -> None:
@@ -269,8 +237,6 @@ def choose_rows(read: ReadResult, options: RankOptions) -> Asked:
         tied = data.y == 0
         said.append(_left_out("--ties drop", kept & tied, "tie"))
         kept &= ~tied
-    if options.min_games:
-        kept = _enough_games(data, kept, options.min_games, said)
     if not kept.any():
         raise ValueError(f"No comparison is left. {' '.join(said)}")
     turned = read.exchanged
@@ -335,33 +301,6 @@ def _within(data: ComparisonData, name: str, where: Any) -> Flags:
         return np.asarray(period >= bound)
     next_one = bound + np.ones((), bound.dtype.str.replace("M8", "m8"))
     return np.asarray(period < next_one)  # the end of that day, month or year
-
-
-def _enough_games(
-    data: ComparisonData, kept: Flags, fewest: int, said: list[str]
-) -> Flags:
-    """Leave out items of few games, again until all that are left have enough."""
-    pairs = data.pairs
-    if pairs.has_features or pairs.names is None:
-        raise ValueError(
-            "--min-games is for items that have only names; leave it out, or --items."
-        )
-    before, kept = kept, kept.copy()
-    gone = np.zeros(pairs.n_items, dtype=bool)
-    while True:
-        sides = np.concatenate([pairs.left[kept], pairs.right[kept]])
-        games = np.bincount(sides, minlength=pairs.n_items)
-        few = (games > 0) & (games < fewest)
-        if not few.any():
-            break
-        gone |= few
-        kept &= ~(few[pairs.left] | few[pairs.right])
-    names = first_of([shorten(name) for name in pairs.names[gone].tolist()], 5)
-    listed = f" ({names})" if gone.any() else ""
-    rows = plural(int((before & ~kept).sum()), "row")
-    items = plural(int(gone.sum()), "item")
-    said.append(f"--min-games {fewest} left out {items}{listed} and {rows}.")
-    return kept
 
 
 def _with_position(data: ComparisonData, turned: Flags | None) -> ComparisonData:

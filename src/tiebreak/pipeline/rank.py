@@ -58,7 +58,6 @@ from tiebreak.pipeline.models import (
     unwrap,
 )
 from tiebreak.pipeline.options import (
-    SCALES,
     TIES,
     Asked,
     Progress,
@@ -207,17 +206,13 @@ def rank(
     alpha: float | str | None = None,
     half_life: float | str | None = None,
     level: float = 0.95,
-    bootstrap: int = 0,
     tune: bool = False,
-    scale: str = "elo",
     anchor: Any = None,
-    reference: str | None = None,
     by: str | Sequence[str] = (),
     covariates: str | Sequence[str] = (),
     position: bool = False,
     since: Any = None,
     until: Any = None,
-    min_games: int = 0,
     title: str | None = None,
     **reading: Any,
 ) -> RankResult:
@@ -240,19 +235,13 @@ def rank(
     alpha, half_life : float or str, optional
         Penalty, and the age at which a result counts half; see
         :class:`~tiebreak.BradleyTerry`.
-    level, bootstrap : float and int, default=0.95 and 0
-        Confidence of the intervals, which come from so many resamples, if not 0.
+    level : float, default=0.95
+        Confidence of the intervals.
     tune : bool, default=False
         Whether to choose the settings that predict best.
-    scale : {"elo", "arena"}, default="elo"
-        The mean rating: 1500, or 1000. ``"arena"`` also counts ties as half a win and
-        uses no prior, unless `ties` and `alpha` say otherwise, as published
-        leaderboards of language models do.
     anchor : float, str or dict, optional
-        Another rating for the mean, or ``"NAME=1114"`` or ``{name: 1114}``: that of an
-        item.
-    reference : item name, optional
-        The item that ratings are measured from.
+        The rating of the mean, which is 1500 by default, or ``"NAME=1114"`` or
+        ``{name: 1114}``: that of an item.
     by : str or list of str, optional
         Columns of categories, each with a leaderboard of its own.
     covariates : str or list of str, optional
@@ -262,8 +251,6 @@ def rank(
         Whether to learn the effect of being on the left, which is shown first.
     since, until : date, number or str, optional
         Use only results of this time, both ends included.
-    min_games : int, default=0
-        Leave out items of fewer games.
     title : str, optional
         Of the report.
     **reading
@@ -309,7 +296,7 @@ def rank(
 _OPTIONS = {one.name for one in fields(RankOptions)}
 _READING = {one.name for one in fields(ReadOptions)} - {"words", "numbers"}
 _READING -= {"fingerprint"}
-_VALUES = (*TIES, *SCALES, *BY_NAME, *BY_FEATURE, *BY_BOTH, *BY_GRADE, "none")
+_VALUES = (*TIES, *BY_NAME, *BY_FEATURE, *BY_BOTH, *BY_GRADE, "none")
 
 
 def _in_python(answer: RankResult) -> RankResult:
@@ -342,8 +329,6 @@ def rank_source(
         tuner = partial(_tune, data.by_row)
     if data.pairs.has_features:
         _refuse_with_features(options)
-    else:
-        options = options.of_arena()
     tuned = checks = board = utility = items = effects = moves = None
     notes: list[str] = []
     parts: dict[str, list[str]] = {}
@@ -363,14 +348,12 @@ def rank_source(
             data = replace(data, columns=data.columns | numbers)
         given: Any = {"half_life": options.half_life, "ties": options.ties}
         choice = choose_model(options.model, data, options.alpha, **given)
-        if options.bootstrap and isinstance(choice.model, BradleyTerry):
-            choice = _without_penalty(choice, options)
         if tuner is not None:
             progress(f"tuning {choice.name}")
             tuned = tuner(choice)
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
-        fitted = _fit(choice.model, data, options, asked.labels)
+        fitted = _fit(choice.model, data, asked.labels)
         reason = choice.reason + say_half_life(fitted, data)
         choice = replace(choice, reason=reason)
         if data.pairs.has_features:
@@ -380,12 +363,12 @@ def rank_source(
             items = rank_rows(utility, data) if items is None else items
         else:
             progress("making the leaderboard")
-            board = _board(fitted, options, progress)
+            board = _board(fitted, options)
             effects = find_effects(board, asked.deviations)
             if asked.labels:
                 progress("fitting without the covariates")
                 moves = _find_moves(choice.model, data, board, options)
-            notes = [*_say_scale(options), *board.notes]
+            notes = list(board.notes)
             asked = replace(asked, data=data)
             parts = _add_categories(board, choice.model, asked, options, progress)
     said = _messages(caught)
@@ -426,37 +409,18 @@ def _refuse_with_features(options: RankOptions) -> None:
             )
 
 
-def _fit(
-    model: Any, data: ComparisonData, options: RankOptions, labels: Sequence[str] = ()
-) -> Any:
+def _fit(model: Any, data: ComparisonData, labels: Sequence[str] = ()) -> Any:
     columns = columns_for(model, data.columns)
     if "context" in columns and labels:
         columns["context"] = pl.DataFrame(columns["context"], list(labels))
-    try:
-        return unwrap(model.fit(data.pairs, data.y, **columns))
-    except ValueError as error:
-        if not isinstance(model, BradleyTerry):
-            raise
-        if options.bootstrap:
-            instead = "leave --bootstrap out for --alpha auto"
-            said = str(error).replace("set alpha='auto'", instead)
-            raise ValueError(f"--bootstrap sets --alpha 0. {said}") from error
-        if options.scale == "arena" and model.alpha == 0:
-            message = (
-                f"--scale arena sets --alpha 0; --alpha auto adds a prior. {error}"
-            )
-            raise ValueError(message) from error
-        raise
+    return unwrap(model.fit(data.pairs, data.y, **columns))
 
 
-def _board(fitted: Any, options: RankOptions, progress: Progress) -> Leaderboard:
+def _board(fitted: Any, options: RankOptions) -> Leaderboard:
     scale = options.rating_scale()
     given: dict[str, Any] = {"level": options.level, "anchor": scale.anchor}
     if scale.reference is not None:
         given["reference"] = scale.reference
-    if options.bootstrap and isinstance(fitted, BradleyTerry):
-        progress(f"drawing {options.bootstrap:,} bootstrap resamples")
-        given |= {"interval": "bootstrap", "n_resamples": options.bootstrap}
     return Leaderboard(fitted, **given)
 
 
@@ -488,7 +452,7 @@ def _find_moves(
 ) -> pl.DataFrame:
     """Return the ranks of all items with and without covariates."""
     columns = {name: c for name, c in data.columns.items() if name != "context"}
-    plain = _fit(clone(model), replace(data, columns=columns), options)
+    plain = _fit(clone(model), replace(data, columns=columns))
     without = Leaderboard(plain, level=options.level).table
     names = {"rank": "rank_without", "rating": "rating_without"}
     table = board.table.select("item", "rank", "rating").join(
@@ -499,15 +463,6 @@ def _find_moves(
         pl.col("rating_without") + apart,
         (pl.col("rank_without") - pl.col("rank")).alias("moved"),
     )
-
-
-def _say_scale(options: RankOptions) -> list[str]:
-    if options.scale != "arena" or options.ties != "half" or options.alpha != 0:
-        return []
-    return [
-        "--scale arena: 400 points are odds of ten to one, a tie is half a win for "
-        "each side (--ties half), and there is no prior (--alpha 0)."
-    ]
 
 
 def _add_categories(
@@ -525,14 +480,14 @@ def _add_categories(
         own, said = options, notes.setdefault(name, [])
         try:
             part = take_rows(asked.data, rows)
-            fitted = _fit(clone(model), part, options, asked.labels)
+            fitted = _fit(clone(model), part, asked.labels)
             if reference is not None and reference not in fitted.items_.tolist():
-                own = replace(options, reference=None, anchor=None)
+                own = replace(options, anchor=None)
                 said.append(
                     f"{shorten(reference)} is not in it, so ratings are measured from "
                     "the mean."
                 )
-            board.categories[name] = _board(fitted, own, silent)
+            board.categories[name] = _board(fitted, own)
         except ValueError as error:
             said.append(f"There is no leaderboard. {in_command(str(error))}")
             continue
@@ -582,18 +537,6 @@ def rank_names(
 
 # The checks, and the notes of the leaderboard, say so too.
 _NEVER_MEET = ".*comparable only by the penalty alpha"
-
-
-def _without_penalty(choice: Choice, options: RankOptions) -> Choice:
-    """Return the model without a penalty, which the bootstrap needs."""
-    if options.tune or options.alpha not in (None, 0):
-        given = "--tune" if options.tune else f"--alpha {options.alpha}"
-        raise ValueError(
-            "--bootstrap is for strengths without a penalty, where resamples show how "
-            f"far they may be from the truth; leave {given} out, or --bootstrap."
-        )
-    reason = f"{choice.reason} --bootstrap sets --alpha 0, without a prior."
-    return replace(choice, model=choice.model.set_params(alpha=0.0), reason=reason)
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> list[str]:
