@@ -130,7 +130,7 @@ def test_undefeated_items_are_rated_with_a_prior_that_is_named(run, tmp_path):
         ("", (), 3, ["empty"]),
         ("a,b\n", (), 3, []),
         ("left,right,outcome\nAda,Bo,left\n", ("--model", "magic"), 4, ["magic"]),
-        ("left,right,outcome\nAda,Bo,left\n", ("--alpha", "-1"), 4, ["alpha"]),
+        ("left,right,outcome\nAda,Bo,left\n", ("--set", "alpha=-1"), 4, ["alpha"]),
         ("left,right,outcome\nAda,Bo,left\n", ("--left", "who"), 3, ["who"]),
     ],
 )

@@ -47,7 +47,7 @@ def printed(run, tmp_path, monkeypatch):
     [
         (VOTES, ("rank",)),
         (VOTES, ("rank", "--by", "language", "--position")),
-        (JUDGED, ("rank", "--model", "judges", "--rater", "language")),
+        (JUDGED, ("rank", "--model", "judge-bradley-terry", "--rater", "language")),
         (JUDGED, ("rank", "--both-bad", "outcome")),
         (GRADES, ("rank", "--grade", "grade", "--kind", "grades")),
     ],

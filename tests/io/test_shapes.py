@@ -566,7 +566,7 @@ def test_a_file_is_read_and_ranked(shape, tmp_path):
     if shape.order is None:
         assert data.by_name is None
         return
-    board = rank_names(data, model="auto", alpha=None, level=0.95)
+    board = rank_names(data)
     assert board.table["item"].to_list() == shape.order
 
 

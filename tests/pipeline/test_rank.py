@@ -110,7 +110,7 @@ def test_categories(rng):
         "'Ada' won everything: the rating rests on the prior."
     ]
     # Without a prior there is none of French, and the others stay.
-    free = tiebreak.rank(more, by="language,hard", alpha=0)
+    free = tiebreak.rank(more, by="language,hard", settings={"alpha": 0})
     assert set(free.leaderboard.categories) == {"language: en", "language: de", "hard"}
     assert "There is no leaderboard." in free.category_notes["language: fr"][0]
     text = str(free)
@@ -137,7 +137,7 @@ def test_rows_without_a_category_count_in_all(rng):
 
 def test_covariates_take_lengths_out_of_the_ratings(rng):
     votes = draw_votes(rng, 6000, length=1.0, first=0.3)
-    fit = {"position": True, "alpha": 0, "ties": "davidson"}
+    fit = {"position": True, "settings": {"alpha": 0}, "ties": "davidson"}
     plain = tiebreak.rank(votes, **fit)
     answer = tiebreak.rank(votes, covariates=["log:len_a:len_b"], **fit)
     rating = dict(answer.table.select("item", "rating").rows())
@@ -170,8 +170,9 @@ def test_exchanged_sides_exchange_covariates(rng):
     named = votes.select(
         pl.when(won).then(a).otherwise(b).alias(name) for name, (a, b) in sides.items()
     )
-    ours = tiebreak.rank(votes.drop("date"), covariates="log:len_a:len_b", alpha=0)
-    theirs = tiebreak.rank(named, covariates="log:w:l", alpha=0)
+    given = {"covariates": "log:len_a:len_b", "settings": {"alpha": 0}}
+    ours = tiebreak.rank(votes.drop("date"), **given)
+    theirs = tiebreak.rank(named, covariates="log:w:l", settings={"alpha": 0})
     key = ["item", "rating"]
     np.testing.assert_allclose(
         theirs.table.select(key).sort("item")["rating"],
@@ -207,7 +208,9 @@ def test_ties(rng):
         own = Leaderboard(BradleyTerry(ties).fit(pairs, y))
         answer = tiebreak.rank(votes, ties=ties)
         assert answer.table.equals(own.table)
-    assert tiebreak.rank(votes, model="davidson").model.ties == "davidson"
+    answer = tiebreak.rank(votes, settings={"ties": "davidson"})
+    assert answer.model.ties == "davidson"
+    answer = tiebreak.rank(votes, ties="half")
     assert tiebreak.rank(votes, ties="drop").table["ties"].sum() == 0
     assert any("decided results" in s for s in answer.warnings)
     assert answer.quality.table["log_loss"][0] < 0.75
@@ -215,7 +218,7 @@ def test_ties(rng):
 
 def test_scales(rng):
     votes = draw_votes(rng).drop("date")
-    arena = tiebreak.rank(votes, ties="half", alpha=0, anchor=1000)
+    arena = tiebreak.rank(votes, ties="half", settings={"alpha": 0}, anchor=1000)
     own = BradleyTerry("half", alpha=0).fit(*as_pairs(votes))
     assert arena.table.equals(Leaderboard(own, anchor=1000.0).table)
     for anchor in ("Bo=1114", {"Bo": 1114}):
@@ -226,7 +229,11 @@ def test_scales(rng):
 
 BAD = [
     ({"ties": "x"}, ValueError, "ties= must be one of auto, davidson"),
-    ({"ties": "half", "model": "davidson"}, ValueError, "leave one of the two out"),
+    ({"ties": "half", "settings": {"ties": None}}, ValueError, "so does the setting"),
+    ({"settings": {"alfa": 1}}, ValueError, "it has ties, alpha, half_life"),
+    ({"settings": {"alfa": 1}}, ValueError, "Did you mean 'alpha'?"),
+    ({"model": "bradley-tery"}, ValueError, "Did you mean 'bradley-terry'?"),
+    ({"model": "hedge-order"}, ValueError, "rates none alone"),
     ({"ties": "half", "model": "elo"}, ValueError, "ties='half' is for"),
     ({"position": True, "model": "elo"}, ValueError, "position=True is for strengths"),
     ({"covariates": "len_a", "model": "glicko"}, ValueError, "is for strengths"),
@@ -240,7 +247,7 @@ BAD = [
     ({"covariates": "hard", "where": "hard = 1"}, ValueError, "is 1 in every row"),
     ({"by": "foo"}, FileError, "names 'foo', but there is no such column"),
     ({"since": "soon"}, ValueError, "expected a date such as 2024-05-31"),
-    ({"tune": True, "alpha": 1}, ValueError, "leave one of the two out"),
+    ({"tune": True, "settings": {"alpha": 1}}, ValueError, "nothing to tune"),
     ({"wher": "x"}, TypeError, "unknown argument 'wher'. Did you mean 'where'?"),
 ]
 
@@ -277,7 +284,11 @@ def test_folders_refuse_what_needs_rows(rng, tmp_path):
 def test_votes_on_language_models_on_the_scale_of_arenas(data_dir):
     votes = data_dir / "lm_arena_140k/battles.csv.gz"
     answer = tiebreak.rank(
-        votes, ties="half", alpha=0, anchor=1000, by="math,creative_writing"
+        votes,
+        ties="half",
+        settings={"alpha": 0},
+        anchor=1000,
+        by="math,creative_writing",
     )
     # Published numbers of the fit with half wins, whose mean is 1000.
     assert answer.table["rating"].round().to_list()[:5] == [

@@ -91,7 +91,7 @@ def plane_report(rng):
         cv=2,
         progress=False,
     )
-    answer = rank_data(known, "<plane>", ["Read."], model="logistic")
+    answer = rank_data(known, "<plane>", ["Read."], model="logistic-compare")
     answer = dataclasses.replace(answer, tuning=found)
     MODELS["plane"] = answer.choice.model, pairs
     return report_data(answer, "tiebreak rank", "today")

@@ -83,10 +83,20 @@ _asks, _rows, _scaled = (
 Since = Annotated[str | None, _rows("Only results from this date on.", "DATE")]
 Until = Annotated[str | None, _rows("Only results up to this date.", "DATE")]
 HalfLife = _scaled(
-    "For bradley-terry, davidson and rao-kupper: the age at which a result counts "
-    "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
+    "For bradley-terry: the age at which a result counts half, 5y, 18m, 26w, 90d or a "
+    "number of periods; auto: what predicts best.",
     "TIME",
 )
+Settings = Annotated[
+    list[str] | None,
+    Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the model, such as alpha=0 or C=10; may be given several "
+        "times.",
+        rich_help_panel=_SCALE,
+    ),
+]
 _column = partial(_choice, metavar="COLUMN")
 _READING: dict[str, Any] = {
     "format": _choice(
@@ -296,15 +306,9 @@ def rank(
     model: Annotated[
         str,
         _scaled(
-            "auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
-            "glicko2, plackett-luce, judges (with --rater); for features logistic, "
-            "kernel-logistic, svm, linear-svm, boosted, svm-compare, "
-            "linear-svm-compare, max-margin, rank-rls, "
-            "linear-rank-rls, l1, pursuit, rank-boost; for both (--items) "
-            "logistic-names; for grades or lists with features also swap-svm, "
-            "order-svm, ordinal-svm, expected-rank, matching-pursuit, co-pursuit. In "
-            "folders bradley-terry, davidson, rao-kupper; for graded items "
-            "linear-svm, linear-rank-rls."
+            "auto, or the name of an estimator: of names bradley-terry, elo, glicko, "
+            "plackett-luce, …; of features logistic-compare, rank-svm, svm-compare, "
+            "rank-rls, …; a name that does not fit lists those that do."
         ),
     ] = "auto",
     ties: Annotated[
@@ -314,14 +318,7 @@ def rank(
             "each) or drop (leave them out)."
         ),
     ] = None,
-    alpha: Annotated[
-        str | None,
-        _scaled(
-            "Penalty, for models that have one, or auto, which learns it (the "
-            "default for strengths); 0 is maximum likelihood.",
-            "NUMBER",
-        ),
-    ] = None,
+    settings: Settings = None,
     half_life: Annotated[str | None, HalfLife] = None,
     level: Annotated[float, _scaled("Confidence of the intervals.")] = 0.95,
     anchor: Annotated[
@@ -354,7 +351,7 @@ def rank(
     options = _rank_options(
         model=model,
         ties=ties,
-        alpha=_read_alpha(alpha),
+        settings=_read_settings(settings),
         half_life=half_life,
         level=level,
         tune=tune,
@@ -395,11 +392,9 @@ def versus(
         Argument(metavar="OTHER", help="Items to compare it with; none: all."),
     ] = None,
     model: Annotated[
-        str, Option(help="auto, bradley-terry, davidson, rao-kupper or glicko.")
+        str, Option(help="auto, bradley-terry, glicko or glicko2.")
     ] = "auto",
-    alpha: Annotated[
-        str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
-    ] = None,
+    settings: Settings = None,
     level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
@@ -413,7 +408,7 @@ def versus(
         others or [],
         reading,
         model=model,
-        alpha=_read_alpha(alpha),
+        settings=_read_settings(settings),
         level=level,
         quiet=quiet,
         as_json=json,
@@ -450,13 +445,7 @@ def diff(
         Option(help="The item that changes are measured from; else the mean."),
     ] = None,
     ties: Annotated[str | None, Option(help="As in rank.")] = None,
-    alpha: Annotated[
-        str | None,
-        Option(
-            metavar="NUMBER",
-            help="Penalty, or auto; 0, no prior, if both files allow it.",
-        ),
-    ] = None,
+    settings: Settings = None,
     level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
@@ -476,7 +465,7 @@ def diff(
         fail_if_worse=fail_if_worse or [],
         reference=reference,
         ties=ties,
-        alpha=_read_alpha(alpha),
+        settings=_read_settings(settings),
         level=level,
         quiet=quiet,
         as_json=json,
@@ -518,9 +507,7 @@ def audit(
     ties: Annotated[
         str | None, Option(help="auto, davidson, rao-kupper, half or drop; see rank.")
     ] = None,
-    alpha: Annotated[
-        str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
-    ] = None,
+    settings: Settings = None,
     level: Annotated[
         float, Option(help="Confidence that a claim needs to be more than luck.")
     ] = 0.95,
@@ -551,7 +538,7 @@ def audit(
         since=since,
         until=until,
         ties=ties,
-        alpha=_read_alpha(alpha),
+        settings=_read_settings(settings),
         level=level,
     )
     run(
@@ -622,9 +609,7 @@ def next_(
     file: File,
     reading: ReadOptions,
     number: Annotated[int, Option("-n", "--number", help="How many pairs.")] = 20,
-    model: Annotated[
-        str, Option(help="auto, bradley-terry, davidson or rao-kupper.")
-    ] = "auto",
+    settings: Settings = None,
     level: Annotated[float, Option(help="Confidence of telling two apart.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
@@ -636,7 +621,7 @@ def next_(
         file,
         reading,
         number=number,
-        model=model,
+        settings=_read_settings(settings),
         level=level,
         quiet=quiet,
         as_json=json,
@@ -670,7 +655,11 @@ def compare(
     file: File,
     reading: ReadOptions,
     models: Annotated[
-        str, Option(help="Names of models, separated by commas; see rank.")
+        str,
+        Option(
+            help="Names of models, separated by commas, each with its settings after "
+            "blanks: 'elo, rank-svm kernel=linear C=1'; see rank."
+        ),
     ] = "",
     half_life: Annotated[str | None, HalfLife] = None,
     tune: Annotated[
@@ -791,15 +780,13 @@ def _rank_options(**given: Any) -> RankOptions:
         raise typer.BadParameter(str(error)) from None
 
 
-def _read_alpha(text: str | None) -> float | str | None:
-    if text is None or text == "auto":
-        return text
+def _read_settings(texts: list[str] | None) -> dict[str, Any]:
+    from tiebreak.pipeline.options import read_settings
+
     try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"--alpha must be a number or auto; got {text!r}."
-        ) from None
+        return read_settings(texts or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 data = typer.Typer(help="List published data sets, and get them.", no_args_is_help=True)

@@ -17,7 +17,6 @@ from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
 _POWER = 0.8
-_COUNTED = ("bradley-terry", "davidson", "rao-kupper")
 
 
 def run(
@@ -25,7 +24,7 @@ def run(
     reading: ReadOptions,
     *,
     number: int,
-    model: str,
+    settings: dict[str, Any],
     level: float,
     quiet: bool,
     as_json: bool,
@@ -35,8 +34,7 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("choosing pairs")
-        given: Any = {"model": model, "level": level, "models": _COUNTED}
-        board = rank_names(data, alpha=None, **given)
+        board = rank_names(data, model="bradley-terry", settings=settings, level=level)
         pairs = board.next_pairs(number)
         power = _first_two(board, level)
     if as_json:

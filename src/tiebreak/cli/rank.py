@@ -262,9 +262,7 @@ def _tune(
     from tiebreak.pipeline.models import tune_model
 
     with steps.paused():
-        return tune_model(
-            choice.name, choice.model, data, checkpoint=checkpoint, progress=steps.shown
-        )
+        return tune_model(choice, data, checkpoint=checkpoint, progress=steps.shown)
 
 
 def _report(steps: Steps, step: Step) -> None:

@@ -18,7 +18,7 @@ from tiebreak.pipeline.rank import rank_names
 
 _NAMED = 8  # items in a sentence
 # The models that have a margin of error.
-_SURE = ("bradley-terry", "davidson", "rao-kupper", "glicko", "glicko2")
+_SURE = ("bradley-terry", "glicko", "glicko2")
 
 
 def run(
@@ -28,7 +28,7 @@ def run(
     reading: ReadOptions,
     *,
     model: str,
-    alpha: float | str | None,
+    settings: dict[str, Any],
     level: float,
     quiet: bool,
     as_json: bool,
@@ -38,7 +38,9 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("comparing")
-        board = rank_names(data, model=model, alpha=alpha, level=level, models=_SURE)
+        board = rank_names(
+            data, model=model, settings=settings, level=level, models=_SURE
+        )
         found = board.versus(item, *others)
     if as_json:
         print_json(

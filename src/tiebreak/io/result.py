@@ -306,9 +306,7 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
 _IN_COMMAND = tuple(
     (re.compile(said), instead)
     for said, instead in (
-        (r"\balpha=(['\"]?)([\w.+-]*\w)\1", r"--alpha \2"),
         (r"\bhalf_life=(['\"]?)([\w.+-]*\w)\1", r"--half-life \2"),
-        (r"\b(penalty|positive|larger) alpha\b", r"\1 --alpha"),
         (r"\bgive half_life\b", "give --half-life"),
         (r"^level must", "--level must"),
         (r"^n_pairs must", "-n must"),
@@ -321,7 +319,7 @@ _IN_COMMAND = tuple(
 
 
 def in_command(text: str) -> str:
-    """Write the arguments in a message of a model as options: ``--alpha auto``."""
+    """Write the arguments in a message of a model as options: ``--level``."""
     for said, instead in _IN_COMMAND:
         text = said.sub(instead, text)
     return text

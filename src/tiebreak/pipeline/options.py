@@ -9,7 +9,7 @@ for models to be imported, so that the command can say at once what it read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,8 +37,6 @@ Progress = Callable[[str], None]
 Flags = NDArray[np.bool_]
 
 TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
-_TIE_MODELS = ("davidson", "rao-kupper")  # that are names of models, too
-_STRENGTHS = ("auto", "bradley-terry", *_TIE_MODELS)
 
 
 @dataclass(frozen=True)
@@ -83,13 +81,42 @@ class Covariate:
         return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
+def read_settings(texts: Iterable[str]) -> dict[str, Any]:
+    """Read parameters of an estimator, each like ``C=10`` or ``kernel=linear``."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or not name.isidentifier() or not value:
+            raise ValueError(
+                f"--set got {text!r}; expected a parameter of the model and its value, "
+                "such as C=10 or kernel=linear."
+            )
+        if name in settings:
+            raise ValueError(f"--set names {name} twice; leave one out.")
+        settings[name] = _read_value(value)
+    return settings
+
+
+def _read_value(text: str) -> Any:
+    """Read a number, true, false, none, or a word."""
+    constants = {"true": True, "false": False, "none": None}
+    if text.lower() in constants:
+        return constants[text.lower()]
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
 @dataclass(frozen=True)
 class RankOptions:
     """What is asked of a ranking; the parameters of `tiebreak.rank`."""
 
     model: str = "auto"
     ties: str | None = None
-    alpha: float | str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     half_life: str | float | None = None
     level: float = 0.95
     tune: bool = False
@@ -103,16 +130,12 @@ class RankOptions:
 
     def __post_init__(self) -> None:
         _choose(self.ties, (None, *TIES), "--ties")
-        if self.tune and self.alpha is not None:
-            raise ValueError("--tune chooses alpha; leave one of the two out.")
-        if self.model in _TIE_MODELS and self.ties not in (None, "drop", self.model):
-            raise ValueError(
-                f"--model {self.model} says how ties are counted, and --ties "
-                f"{self.ties} says otherwise; leave one of the two out."
-            )
-        strengths = self.model in _STRENGTHS
-        allowed = (None, "drop", *(_TIE_MODELS if self.model == "judges" else ()))
-        if not strengths and self.ties not in allowed:
+        allowed: tuple[Any, ...] = TIES
+        if self.model == "judge-bradley-terry":
+            allowed = ("davidson", "rao-kupper", "drop")
+        elif self.model not in ("auto", "bradley-terry"):
+            allowed = ("drop",)
+        if self.ties not in (None, *allowed):
             raise ValueError(
                 f"--ties {self.ties} is for --model bradley-terry, and not for "
                 f"{self.model}; leave one of the two out."

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,7 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 from sklearn.base import clone
 
-import tiebreak as tb
-from tiebreak import BradleyTerry, Leaderboard, OnItems
+from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.io import FileError, ReadOptions
@@ -45,15 +44,13 @@ from tiebreak.pipeline.leaderboard import (
     rate_items,
 )
 from tiebreak.pipeline.models import (
-    BY_BOTH,
-    BY_FEATURE,
-    BY_GRADE,
-    BY_NAME,
+    CLASSES,
     Choice,
     Tuned,
     choose_model,
+    find_estimator,
+    make_estimator,
     say_half_life,
-    set_alpha,
     tune_model,
     unwrap,
 )
@@ -203,7 +200,7 @@ def rank(
     *,
     model: str = "auto",
     ties: str | None = None,
-    alpha: float | str | None = None,
+    settings: Mapping[str, Any] | None = None,
     half_life: float | str | None = None,
     level: float = 0.95,
     tune: bool = False,
@@ -227,14 +224,14 @@ def rank(
         A pandas or polars frame, an Arrow table, a Hugging Face dataset, or the name of
         a file, a folder or a pattern.
     model : str, default="auto"
-        ``"bradley-terry"``, ``"davidson"``, ``"rao-kupper"``, ``"judges"``, ``"elo"``,
-        ``"glicko"``, ``"glicko2"``; of features ``"logistic"``, ``"svm"``,
-        ``"linear-svm"``; of names and features ``"logistic-names"``.
+        The name of an estimator: ``"bradley-terry"``, ``"elo"``, ``"rank-svm"``, of any
+        class that learns from such data.
     ties : {"auto", "davidson", "rao-kupper", "half", "drop"}, optional
         What to make of ties: a model of them, half a win for each side, or nothing.
-    alpha, half_life : float or str, optional
-        Penalty, and the age at which a result counts half; see
-        :class:`~tiebreak.BradleyTerry`.
+    settings : dict, optional
+        Parameters of the estimator, such as ``{"alpha": 0}`` or ``{"C": 10}``.
+    half_life : float or str, optional
+        The age at which a result counts half; see :class:`~tiebreak.BradleyTerry`.
     level : float, default=0.95
         Confidence of the intervals.
     tune : bool, default=False
@@ -277,6 +274,7 @@ def rank(
     ['Ada', 'Bo', 'Cy']
     """
     asked = {name: value for name, value in locals().items() if name in _OPTIONS}
+    asked["settings"] = dict(settings or {})
     unknown = [name for name in reading if name not in _READING]
     if unknown:
         raise TypeError(
@@ -296,7 +294,7 @@ def rank(
 _OPTIONS = {one.name for one in fields(RankOptions)}
 _READING = {one.name for one in fields(ReadOptions)} - {"words", "numbers"}
 _READING -= {"fingerprint"}
-_VALUES = (*TIES, *BY_NAME, *BY_FEATURE, *BY_BOTH, *BY_GRADE, "none")
+_VALUES = (*TIES, *CLASSES, "none")
 
 
 def _in_python(answer: RankResult) -> RankResult:
@@ -342,12 +340,12 @@ def rank_source(
             checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)
         judges = {key: c for key, c in data.columns.items() if key == "rater"}
-        if judges and options.model != "judges":
+        if judges and options.model != "judge-bradley-terry":
             # Until the report only who is who matters; numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)
         given: Any = {"half_life": options.half_life, "ties": options.ties}
-        choice = choose_model(options.model, data, options.alpha, **given)
+        choice = choose_model(options.model, data, options.settings, **given)
         if tuner is not None:
             progress(f"tuning {choice.name}")
             tuned = tuner(choice)
@@ -398,7 +396,7 @@ def rank_source(
 
 
 def _tune(data: ComparisonData, choice: Choice) -> Tuned:
-    return tune_model(choice.name, choice.model, data)
+    return tune_model(choice, data)
 
 
 def _refuse_with_features(options: RankOptions) -> None:
@@ -511,9 +509,9 @@ def _say_one_sided(table: pl.DataFrame) -> list[str]:
 def rank_names(
     data: ComparisonData,
     *,
-    model: str,
-    alpha: float | str | None,
-    level: float,
+    model: str = "auto",
+    settings: Mapping[str, Any] | None = None,
+    level: float = 0.95,
     ties: str | None = None,
     models: Sequence[str] = (),
 ) -> Leaderboard:
@@ -527,7 +525,7 @@ def rank_names(
             "The items of this file have no names, so they cannot be asked for by name."
         )
     named = replace(data, pairs=data.by_name)
-    choice = choose_model(model, named, alpha, ties=ties)
+    choice = choose_model(model, named, settings, ties=ties)
     columns = columns_for(choice.model, named.columns)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
@@ -560,13 +558,10 @@ def _quality(
         return None
 
 
-# Models of graded items that are fitted where the files are.
-PARTITIONED_MODELS: dict[str, Callable[[], Any]] = {
-    "linear-svm": lambda: tb.RankSVM(kernel="linear", loss="squared_hinge"),
-    "linear-rank-rls": lambda: tb.RankRLS(kernel="linear"),
-}
-_REASONS = {
-    "linear-svm": "items are graded, and it is fitted where the files are read."
+# Models of graded items that are fitted where the files are, and how.
+_PARTITIONED: dict[str, dict[str, Any]] = {
+    "rank-svm": {"kernel": "linear", "loss": "squared_hinge"},
+    "rank-rls": {"kernel": "linear"},
 }
 
 
@@ -586,7 +581,7 @@ def _rank_grades(
             "--tune is not for graded items in partitions, whose best settings depend "
             "on how many there are. Leave it out, or put all rows in one file."
         )
-    choice = _choose(options.model, options.alpha)
+    choice = _choose_partitioned(options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         progress(f"fitting {choice.name}")
@@ -595,11 +590,7 @@ def _rank_grades(
     progress("predicting held-out results")
     sample = graded.sample()
     assert sample.items is not None and sample.grades is not None
-    fresh = PARTITIONED_MODELS[choice.name]().set_params(**choice.model.get_params())
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    comparer = make_pipeline(OnItems(StandardScaler()), tb.ThresholdCompare(fresh))
+    comparer = choose_model(choice.name, sample, choice.settings).model
     quality = _quality(choice.name, comparer, sample, said)
     n_sampled, n_rows = len(sample.grades), sum(graded.n_rows)
     if quality is not None and n_sampled < n_rows:
@@ -616,16 +607,17 @@ def _rank_grades(
     )  # fmt: skip
 
 
-def _choose(asked: str, alpha: float | str | None) -> Choice:
-    name = "linear-svm" if asked == "auto" else asked
-    if name not in PARTITIONED_MODELS:
+def _choose_partitioned(options: RankOptions) -> Choice:
+    name = "rank-svm" if options.model == "auto" else options.model
+    if name not in _PARTITIONED:
         raise ValueError(
-            f"{asked!r} is not fitted on graded items in partitions. Choose --model "
-            f"from {', '.join(['auto', *PARTITIONED_MODELS])}; for other models put "
-            "all rows in one file, and leave --dask out."
+            f"{name!r} is not fitted on graded items in partitions. Choose --model "
+            f"from {', '.join(['auto', *_PARTITIONED])}; for other models put all rows "
+            "in one file, and leave --dask out."
         )
-    model = PARTITIONED_MODELS[name]()
-    if alpha is not None:
-        set_alpha(model, alpha)
-    reason = _REASONS[name] if asked == "auto" else "as you asked."
-    return Choice(name, model, reason)
+    settings = _PARTITIONED[name] | dict(options.settings)
+    reason = "items are graded, and it is fitted where the files are read."
+    reason = reason if options.model == "auto" else "as you asked."
+    return Choice(
+        name, make_estimator(find_estimator(name), settings), reason, settings
+    )
