@@ -699,9 +699,9 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict the pairs or items in a FILE with a saved MODEL."""
-    from tiebreak.cli.predict import run
+    from tiebreak.cli import predict
 
-    run(model, file, reading, out=out, quiet=quiet, as_json=json)
+    predict.predict(model, file, reading, out=out, quiet=quiet, as_json=json)
 
 
 @app.command(
@@ -717,9 +717,9 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Say how well a saved MODEL predicts the results in a FILE."""
-    from tiebreak.cli.evaluate import run
+    from tiebreak.cli import predict
 
-    run(model, file, reading, quiet=quiet, as_json=json)
+    predict.evaluate(model, file, reading, quiet=quiet, as_json=json)
 
 
 @app.command(epilog="Example: `tiebreak convert votes.csv comparisons.parquet`")
