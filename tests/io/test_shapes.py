@@ -19,6 +19,7 @@ import pytest
 
 from tiebreak.cli.errors import _code_of
 from tiebreak.io import FileError, ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
@@ -566,7 +567,7 @@ def test_a_file_is_read_and_ranked(shape, tmp_path):
     if shape.order is None:
         assert data.by_name is None
         return
-    board = rank_names(data)
+    board = rank_names(data, RankOptions())
     assert board.table["item"].to_list() == shape.order
 
 

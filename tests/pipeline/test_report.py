@@ -23,13 +23,13 @@ from tiebreak.pipeline.leaderboard import (
     find_disagreements,
     rank_rows,
 )
-from tiebreak.pipeline.options import readable_title
 from tiebreak.pipeline.report import (
     compare_judges,
     fingerprint,
     ratings_over_time,
     report_data,
 )
+from tiebreak.pipeline.source import readable_title
 from tiebreak.ratings.leaderboard import RatingScale
 
 

@@ -15,13 +15,13 @@ from tiebreak.cli.rank import OWN, refuse_other_files, result_names, write_resul
 from tiebreak.cli.signals import interruptible, say
 from tiebreak.data.atomic import atomic_path, check_folder, refuse_to_replace
 from tiebreak.io import ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.audit import (
     audit_data,
     changed_votes,
     read_votes,
     strength_options,
 )
-from tiebreak.pipeline.options import RankOptions
 
 
 def run(

@@ -11,6 +11,7 @@ from typing import Any
 from tiebreak import BradleyTerry
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
+from tiebreak.options import RankOptions, read_settings
 from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
 from tiebreak.pipeline.held_out import one_rater, predict_held_out
 from tiebreak.pipeline.models import (
@@ -21,7 +22,6 @@ from tiebreak.pipeline.models import (
     set_half_life,
     tune_model,
 )
-from tiebreak.pipeline.options import read_settings
 from tiebreak.selection import ForwardResult
 
 
@@ -30,8 +30,7 @@ def run(
     reading: ReadOptions,
     *,
     models: str,
-    half_life: str | None,
-    tune: bool,
+    options: RankOptions,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -39,8 +38,8 @@ def run(
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, said = read_comparisons(file, reading)
-        chosen = _choose(models, data, half_life)
-        if tune:
+        chosen = _choose(models, data, options.half_life)
+        if options.tune:
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
         models_of = {name: choice.model for name, choice in chosen.items()}
@@ -84,7 +83,7 @@ def _say_gap(name: str, gap: dict[str, Any], first: str) -> str:
 
 
 def _choose(
-    models: str, data: ComparisonData, half_life: str | None
+    models: str, data: ComparisonData, half_life: str | float | None
 ) -> dict[str, Choice]:
     """Return the models; those without a half-life are compared as they are."""
     asked = [" ".join(one.split()) for one in models.split(",") if one.strip()]

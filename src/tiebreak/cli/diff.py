@@ -21,6 +21,7 @@ from tiebreak.cli.errors import WORSE
 from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
 from tiebreak.io.result import first_of, printable
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.diff import Diff, diff_files
 from tiebreak.pipeline.report import p_text
 
@@ -33,14 +34,24 @@ def run(
     new: Path,
     reading: ReadOptions,
     *,
+    options: RankOptions,
+    reference: str | None,
     fail_if_worse: list[str],
     quiet: bool,
     as_json: bool,
-    **options: Any,
 ) -> None:
     """Read, fit, compare and print; end with a code of its own if an item is worse."""
     with Steps(shown=not (quiet or as_json)) as steps:
-        found = diff_files(old, new, reading, progress=steps, **options)
+        found = diff_files(
+            old,
+            new,
+            reading,
+            ties=options.ties,
+            settings=options.settings,
+            level=options.level,
+            reference=reference,
+            progress=steps,
+        )
     worse = found.worse(fail_if_worse)
     if as_json:
         print_json(

@@ -25,8 +25,9 @@ from tiebreak.data.atomic import (
 )
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.io.result import WriteError, first_of
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import ComparisonData, is_partitioned
-from tiebreak.pipeline.options import Asked, RankOptions, Source, read_source
+from tiebreak.pipeline.source import Asked, Source, read_source
 
 if TYPE_CHECKING:
     from tiebreak.outofcore import Step

@@ -18,6 +18,7 @@ from tiebreak.cli.console import (
 )
 from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.report import p_text
@@ -33,20 +34,17 @@ def run(
     others: list[str],
     reading: ReadOptions,
     *,
-    model: str,
-    settings: dict[str, Any],
-    level: float,
+    options: RankOptions,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Read, fit, compare and print."""
+    level = options.level
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("comparing")
-        board = rank_names(
-            data, model=model, settings=settings, level=level, models=_SURE
-        )
+        board = rank_names(data, options, models=_SURE)
         found = board.versus(item, *others)
     if as_json:
         print_json(

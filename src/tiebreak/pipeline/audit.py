@@ -12,8 +12,9 @@ import polars as pl
 
 from tiebreak.data import is_pairs
 from tiebreak.io import ReadOptions, neutralize_formulas
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.options import Asked, RankOptions, Source, read_source
+from tiebreak.pipeline.source import Asked, Source, read_source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}

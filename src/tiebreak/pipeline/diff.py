@@ -25,13 +25,13 @@ from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data.columns import factorize
 from tiebreak.io import FileError, ReadOptions, read_file
 from tiebreak.io.result import plural
+from tiebreak.options import TIES, RankOptions
 from tiebreak.pipeline.comparisons import (
     ComparisonData,
     as_comparisons,
     is_partitioned,
     take_rows,
 )
-from tiebreak.pipeline.options import TIES
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.saved_model import load_model
 from tiebreak.ratings.changes import (
@@ -253,9 +253,9 @@ def _fit_one(
     if ties == "drop" and rows is not None:
         decided = np.flatnonzero(data.y)
         data, rows, ties = take_rows(data, decided), rows[decided], None
-    given: Any = {"model": "bradley-terry", "settings": settings, "level": level}
+    given: Any = {"settings": settings, "level": level, "ties": ties}
     try:
-        board = rank_names(data, ties=ties, **given)
+        board = rank_names(data, RankOptions(model="bradley-terry", **given))
     except ValueError as error:
         raise (
             _NeedsPriorError(str(error)) if settings["alpha"] == 0 else error

@@ -11,9 +11,10 @@ from __future__ import annotations
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from inspect import Parameter, Signature, cleandoc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from tiebreak.data.markup import results_html
 from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
 from tiebreak.io.result import first_of, in_command, in_python, plural, shorten
+from tiebreak.options import TIES, RankOptions, default_of, describe_options
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import (
     check_data,
@@ -54,16 +56,8 @@ from tiebreak.pipeline.models import (
     tune_model,
     unwrap,
 )
-from tiebreak.pipeline.options import (
-    TIES,
-    Asked,
-    Progress,
-    RankOptions,
-    Source,
-    read_source,
-    silent,
-)
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
+from tiebreak.pipeline.source import Asked, Progress, Source, read_source, silent
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import write_report
@@ -195,24 +189,7 @@ class RankResult:
 _NARROW = 100  # columns: without the picture of intervals
 
 
-def rank(
-    data: Any,
-    *,
-    model: str = "auto",
-    ties: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    half_life: float | str | None = None,
-    level: float = 0.95,
-    tune: bool = False,
-    anchor: Any = None,
-    by: str | Sequence[str] = (),
-    covariates: str | Sequence[str] = (),
-    position: bool = False,
-    since: Any = None,
-    until: Any = None,
-    title: str | None = None,
-    **reading: Any,
-) -> RankResult:
+def rank(data: Any, **options: Any) -> RankResult:
     """Rank the items of a table or a file, as ``tiebreak rank`` does.
 
     Reads, checks the data, chooses a model and fits it, makes a leaderboard, and
@@ -223,33 +200,7 @@ def rank(
     data : table, str or path
         A pandas or polars frame, an Arrow table, a Hugging Face dataset, or the name of
         a file, a folder or a pattern.
-    model : str, default="auto"
-        The name of an estimator: ``"bradley-terry"``, ``"elo"``, ``"rank-svm"``, of any
-        class that learns from such data.
-    ties : {"auto", "davidson", "rao-kupper", "half", "drop"}, optional
-        What to make of ties: a model of them, half a win for each side, or nothing.
-    settings : dict, optional
-        Parameters of the estimator, such as ``{"alpha": 0}`` or ``{"C": 10}``.
-    half_life : float or str, optional
-        The age at which a result counts half; see :class:`~tiebreak.BradleyTerry`.
-    level : float, default=0.95
-        Confidence of the intervals.
-    tune : bool, default=False
-        Whether to choose the settings that predict best.
-    anchor : float, str or dict, optional
-        The rating of the mean, which is 1500 by default, or ``"NAME=1114"`` or
-        ``{name: 1114}``: that of an item.
-    by : str or list of str, optional
-        Columns of categories, each with a leaderboard of its own.
-    covariates : str or list of str, optional
-        What else decides: a column, ``"left_column:right_column"`` (their difference)
-        or ``"log:left_column:right_column"`` (that of logarithms).
-    position : bool, default=False
-        Whether to learn the effect of being on the left, which is shown first.
-    since, until : date, number or str, optional
-        Use only results of this time, both ends included.
-    title : str, optional
-        Of the report.
+    OPTIONS
     **reading
         What to know about the table, such as ``left``, ``right``, ``outcome``,
         ``rater``, ``period``, ``meaning``, ``where`` and ``drop_duplicates``; all
@@ -273,18 +224,17 @@ def rank(
     >>> answer.leaderboard.table["item"].to_list()
     ['Ada', 'Bo', 'Cy']
     """
-    asked = {name: value for name, value in locals().items() if name in _OPTIONS}
-    asked["settings"] = dict(settings or {})
-    unknown = [name for name in reading if name not in _READING]
+    unknown = [name for name in options if name not in _OPTIONS | _READING]
     if unknown:
         raise TypeError(
             f"rank() got an unknown argument {unknown[0]!r}."
             f"{closest(unknown[0], sorted(_OPTIONS | _READING))}"
         )
+    reading = {name: options.pop(name) for name in list(options) if name in _READING}
     try:
-        options = RankOptions(**asked)
-        source = read_source(data, ReadOptions(**reading), options)
-        return _in_python(rank_source(source, options))
+        asked = RankOptions(**options)
+        source = read_source(data, ReadOptions(**reading), asked)
+        return _in_python(rank_source(source, asked))
     except FileError as error:
         raise type(error)(error.path, in_python(error.reason, _VALUES)) from None
     except ValueError as error:
@@ -292,8 +242,19 @@ def rank(
 
 
 _OPTIONS = {one.name for one in fields(RankOptions)}
-_READING = {one.name for one in fields(ReadOptions)} - {"words", "numbers"}
-_READING -= {"fingerprint"}
+_READING = {one.name for one in fields(ReadOptions) if one.metadata["panel"]}
+_TEXT = cleandoc(str(rank.__doc__)).replace("OPTIONS", describe_options(RankOptions))
+rank.__doc__ = f"{_TEXT}\n"
+rank.__signature__ = Signature(  # type: ignore[attr-defined]
+    [
+        Parameter("data", Parameter.POSITIONAL_OR_KEYWORD),
+        *(
+            Parameter(one.name, Parameter.KEYWORD_ONLY, default=default_of(one))
+            for one in fields(RankOptions)
+        ),
+        Parameter("reading", Parameter.VAR_KEYWORD),
+    ]
+)
 _VALUES = (*TIES, *CLASSES, "none")
 
 
@@ -357,7 +318,7 @@ def rank_source(
         if data.pairs.has_features:
             progress("rating the items")
             utility = rate_items(fitted, data)
-            items = board_items(utility, data, fitted, options.rating_scale())
+            items = board_items(utility, data, fitted, _scale_of(options))
             items = rank_rows(utility, data) if items is None else items
         else:
             progress("making the leaderboard")
@@ -414,8 +375,13 @@ def _fit(model: Any, data: ComparisonData, labels: Sequence[str] = ()) -> Any:
     return unwrap(model.fit(data.pairs, data.y, **columns))
 
 
+def _scale_of(options: RankOptions) -> RatingScale:
+    name, value = options.zero()
+    return RatingScale(reference=name, anchor=value)
+
+
 def _board(fitted: Any, options: RankOptions) -> Leaderboard:
-    scale = options.rating_scale()
+    scale = _scale_of(options)
     given: dict[str, Any] = {"level": options.level, "anchor": scale.anchor}
     if scale.reference is not None:
         given["reference"] = scale.reference
@@ -472,7 +438,7 @@ def _add_categories(
 ) -> dict[str, list[str]]:
     """Add a leaderboard for each category, and return what to know about each."""
     notes: dict[str, list[str]] = {}
-    reference = options.rating_scale().reference
+    reference = _scale_of(options).reference
     for name, rows in asked.categories.items():
         progress(f"ranking {name}")
         own, said = options, notes.setdefault(name, [])
@@ -507,30 +473,27 @@ def _say_one_sided(table: pl.DataFrame) -> list[str]:
 
 
 def rank_names(
-    data: ComparisonData,
-    *,
-    model: str = "auto",
-    settings: Mapping[str, Any] | None = None,
-    level: float = 0.95,
-    ties: str | None = None,
-    models: Sequence[str] = (),
+    data: ComparisonData, options: RankOptions, models: Sequence[str] = ()
 ) -> Leaderboard:
     """Return the leaderboard of items by name alone, for comparisons of items."""
     # ``models`` are those that have what is asked for; all if there are none.
-    if models and model not in ("auto", *models):
+    if models and options.model not in ("auto", *models):
         listed = ", ".join(["auto", *models])
-        raise ValueError(f"--model must be one of {listed} here; got {model!r}.")
+        raise ValueError(
+            f"--model must be one of {listed} here; got {options.model!r}."
+        )
     if data.by_name is None:
         raise ValueError(
             "The items of this file have no names, so they cannot be asked for by name."
         )
     named = replace(data, pairs=data.by_name)
-    choice = choose_model(model, named, settings, ties=ties)
+    given: Any = {"half_life": options.half_life, "ties": options.ties}
+    choice = choose_model(options.model, named, options.settings, **given)
     columns = columns_for(choice.model, named.columns)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
         fitted = choice.model.fit(named.pairs, named.y, **columns)
-    return Leaderboard(fitted, level=level)
+    return Leaderboard(fitted, level=options.level)
 
 
 # The checks, and the notes of the leaderboard, say so too.

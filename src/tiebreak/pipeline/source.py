@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a person asks of a ranking: which model, which rows, which scale, what besides.
+"""The rows of a table that are asked for, with covariates and categories.
 
-`RankOptions` refuses what cannot be meant, before anything is read. The rows that are
-asked for, covariates and categories are made of a table here, too. Nothing here waits
-for models to be imported, so that the command can say at once what it read.
+Nothing here waits for models to be imported, so that the command can say at once what
+it read.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +19,7 @@ from tiebreak.data.columns import factorize, readable_period
 from tiebreak.io import read_file
 from tiebreak.io.frames import is_path
 from tiebreak.io.result import ReadOptions, ReadResult, plural
+from tiebreak.options import Covariate, RankOptions
 from tiebreak.pipeline.comparisons import (
     ComparisonData,
     as_comparisons,
@@ -31,201 +30,26 @@ from tiebreak.pipeline.comparisons import (
 
 if TYPE_CHECKING:
     from tiebreak.pipeline.partitions import GradedFiles
-    from tiebreak.ratings.leaderboard import RatingScale
 
 Progress = Callable[[str], None]
 Flags = NDArray[np.bool_]
 
-TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
 
-
-@dataclass(frozen=True)
-class Covariate:
-    """A number for each comparison, in favor of left: of one column or of two."""
-
-    columns: tuple[str, ...]
-    log: bool = False
-
-    @classmethod
-    def parse(cls, text: str) -> Covariate:
-        """Read ``a``, ``a:b``, ``log:a`` or ``log:a:b``."""
-        log, parts = False, [part.strip() for part in text.split(":")]
-        if parts[0] == "log" and len(parts) > 1:
-            log, parts = True, parts[1:]
-        if not all(parts) or len(parts) > 2:
+def _values(
+    covariate: Covariate, columns: Mapping[str, NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Return the covariate of each row, shape (n,)."""
+    sides = [columns[name].astype(np.float64) for name in covariate.columns]
+    for name, side in zip(covariate.columns, sides, strict=True):
+        if covariate.log and not (side > 0).all():
+            wrong = int((side <= 0).sum())
             raise ValueError(
-                f"--covariates got {text!r}; expected a column, left_column:"
-                "right_column for their difference, or log:left_column:right_column "
-                "for that of their logarithms."
+                f"{name} has no logarithm in {plural(wrong, 'row')}, where it is "
+                "not positive. Leave log: out, or these rows, with "
+                f"--where '{name} > 0'."
             )
-        return cls(tuple(parts), log)
-
-    @property
-    def label(self) -> str:
-        """The covariate in words."""
-        written = [f"log {name}" if self.log else name for name in self.columns]
-        return " - ".join(written)
-
-    def values(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """Return the covariate of each row, shape (n,)."""
-        sides = [columns[name].astype(np.float64) for name in self.columns]
-        for name, side in zip(self.columns, sides, strict=True):
-            if self.log and not (side > 0).all():
-                wrong = int((side <= 0).sum())
-                raise ValueError(
-                    f"{name} has no logarithm in {plural(wrong, 'row')}, where it is "
-                    "not positive. Leave log: out, or these rows, with "
-                    f"--where '{name} > 0'."
-                )
-        sides = [np.log(side) for side in sides] if self.log else sides
-        return sides[0] if len(sides) == 1 else sides[0] - sides[1]
-
-
-def read_settings(texts: Iterable[str]) -> dict[str, Any]:
-    """Read parameters of an estimator, each like ``C=10`` or ``kernel=linear``."""
-    settings: dict[str, Any] = {}
-    for text in texts:
-        name, sign, value = (part.strip() for part in text.partition("="))
-        if not sign or not name.isidentifier() or not value:
-            raise ValueError(
-                f"--set got {text!r}; expected a parameter of the model and its value, "
-                "such as C=10 or kernel=linear."
-            )
-        if name in settings:
-            raise ValueError(f"--set names {name} twice; leave one out.")
-        settings[name] = _read_value(value)
-    return settings
-
-
-def _read_value(text: str) -> Any:
-    """Read a number, true, false, none, or a word."""
-    constants = {"true": True, "false": False, "none": None}
-    if text.lower() in constants:
-        return constants[text.lower()]
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return text
-
-
-@dataclass(frozen=True)
-class RankOptions:
-    """What is asked of a ranking; the parameters of `tiebreak.rank`."""
-
-    model: str = "auto"
-    ties: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    half_life: str | float | None = None
-    level: float = 0.95
-    tune: bool = False
-    anchor: Any = None
-    by: str | Sequence[str] = ()
-    covariates: str | Sequence[str] = ()
-    position: bool = False
-    since: Any = None
-    until: Any = None
-    title: str | None = None
-
-    def __post_init__(self) -> None:
-        _choose(self.ties, (None, *TIES), "--ties")
-        allowed: tuple[Any, ...] = TIES
-        if self.model == "judge-bradley-terry":
-            allowed = ("davidson", "rao-kupper", "drop")
-        elif self.model not in ("auto", "bradley-terry"):
-            allowed = ("drop",)
-        if self.ties not in (None, *allowed):
-            raise ValueError(
-                f"--ties {self.ties} is for --model bradley-terry, and not for "
-                f"{self.model}; leave one of the two out."
-            )
-        for name in ("anchor", "covariates", "position"):
-            asked = getattr(self, name) not in (None, (), "", False)
-            if asked and self.model in ("elo", "glicko", "glicko2"):
-                raise ValueError(
-                    f"--{name} is for strengths (--model bradley-terry), and not for "
-                    f"{self.model}; leave one of the two out."
-                )
-        self.parsed_covariates()
-        self.rating_scale()
-        if not 0 < self.level < 1:
-            raise ValueError(f"--level must be between 0 and 1; got {self.level!r}.")
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """The columns that --by names."""
-        return _listed(self.by)
-
-    def parsed_covariates(self) -> tuple[Covariate, ...]:
-        """Return the covariates that were asked for."""
-        found = tuple(map(Covariate.parse, _listed(self.covariates)))
-        if len({covariate.label for covariate in found}) < len(found):
-            raise ValueError("--covariates names the same one twice; leave one out.")
-        return found
-
-    def rating_scale(self) -> RatingScale:
-        """Return the scale of the ratings."""
-        from tiebreak.ratings.leaderboard import RatingScale
-
-        if self.anchor is None:
-            return RatingScale()
-        name, value = _read_anchor(self.anchor)
-        return RatingScale(reference=name, anchor=value)
-
-    def with_columns(self, reading: ReadOptions) -> ReadOptions:
-        """Return options of reading that fetch categories and covariates, too."""
-        numbers = [name for one in self.parsed_covariates() for name in one.columns]
-        return replace(
-            reading, words=self.categories, numbers=tuple(dict.fromkeys(numbers))
-        )
-
-    def refuse_partitions(self, reading: ReadOptions) -> None:
-        """Refuse what needs the rows of a folder, which are added up file by file."""
-        asked = [name for name in _OF_ROWS if getattr(self, name)]
-        asked += [
-            name for name in ("where", "drop_duplicates") if getattr(reading, name)
-        ]
-        if asked:
-            flags = ", ".join("--" + name.replace("_", "-") for name in asked)
-            raise ValueError(
-                f"Comparisons of a folder, or with --dask, are added up file by file, "
-                f"and {flags} would need the rows themselves; put them in one file, "
-                "or leave the option out."
-            )
-
-
-_OF_ROWS = ("by", "covariates", "position", "since", "until")
-
-
-def _choose(value: Any, allowed: tuple[Any, ...], option: str) -> None:
-    if value not in allowed:
-        listed = ", ".join(str(one) for one in allowed if one is not None)
-        raise ValueError(f"{option} must be one of {listed}; got {value!r}.")
-
-
-def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
-    parts = given.split(",") if isinstance(given, str) else list(given)
-    return tuple(part.strip() for part in parts if part.strip())
-
-
-def _read_anchor(given: Any) -> tuple[str | None, float]:
-    """Read ``1000``, ``"NAME=1114"`` or ``{name: 1114}``."""
-    name, value = None, given
-    if isinstance(given, Mapping) and len(given) == 1:
-        ((name, value),) = given.items()
-    elif isinstance(given, str) and "=" in given:
-        name, _, value = given.rpartition("=")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or name == "":
-        raise ValueError(
-            f"--anchor got {given!r}; expected the rating of an item, NAME=1114, or of "
-            "the mean of all, 1000."
-        )
-    return name, number
+    sides = [np.log(side) for side in sides] if covariate.log else sides
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +99,7 @@ def choose_rows(read: ReadResult, options: RankOptions) -> Asked:
     columns, labels, deviations = dict(data.columns), [], []
     made = []
     for covariate in options.parsed_covariates():
-        values = covariate.values(others)
+        values = _values(covariate, others)
         if turned is not None:
             values = np.where(turned, -values, values)
         deviation = float(values.std())
