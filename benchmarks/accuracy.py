@@ -187,13 +187,8 @@ METHODS = {
         fit_rank_boost,
         [{"weak": "feature"}, {"weak": "stump"}],
     ),
-    "`BoostedUtility`, LightGBM": Method(
+    "`BoostedUtility`": Method(
         True, fit_boosted, [{"max_leaves": leaves} for leaves in SIZES]
-    ),
-    "`BoostedUtility`, CatBoost": Method(
-        True,
-        fit_boosted,
-        [{"max_leaves": leaves, "booster": "catboost"} for leaves in SIZES],
     ),
 }
 

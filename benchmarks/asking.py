@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many answers `tiebreak ask` needs, beside other ways of choosing pairs.
 
-``python -m benchmarks.asking study`` simulates people (`tiebreak.ask.simulate`), adds
+``python -m benchmarks.asking study`` simulates people (`simulated_people.py`), adds
 what is missing to ``benchmarks/asking.jsonl``, prints the table of docs/ask.md and
 draws its picture; ``stop`` measures how often the goal is truly met when the rule says
 stop; ``load`` lets 50 people answer a
@@ -37,8 +37,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 
+from benchmarks.simulated_people import OwnAsker, People, run
 from tiebreak.ask.choose import Chooser, Pair, Settings
-from tiebreak.ask.simulate import OwnAsker, People, run
 from tiebreak.data.jit import njit
 from tiebreak.io.answers import read_answers
 from tiebreak.metrics import kendall_tau_b

@@ -7,9 +7,8 @@ and all have an own tie width and side bias; equal judges differ in nothing. Col
 share of strengths, and of differences of two, inside their 95 % intervals, with the
 standard error over runs, and Kendall's τ with the truth, of this model and minus that
 of `BradleyTerry`. ``--growth`` measures time instead, in seconds of processor,
-``--held-out`` the log loss of votes of published sets, each predicted from the other
-four fifths, and ``--tastes`` that of `TasteBradleyTerry` on lists of sushi, for known
-people and for new ones.
+and ``--held-out`` the log loss of votes of published sets, each predicted from the
+other four fifths.
 """
 
 from __future__ import annotations
@@ -25,22 +24,17 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.stats import kendalltau
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
 
 from tiebreak import (
     BradleyTerry,
     DataWarning,
     JudgeBradleyTerry,
     Pairs,
-    TasteBradleyTerry,
 )
 from tiebreak.datasets import (
     load_football,
     load_llmfao,
-    load_sushi_orders,
     load_sushi_pairs,
 )
 
@@ -193,57 +187,6 @@ def predicted(
     yield model.predict_proba(pairs[test], rater=judge[test])
 
 
-def tastes() -> None:
-    """Print log losses and accuracies on further votes of known and of new people."""
-    lists = load_sushi_orders().orders.flat.reshape(5000, 10)
-    rng, (first, second) = np.random.default_rng(0), np.triu_indices(10, 1)
-    person, turned = np.repeat(np.arange(5000), 45), rng.random(5000 * 45) < 0.5
-    sides = lists[:, first].ravel(), lists[:, second].ravel()
-    kinds = np.where(turned, sides[::-1], sides)
-    pairs, y = Pairs(None, *kinds), np.where(turned, 1, -1)
-    new = np.isin(person, rng.permutation(5000)[:1000])
-    hidden = rng.permuted(np.tile(np.arange(10) < 4, (5000, 1)), axis=1)
-    known = (hidden[:, first] | hidden[:, second]).ravel() & ~new
-    train = ~known & ~new
-
-    def row(name: str, share: Floats, seconds: float) -> None:
-        """Print log loss and accuracy from the chances of right."""
-        own = np.where(y == 1, share, 1.0 - share)
-        cells = [
-            f"{-np.log(own[rows]).mean():.4f} ({100 * (own[rows] > 0.5).mean():.1f} %)"
-            for rows in (known, new)
-        ]
-        print(f"| {name} | {' | '.join(cells)} | {seconds:.1f} |", flush=True)
-
-    print(
-        f"{train.sum():,} votes, {known.sum():,} of known people, {new.sum():,} of new"
-    )
-    print("| model | known people | new people | seconds |\n|---|---|---|---|")
-    begin = time.process_time()
-    plain = BradleyTerry("davidson").fit(pairs[train], y[train])
-    seconds = time.process_time() - begin
-    row("common strengths", plain.predict_proba(pairs)[:, 2], seconds)
-    # Every kind times gender, age, time of the answer and coordinates of two homes.
-    of_people = np.asarray(load_sushi_pairs(0).pairs.items.values)[::10, -7:]
-    about = StandardScaler().fit_transform(of_people)[person]
-    one_hot = [sparse.eye_array(100, format="csr")[side] for side in kinds]
-    apart = (one_hot[1] - one_hot[0]).tocsr()
-    columns = [apart, *(apart.multiply(z[:, None]).tocsr() for z in about.T)]
-    design = sparse.hstack(columns, format="csr")
-    for C in (0.003, 0.03, 0.3):
-        begin = time.process_time()
-        model = LogisticRegression(C=C, fit_intercept=False, max_iter=1000)
-        model.fit(design[train], y[train])
-        seconds = time.process_time() - begin
-        row(f"kinds × people, C={C}", model.predict_proba(design)[:, 1], seconds)
-    who = np.where(new, -1, person)
-    for k in (1, 2, 3, 5, 8):
-        begin = time.process_time()
-        model = TasteBradleyTerry(k).fit(pairs[train], y[train], rater=who[train])
-        seconds = time.process_time() - begin
-        row(f"{k} directions", model.predict_proba(pairs, rater=who)[:, 2], seconds)
-
-
 def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -251,13 +194,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--held-out", action="store_true")
-    parser.add_argument("--tastes", action="store_true")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of settings")
     given = parser.parse_args()
     if given.growth:
         growth()
-    elif given.tastes:
-        tastes()
     elif given.held_out:
         warnings.simplefilter("ignore", DataWarning)
         held_out()

@@ -73,35 +73,6 @@ def squares_group_out() -> Iterator[Row]:
         )
 
 
-def squares_pair_out() -> Iterator[Row]:
-    """Leave-pair-out of all pairs of 200 items against fits of 100 of them."""
-    X, y, _ = make_groups(200, 10)
-    for label, options in (("Gaussian kernel", {"gamma": 0.1}), ("linear", {})):
-        if not options:
-            options = {"kernel": "linear"}
-        model = RankRLS(1.0, **options)
-        pairs, utility = model.leave_pair_out(X, y)
-        some = np.random.default_rng(1).choice(len(pairs), 100, replace=False)
-        seconds = min(_timed(lambda m=model: m.leave_pair_out(X, y)) for _ in range(3))
-        start = time.perf_counter()
-        expected = []
-        for pair in pairs[some]:
-            rest = np.setdiff1d(np.arange(len(y)), pair)
-            expected.append(model.fit(X[rest], y[rest]).utility(X[pair]))
-        fits = (time.perf_counter() - start) * len(pairs) / len(some)
-        apart = np.abs(utility[some] - expected).max() / np.abs(expected).max()
-        if apart > 1e-8:
-            raise AssertionError(f"{label}: utilities differ by {apart:.1e}")
-        yield Row(
-            f"RankRLS, {label}: all {len(pairs):,} pairs of 200 items left out",
-            f"{fits / seconds:,.0f}×",
-            "",
-            None,
-            f"{1e3 * seconds:.0f} ms against {fits:.0f} s, from 100 fits; utilities "
-            f"equal to {apart:.0e}",
-        )
-
-
 def squares_path() -> Iterator[Row]:
     """A path of 30 alphas against 30 fits."""
     for label, (options, n, p) in FORMS.items():
@@ -208,7 +179,6 @@ def _timed(call: Callable[[], Any]) -> float:
 
 CASES = (
     squares_group_out,
-    squares_pair_out,
     squares_path,
     squares_products,
     squares_against_peers,

@@ -12,18 +12,19 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiebreak import Elo, Glicko, Glicko2, Leaderboard, LogisticCompare, OnItems, Pairs
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_log_loss
-from tiebreak.ratings import game_features
-from tiebreak.report import HistoryDisplay
 from tiebreak.selection import evaluate_forward
 
 FIRST_TEST_MONTH, ENOUGH, SURE = 91, 10, 250.0
 WHITE = 35  # points that moving first is worth, about
+COLUMNS = ("elo", "glicko", "white", "games", "win share", "draw share")
+GAMES = COLUMNS.index("games")
 
 
 def load_games() -> tuple[str, Pairs, np.ndarray, np.ndarray]:
@@ -49,11 +50,28 @@ def simulate_games(n_players: int = 60, n_months: int = 100) -> tuple:
     return "simulated games", Pairs(None, white, black, names=range(60)), y, month
 
 
+def describe_players(pairs: Pairs, y: np.ndarray, *ratings: np.ndarray) -> Pairs:
+    """Compare players by what was known before a game: ratings, color, record."""
+    counts = np.zeros((pairs.n_items, 3))  # games that each player won, drew, lost
+    record = np.empty((len(y), 2, 3))
+    for row, (white, black) in enumerate(zip(pairs.left, pairs.right, strict=True)):
+        record[row] = counts[[white, black]]
+        counts[white, 1 + y[row]] += 1
+        counts[black, 1 - y[row]] += 1
+    games = record.sum(axis=2)
+    shares = record[:, :, :2] / np.maximum(games, 1)[:, :, None]
+    color = np.tile([1.0, 0.0], (len(y), 1))
+    values = np.stack([*ratings, color, games, *np.moveaxis(shares, 2, 0)], axis=2)
+    place = np.arange(0, 2 * len(y), 2)
+    return Pairs(values.reshape(-1, len(COLUMNS)), place, place + 1)
+
+
 def main(folder: Path) -> None:
     """Print who is best, which rating predicts best, and what features add."""
     what, pairs, y, month = load_games()
     print(f"{len(y):,} {what}, {pairs.n_items:,} players, {month.max()} months")
 
+    elo = Elo("fide", advantage=WHITE).fit(pairs, y, period=month)
     glicko = Glicko(advantage=WHITE).fit(pairs, y, period=month)
     # The best rating of all may be luck in three games; a narrow interval is not.
     board = Leaderboard(glicko).table
@@ -77,33 +95,38 @@ def main(folder: Path) -> None:
     for row in result.table.iter_rows(named=True):
         print(f"  {row['model']:17s} log loss {row['log_loss']:.3f}")
 
-    print(f"\nSixteen features of both players, months {FIRST_TEST_MONTH} to 100:")
-    features = game_features(pairs, y, period=month)
+    print(f"\nSix features of both players, months {FIRST_TEST_MONTH} to 100:")
+    features = describe_players(pairs, y, elo.before_, glicko.before_)
     # Nothing is known of a player's first games, so they teach nothing.
-    known = features.n_before.min(axis=1) >= ENOUGH
+    known = features.values[:, GAMES].reshape(-1, 2).min(axis=1) >= ENOUGH
     past = month < FIRST_TEST_MONTH
     train, test = known & past, known & ~past
     everything = make_pipeline(OnItems(StandardScaler()), LogisticCompare(alpha=1.0))
-    everything.fit(features.pairs[train], y[train])
-    ratings_only = features.pairs.with_items(features.pairs.values[:, [0, 1]])
+    everything.fit(features[train], y[train])
+    ratings_only = features.with_items(features.values[:, [0, 1]])
     simple = make_pipeline(OnItems(StandardScaler()), LogisticCompare(alpha=1.0))
     simple.fit(ratings_only[train], y[train])
     shares = np.bincount(y[train] + 1) / train.sum()
     for name, proba in {
-        "all features": everything.predict_proba(features.pairs[test]),
+        "all features": everything.predict_proba(features[test]),
         "Elo and Glicko": simple.predict_proba(ratings_only[test]),
         "baseline": np.tile(shares, (test.sum(), 1)),
     }.items():
         print(f"  {name:17s} log loss {comparison_log_loss(y[test], proba):.3f}")
     weights = everything[-1].coef_
     most = np.argsort(-np.abs(weights))[:4]
-    told = (f"{features.feature_names[j]} {weights[j]:+.2f}" for j in most)
+    told = (f"{COLUMNS[j]} {weights[j]:+.2f}" for j in most)
     print("  what matters most: " + ", ".join(told))
 
     folder.mkdir(parents=True, exist_ok=True)
-    best = sure["item"].to_list()
-    picture = HistoryDisplay.from_estimator(glicko, best, top=5)
-    picture.figure_.savefig(folder / "chess.png")
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    axes = figure.subplots()
+    for player in sure["item"].head(5):
+        months = glicko.history_.filter(pl.col("item") == player)
+        axes.plot(months["period"], months["rating"], label=f"player {player}")
+    axes.set(xlabel="month", ylabel="rating")
+    axes.legend(frameon=False)
+    figure.savefig(folder / "chess.png")
     print(f"\nPicture: {folder / 'chess.png'}")
 
 

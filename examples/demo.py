@@ -97,14 +97,14 @@ def draw_simulation(console: Console, folder: Path) -> None:
         )
         if name == "compare":
             found.plot(folder / "grid.png")
-    draw_level_curves(
+    picture = draw_level_curves(
         fitted,
         train.pairs,
         train.y,
         utility=train.utility,
         threshold=train.threshold,
-        path=folder / "level_curves.png",
     )
+    picture.savefig(folder / "level_curves.png")
     console.print(f"Pictures: {folder / 'level_curves.png'}, {folder / 'grid.png'}")
 
 

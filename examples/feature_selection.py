@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from tiebreak import L1RankerCV, RankSVM
-from tiebreak.report import L1PathDisplay
 
 N_FEATURES = 40
 WEIGHTS = {3: 1.0, 11: -0.8, 20: 0.6, 34: 0.5}
@@ -59,8 +59,18 @@ def main(folder: Path) -> None:
     print(f"  RankSVM,    {N_FEATURES:2d} features  {dense:.3f}")
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture = L1PathDisplay.from_estimator(model, top=6)
-    picture.figure_.savefig(folder / "feature_selection.png")
+    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+    weights, errors = figure.subplots(2, sharex=True)
+    weights.semilogx(model.alphas_, model.coef_path_, color="0.8", linewidth=1)
+    for j in WEIGHTS:
+        weights.semilogx(model.alphas_, model.coef_path_[:, j], label=f"feature {j}")
+    errors.semilogx(model.alphas_, -model.scores_.mean(axis=1), "o-")
+    for axes, label in ((weights, "weight"), (errors, "pairs in the wrong order")):
+        axes.axvline(model.alpha_, linestyle=":", color="0.3")
+        axes.set_ylabel(label)
+    errors.set_xlabel("alpha")
+    weights.legend(frameon=False)
+    figure.savefig(folder / "feature_selection.png")
     print(f"\nPicture: {folder / 'feature_selection.png'}")
 
 

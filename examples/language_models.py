@@ -23,7 +23,7 @@ N_MODELS = 12  # of the invented votes
 def load_votes() -> tuple[str, Pairs, np.ndarray, dict[str, np.ndarray]]:
     """Give a name, the votes, outcomes, and which votes are on which topic."""
     try:
-        votes = load_lm_arena(download=False)
+        votes = load_lm_arena()
     except FileNotFoundError:
         return simulate_votes()
     topics = {name: votes.tags[name] for name in ("math", "creative_writing")}

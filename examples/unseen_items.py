@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.model_selection import KFold
 
 from tiebreak import (
@@ -21,8 +22,7 @@ from tiebreak import (
     SVMCompare,
     ThresholdCompare,
 )
-from tiebreak.metrics import comparison_error
-from tiebreak.report import ComparisonROCDisplay
+from tiebreak.metrics import comparison_error, comparison_roc_curve
 from tiebreak.selection import ItemKFold
 
 N_PRODUCTS, N_ROWS = 60, 3000
@@ -75,20 +75,23 @@ def main(folder: Path) -> None:
         "LogisticCompare, features": LogisticCompare(alpha=1.0, kernel="rbf"),
         "always the same": MajorityCompare(),
     }
-    display = None
+    figure = Figure(figsize=(4.8, 4.6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 0.5], "--", color="0.5", label="coin tosses")
     for name, model in models.items():
         seen = comparison_error(*held_out(model, pairs, y, rows)[:2])
         truth, predicted, difference = held_out(model, pairs, y, items)
         new = comparison_error(truth, predicted)
         print(f"  {name:27s}    {seen:.3f}          {new:.3f}")
         if name.startswith("SVM"):
-            display = ComparisonROCDisplay.from_predictions(
-                truth, difference, name="SVMCompare, products new"
-            )
+            curve = comparison_roc_curve(truth, difference)[:2]
+            axes.plot(*curve, label="SVMCompare, products new")
     print(f"\nBradleyTerry on new products: {reason}.")
 
     folder.mkdir(parents=True, exist_ok=True)
-    display.figure_.savefig(folder / "unseen_items.png")
+    axes.set(xlabel="ties called different", ylabel="winners called right")
+    axes.legend(frameon=False)
+    figure.savefig(folder / "unseen_items.png")
     print(f"\nPicture: {folder / 'unseen_items.png'}")
 
 

@@ -105,13 +105,13 @@ def run_experiments(
 
 
 def _get_data(names: set[str]) -> None:
-    """Download sets of which nothing is here, once and not in every worker."""
+    """Download what is not here, once and not in every worker."""
     from tiebreak.datasets import REGISTRY, fetch
-    from tiebreak.datasets.places import locate
 
     for name in sorted(names):
-        if locate(REGISTRY[name]).place == "not here":
-            fetch(name)
+        for file in REGISTRY[name].files:
+            if file.url:
+                fetch(file.name)
 
 
 def _progress(console: Console) -> Progress:

@@ -210,10 +210,9 @@ def number_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
     graded += ["MatchingPursuit", "RankingPursuit", "CoRankingPursuit", "SwapSVM"]
     graded += ["HedgeOrder"]
     features = ["LogisticCompare", "SVMCompare", "RankSVM", "RankBoost"]
-    features += ["MaxMarginCompare", "MajorityCompare", "MixedUtility"]
+    features += ["MaxMarginCompare", "MajorityCompare"]
     features += ["BoostedUtility", "ThresholdCompare", "WithoutTies"]
-    names += ["TasteBradleyTerry"]
-    ready = {"BoostedUtility": 3, "TasteBradleyTerry": 1}
+    ready = {"BoostedUtility": 3}
     ready |= {"ThresholdCompare": tb.RankSVM(), "WithoutTies": tb.LogisticCompare()}
 
     def attempt(
@@ -243,7 +242,7 @@ def number_tries(rng: random.Random, folder: Path) -> Iterator[Try]:
         weights = {} if of_w == 1.0 else {"sample_weight": weight}
         try:
             outcome = np.where(y == 0, 1, y) if name == "WithoutTies" else y
-            if name in ("JudgeBradleyTerry", "TasteBradleyTerry"):
+            if name == "JudgeBradleyTerry":
                 weights["rater"] = np.array(list("xyxyxyxy"))
             if name in graded:
                 weights = {} if of_w == 1.0 else {"sample_weight": weight[:5]}

@@ -22,6 +22,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from papers.svmcompare.game_features import game_features
 from tiebreak import (
     LogisticCompare,
     OnItems,
@@ -39,7 +40,6 @@ from tiebreak.datasets import (
     load_sushi_pairs,
 )
 from tiebreak.metrics.scorers import difference_of
-from tiebreak.ratings import game_features
 from tiebreak.solvers import best_threshold
 
 N_ROWS, N_NAMED = 2000, 8000
@@ -85,14 +85,14 @@ def _sets() -> Iterator[tuple[str, Compared]]:
     sushi = load_sushi_pairs(random_state=0)
     yield "sushi", _some(sushi.pairs, sushi.y, sushi.person)
     chess = load_chess()
-    features = game_features(chess.pairs, chess.y, period=chess.month)
-    known = features.n_before.min(axis=1) >= 10
-    yield "chess", _some(features.pairs[known], chess.y[known])
+    pairs, n_before = game_features(chess.pairs, chess.y, chess.month)
+    known = n_before.min(axis=1) >= 10
+    yield "chess", _some(pairs[known], chess.y[known])
     football = load_football()
-    features = game_features(football.pairs, football.y)
+    pairs, n_before = game_features(football.pairs, football.y)
     recent = football.date >= np.datetime64("2000-01-01")
-    known = recent & (features.n_before.min(axis=1) >= 10)
-    yield "football", _some(features.pairs[known], football.y[known])
+    known = recent & (n_before.min(axis=1) >= 10)
+    yield "football", _some(pairs[known], football.y[known])
     arena = load_lm_arena()
     yield "arena, names", _some(arena.pairs, arena.y)
     crowd = load_llmfao()

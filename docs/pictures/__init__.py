@@ -32,7 +32,6 @@ PICTURES: dict[str, Callable[[bool], Figure]] = {
     "majority-compare": comparing.majority_compare,
     "matching-pursuit": sparse.matching_pursuit,
     "max-margin-compare": comparing.max_margin_compare,
-    "mixed-utility": comparing.mixed_utility,
     "nystroem-map": graded.nystroem_map,
     "order-svm": lists.order_svm,
     "ordinal-svm": graded.ordinal_svm,
@@ -43,6 +42,5 @@ PICTURES: dict[str, Callable[[bool], Figure]] = {
     "ranking-pursuit": sparse.ranking_pursuit,
     "svm-compare": comparing.svm_compare,
     "swap-svm": graded.swap_svm,
-    "taste-bradley-terry": ratings.taste_bradley_terry,
     "threshold-compare": comparing.threshold_compare,
 }

@@ -12,14 +12,13 @@ from tiebreak import (
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
-    MixedUtility,
     Pairs,
     RankSVM,
     SVMCompare,
     ThresholdCompare,
 )
 from tiebreak.datasets import make_norms, make_separable
-from tiebreak.metrics import comparison_auc, comparison_roc_curve, swapped_pairs
+from tiebreak.metrics import comparison_auc, comparison_roc_curve
 
 from .style import BLUE, GREY, INK, ORANGE, panels, spread
 
@@ -28,7 +27,6 @@ __all__ = [
     "logistic_compare",
     "majority_compare",
     "max_margin_compare",
-    "mixed_utility",
     "svm_compare",
     "threshold_compare",
 ]
@@ -139,43 +137,6 @@ def max_margin_compare(quick: bool) -> Figure:
     axes[0].plot([], [], "o", color=ORANGE, markersize=4, label="ties")
     axes[0].legend(loc="upper right", frameon=True, framealpha=1.0)
     return axes[0].figure
-
-
-def mixed_utility(quick: bool) -> Figure:
-    """The error of a utility from comparisons, from grades, and from both."""
-    sizes = [10, 20, 40, 80, 160, 320]
-    kinds = (("comparisons", GREY), ("60 grades", ORANGE), ("both", BLUE))
-    errors = np.zeros((3, len(sizes), 4 if quick else 40))
-    for seed in range(errors.shape[2]):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(200, 6))
-        truth = X @ [1.5, -1.0, 0.5, 0.0, 1.0, 0.0]
-        grades = np.digitize(truth + rng.normal(scale=2, size=200), [-2, 0, 2])
-        graded = {"X": X[:60], "y": grades[:60]}
-        left = rng.integers(0, 200, sizes[-1])
-        right = (left + rng.integers(1, 200, sizes[-1])) % 200
-        noise = rng.logistic(size=sizes[-1])
-        y = np.sign(truth[right] - truth[left] + noise).astype(int)
-        for place, size in enumerate(sizes):
-            pairs = Pairs(X, left[:size], right[:size])
-            models = (
-                MixedUtility(0.1).fit(pairs, y[:size]),
-                MixedUtility(0.1).fit(graded["X"], graded["y"]),
-                MixedUtility(0.1).fit(pairs, y[:size], more=[graded]),
-            )
-            for kind, model in enumerate(models):
-                utility = model.utility(X)
-                errors[kind, place, seed] = swapped_pairs(truth, utility)
-    [axis] = panels(1, 3.0, 4.6)
-    for (name, color), error in zip(kinds, errors.mean(axis=2), strict=True):
-        axis.plot(sizes, 100 * error, "o-", color=color, label=name, markersize=4)
-    axis.set_xscale("log")
-    axis.set_xticks(sizes, [str(size) for size in sizes])
-    axis.minorticks_off()
-    axis.set(xlabel="comparisons", ylabel="pairs in the wrong order, %", ylim=(0, None))
-    axis.set_title("a utility from two sources")
-    axis.legend()
-    return axis.figure
 
 
 def logistic_compare(quick: bool) -> Figure:

@@ -16,7 +16,6 @@ from tiebreak import (
     Orders,
     Pairs,
     PlackettLuce,
-    TasteBradleyTerry,
 )
 from tiebreak.datasets import load_worldcup2022
 
@@ -92,43 +91,6 @@ def judge_bradley_terry(quick: bool) -> Figure:
     items.set_title("strengths of the items")
     items.legend()
     return judges.figure
-
-
-def taste_bradley_terry(quick: bool) -> Figure:
-    """Strengths to each rater beside the true ones, and further votes by directions."""
-    rng = np.random.default_rng(4)
-    n_items, n_raters, n = 12, 60, 1500 if quick else 6000
-    theta = 0.6 * rng.normal(size=n_items)
-    v, u = 0.9 * rng.normal(size=(n_items, 2)), rng.normal(size=(n_raters, 2))
-    own = theta + u @ v.T
-    rater = np.arange(n) % n_raters
-    left = rng.integers(0, n_items, n)
-    right = (left + rng.integers(1, n_items, n)) % n_items
-    d = own[rater, right] - own[rater, left]
-    y = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
-    pairs, half = Pairs(None, left, right), n // 2
-    losses: list[list[float]] = [[], []]
-    for k in range(5):
-        model = TasteBradleyTerry(k).fit(pairs[:half], y[:half], rater=rater[:half])
-        for out, who in zip(losses, (rater[half:], ["new"] * (n - half)), strict=True):
-            share = model.predict_proba(pairs[half:], rater=who)
-            happened = share[np.arange(n - half), y[half:] + 1]
-            out.append(float(-np.log(happened).mean()))
-        if k == 2:
-            learned = model.strength_ + model.taste_ @ model.direction_.T
-            truth = own[:, model.items_.astype(int)][model.raters_.astype(int)]
-    strengths, further = panels(2, 3.0)
-    truth = truth - truth.mean(axis=1, keepdims=True)
-    strengths.plot(truth[:20].ravel(), learned[:20].ravel(), ".", color=BLUE)
-    strengths.axline((0, 0), slope=1, color=INK, linewidth=0.8)
-    strengths.set(xlabel="true strength to a rater", ylabel="learned strength")
-    strengths.set_title("two directions, 20 of 60 raters")
-    further.plot(losses[0], "o-", color=BLUE, label="known raters")
-    further.plot(losses[1], "o-", color=GREY, label="new raters")
-    further.set(xlabel="directions", ylabel="log loss of further votes")
-    further.set_title("further votes")
-    further.legend()
-    return further.figure
 
 
 def plackett_luce(quick: bool) -> Figure:

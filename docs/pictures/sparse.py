@@ -8,7 +8,6 @@ from matplotlib.figure import Figure
 
 from tiebreak import CoRankingPursuit, MatchingPursuit, RankingPursuit, l1_path
 from tiebreak.metrics import swapped_pairs
-from tiebreak.report import L1PathDisplay
 
 from .style import BLUE, GREY, INK, ORANGE, panels
 
@@ -22,11 +21,17 @@ def l1_ranker(quick: bool) -> Figure:
     X = rng.normal(size=(size, 8))
     y = np.digitize(X[:, :3] @ [2, 1, -1] + 0.8 * rng.normal(size=size), [-2, 0, 2])
     path = l1_path(X, y, n_alphas=8 if quick else 25, cv=3 if quick else 5)
-    axes = panels(2, 3.0)
-    L1PathDisplay.from_path(path, ax=axes)
-    axes[0].set_title("features that matter come first")
-    axes[1].set_title("folds held out choose alpha")
-    return axes[0].figure
+    weights, errors = panels(2, 3.0)
+    weights.semilogx(path.alphas, path.coefs[:, 3:], color=GREY, linewidth=0.8)
+    weights.semilogx(path.alphas, path.coefs[:, :3], color=BLUE)
+    weights.set(xlabel="alpha", ylabel="weight")
+    weights.set_title("features that matter come first")
+    errors.semilogx(path.alphas, -path.mean_scores, color=BLUE)
+    best = np.nanargmax(path.mean_scores)
+    errors.plot(path.alphas[best], -path.mean_scores[best], "o", color=ORANGE)
+    errors.set(xlabel="alpha", ylabel="pairs in the wrong order")
+    errors.set_title("folds held out choose alpha")
+    return weights.figure
 
 
 def ranking_pursuit(quick: bool) -> Figure:

@@ -13,8 +13,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tiebreak.report.figures import BLUE, GREY, INK, ORANGE, figure_settings
-
 __all__ = [
     "BLUE",
     "COLORS",
@@ -30,6 +28,7 @@ __all__ = [
 ]
 
 # Okabe and Ito's colors, told apart with every common color blindness.
+BLUE, ORANGE, INK, GREY = "#0072b2", "#d55e00", "#000000", "#767676"
 GREEN, PURPLE = "#009e73", "#cc79a7"
 COLORS = (BLUE, ORANGE, GREEN, PURPLE, "#e69f00", "#56b4e9")
 
@@ -44,7 +43,7 @@ _SETTINGS = {
     "lines.linewidth": 1.5,
     "path.simplify_threshold": 0.5,
     "savefig.facecolor": "white",
-    "text.parse_math": True,  # for the ticks of logarithmic axes
+    "svg.fonttype": "none",
 }
 
 
@@ -143,8 +142,8 @@ def save_picture(
 
 @contextmanager
 def _settings(salt: str) -> Iterator[None]:
-    # Those of the reports, with the look of these pages; the layout needs them too,
-    # which is made when a file is written.
-    with figure_settings(salt):
-        matplotlib.rcParams.update(_SETTINGS)
+    # The layout needs them too, which is made when a file is written.
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_SETTINGS | {"svg.hashsalt": salt})
         yield

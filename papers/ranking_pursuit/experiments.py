@@ -247,7 +247,7 @@ def _views(method: str, n_features: int) -> list[tuple[slice, bool]]:
 
 
 EXPERIMENTS = [
-    Experiment("002-tables", "disagreement on jokes", cells, cell, ("jester",)),
+    Experiment("002-tables", "disagreement on jokes", cells, cell),
     READINGS,
     BEYOND,
 ]

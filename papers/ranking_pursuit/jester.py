@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from papers.experiment import generator
-from tiebreak.datasets import load_jester
+from papers.workbooks import load_jester
 
 __all__ = ["GROUPS", "Person", "draw_people"]
 
@@ -52,7 +52,7 @@ class Person(NamedTuple):
 
 @cache
 def _ratings() -> tuple[np.ndarray, np.ndarray]:
-    ratings = load_jester().ratings
+    ratings = load_jester()
     return ratings, np.isfinite(ratings).sum(axis=1)
 
 

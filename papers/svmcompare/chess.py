@@ -20,10 +20,10 @@ from sklearn.preprocessing import StandardScaler
 
 from papers.experiment import Experiment, Settings
 from papers.svmcompare.early import EarlyCompare
+from papers.svmcompare.game_features import game_features
 from tiebreak import OnItems, Pairs, RankSVM, SVMCompare, ThresholdCompare, tune
 from tiebreak.datasets import load_chess
 from tiebreak.metrics import comparison_auc, get_scorer
-from tiebreak.ratings import game_features
 
 __all__ = ["CHESS", "METHODS"]
 
@@ -60,16 +60,16 @@ class Year(NamedTuple):
 def read_year(year: int) -> Year:
     """Read the games of a year with what was known before each."""
     games = load_chess()
-    features = game_features(games.pairs, games.y, period=games.month)
+    described, n_before = game_features(games.pairs, games.y, games.month)
     month = games.month - 12 * (year - 1)
     pairs, past = games.pairs, month <= 4
     played = np.bincount(
         np.concatenate([pairs.left[past], pairs.right[past]]), minlength=pairs.n_items
     )
     known = (played[pairs.left] >= ENOUGH) & (played[pairs.right] >= ENOUGH)
-    first = features.n_before.min(axis=1) == 0
+    first = n_before.min(axis=1) == 0
     kept = known & ~first & (month >= 1) & (month <= 12)
-    return Year(features.pairs[kept].compact(), games.y[kept], month[kept])
+    return Year(described[kept].compact(), games.y[kept], month[kept])
 
 
 def cells(quick: bool) -> list[Settings]:

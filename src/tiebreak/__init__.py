@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         MajorityCompare,
         MatchingPursuit,
         MaxMarginCompare,
-        MixedUtility,
         OrderSVM,
         OrdinalSVM,
         RankBoost,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
         JudgeBradleyTerry,
         Leaderboard,
         PlackettLuce,
-        TasteBradleyTerry,
         check_pairs,
     )
     from tiebreak.selection import L1RankerCV, l1_path, tune
@@ -68,7 +66,7 @@ _HOMES = {
     "models": (
         "BoostedUtility CoRankingPursuit ExpectedRankRegression HedgeOrder L1Ranker "
         "LogisticCompare MajorityCompare MatchingPursuit MaxMarginCompare "
-        "MixedUtility OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
+        "OrderSVM OrdinalSVM RankBoost RankRLS RankSVM RankingPursuit "
         "SVMCompare SwapSVM ThresholdCompare WithoutTies"
     ),
     "persistence": "load save to_onnx",
@@ -76,7 +74,7 @@ _HOMES = {
     "pipeline.rank": "rank",
     "ratings": (
         "BradleyTerry Elo Glicko Glicko2 JudgeBradleyTerry Leaderboard PlackettLuce "
-        "TasteBradleyTerry check_pairs"
+        "check_pairs"
     ),
     "selection": "L1RankerCV l1_path tune",
 }

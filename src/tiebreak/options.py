@@ -43,7 +43,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     ),
     "kind": ("comparisons", "grades", "orders"),
     "meaning": ("sign", "score"),
-    "both_bad": ("tie", "drop", "outcome"),
+    "both_bad": ("tie", "drop"),
 }
 
 
@@ -150,8 +150,8 @@ class ReadOptions:
         "0) or sign (-1 left is better, 0 tie, 1 right is better).",
         common=True,
     )
-    both_bad: Literal["tie", "drop", "outcome"] | None = option(
-        "Votes that call both bad: tie, drop, or outcome (of its own). [default: tie]"
+    both_bad: Literal["tie", "drop"] | None = option(
+        "Votes that call both bad: tie or drop. [default: tie]"
     )
     outcome_words: str | None = option(
         "What other values of the outcome column mean; also both_bad=… and skip=….",

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from benchmarks.simulated_people import OwnAsker, People, run
 from tests.oracles import asking_plain
 from tiebreak.ask import choose as module
 from tiebreak.ask.beliefs import Beliefs
 from tiebreak.ask.choose import Chooser, Goal, Settings, aim
-from tiebreak.ask.simulate import OwnAsker, People, run
 from tiebreak.metrics import kendall_tau_b
 
 

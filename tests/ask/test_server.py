@@ -315,13 +315,12 @@ def test_what_cannot_be_is_one_line(tmp_path, texts, serve):
     assert done.exit_code == 4
     assert "another tiebreak ask may run there. Try --port 0" in done.stderr
     for words, expected in [
-        ((), "name a folder"),
+        ((), "Missing argument 'ITEMS'"),
         ((texts, "--goal", "top:9"), "best 9 of 8 items"),
         ((texts, "--repeat", "often"), "--repeat must be a share"),
         ((texts, "--items", texts), "texts.txt"),
         ((tmp_path / "none",), "no such file"),
         ((tmp_path / "none.csv", "--export", "x.csv"), "no such file"),
-        (("--simulate", "2"), "3 to 2,000 items"),
     ]:
         done = ask(*words)
         assert done.exit_code in (2, 3, 4)
@@ -356,10 +355,3 @@ def test_an_open_host_says_what_it_opens(serve, texts):
     assert httpx.get(f"{local}/?key={key}").status_code == 200
     evil = {"Host": f"evil.example:{server.port}"}
     assert httpx.get(f"{local}/?key={key}", headers=evil).status_code == 421
-
-
-@pytest.mark.extended
-def test_simulated_people_answer(tmp_path):
-    done = ask("--simulate", "8", "--strategy", "swiss", "--seed", "1")
-    assert done.exit_code == 0 and "swiss" in done.stdout, done.stderr
-    assert "τ = 0.8" in done.stdout and "8 simulated items" in done.stdout

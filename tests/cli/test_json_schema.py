@@ -48,10 +48,9 @@ def printed(run, tmp_path, monkeypatch):
         (VOTES, ("rank",)),
         (VOTES, ("rank", "--by", "language", "--position")),
         (JUDGED, ("rank", "--model", "judge-bradley-terry", "--rater", "language")),
-        (JUDGED, ("rank", "--both-bad", "outcome")),
         (GRADES, ("rank", "--grade", "grade", "--kind", "grades")),
     ],
-    ids=["votes", "categories", "judges", "both bad", "grades"],
+    ids=["votes", "categories", "judges", "grades"],
 )
 def test_rank(printed, tmp_path, text, words):
     found = printed(text, *words)
@@ -63,8 +62,6 @@ def test_rank(printed, tmp_path, text, words):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv"]
     known = schema["properties"]["leaderboard"]["items"]["properties"]
     assert all(set(row) <= set(known) for row in found["leaderboard"] or [])
-    if "outcome" in words:
-        assert all(0 < row["acceptable"] < 1 for row in found["leaderboard"])
     assert found["out"] is None
 
 

@@ -108,7 +108,7 @@ READER = (
 )
 def test_as_another_user(tmp_path):
     """A package of another user, no home, and a number that has no name."""
-    more = "from tiebreak.datasets.places import cache_dir; cache_dir()\n"
+    more = "from tiebreak.datasets.published import cache_dir; cache_dir()\n"
     more += "import tiebreak.models, tiebreak.ratings, tiebreak.selection\n"
     for folder in (tmp_path, *tmp_path.parents):
         if folder.owner() == "root" and str(folder).startswith("/tmp/"):

@@ -19,7 +19,6 @@ from tiebreak.data.markup import (
     element,
     escape,
     isolate,
-    name_html,
     results_html,
     shorten,
 )
@@ -75,11 +74,6 @@ def test_plain_names_are_not_wrapped():
 def test_attributes_are_escaped_and_left_out():
     written = element("p", "x", title='"><b>', data_v=0, hidden=True, id=None)
     assert written == '<p title="&quot;&gt;&lt;b&gt;" data-v="0" hidden>x</p>'
-
-
-def test_a_long_name_is_whole_in_its_title():
-    assert name_html("x" * 100).count("x") == 100 + 59
-    assert "title" not in name_html("Ada")
 
 
 def shown(heading, cell, caption):

@@ -90,8 +90,7 @@ def test_a_table_is_read_as_its_file_is(from_file, kind):
     for name, column in read.columns.items():
         assert column.tolist() == from_file.columns[name].tolist()
     assert read.questions == [
-        "both_bad='drop' leaves out the votes that call both bad; both_bad='outcome' "
-        "learns from them which items are acceptable."
+        "both_bad='drop' leaves out the votes that call both bad."
     ]
 
 

@@ -147,10 +147,6 @@ def test_both_bad_is_a_reported_tie_or_dropped(save):
     dropped = read_file(path, ReadOptions(both_bad="drop"))
     assert dropped.y.tolist() == [0, 1]
     assert "1 row with both items called bad left out." in said(dropped)
-    learned = ReadOptions(both_bad="outcome")
-    assert read_file(path, learned).columns["both_bad"].tolist() == [True, False, False]
-    none = save("model_a,model_b,winner\nA1,B1,tie\nB1,A1,model_b\n")
-    assert "both_bad" not in read_file(none, learned).columns
 
 
 def test_names_go_before_their_numbers_in_other_columns(save):

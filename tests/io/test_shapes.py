@@ -57,8 +57,7 @@ SHAPES = [
             "tstamp is when, from 2024-06-10T06:13:20.250000 to "
             "2024-06-10T18:13:20.250000, in seconds since 1970.",
             "1 row with both items called bad counted as ties.",
-            "--both-bad drop leaves out the votes that call both bad; --both-bad "
-            "outcome learns from them which items are acceptable.",
+            "--both-bad drop leaves out the votes that call both bad.",
             RESULTS,
         ),
         "rater period",

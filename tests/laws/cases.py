@@ -39,7 +39,6 @@ from tiebreak import (
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
-    MixedUtility,
     OnItems,
     PlackettLuce,
     RankBoost,
@@ -47,7 +46,6 @@ from tiebreak import (
     RankRLS,
     RankSVM,
     SVMCompare,
-    TasteBradleyTerry,
     ThresholdCompare,
 )
 
@@ -290,12 +288,6 @@ MODELS = [
         without=RANKER,
     ),
     Model(
-        "MixedUtility",
-        lambda: MixedUtility(0.1, tol=1e-12),
-        OF_FEATURES,
-        without=RANKER,
-    ),
-    Model(
         "BoostedUtility",
         lambda: BoostedUtility(20, **TREES, early_stopping=False),
         OF_FEATURES,
@@ -428,12 +420,6 @@ MODELS = [
     Model(
         "JudgeBradleyTerry",  # all of one judge; tests/ratings/test_judges.py has more
         lambda: JudgeBradleyTerry(alpha=0.1, tol=1e-8),
-        (NAMES,),
-        without=COMPARER | BY_NAME,
-    ),
-    Model(
-        "TasteBradleyTerry",  # of one rater; tests/ratings has more
-        lambda: TasteBradleyTerry(alpha=0.1),
         (NAMES,),
         without=COMPARER | BY_NAME,
     ),

@@ -43,7 +43,6 @@ from tiebreak import (
     ExpectedRankRegression,
     L1Ranker,
     MatchingPursuit,
-    MixedUtility,
     OrderSVM,
     OrdinalSVM,
     RankBoost,
@@ -120,10 +119,6 @@ REGRESSION = {
     "groups_are_sums": "rows of weight √2 are not two lists",
 }
 
-OF_LISTS = {
-    "grades_of_orders": "lists have the model of Plackett and Luce, grades a hinge",
-    "idle_groups": "tied items of a list have a probability, too",
-}
 NO_PAIRS = {"refit_after_pairs": "does not take comparisons"}
 OF_ITEMS = (
     NO_PAIRS
@@ -399,9 +394,6 @@ MODELS = [
         lambda: RankBoost(20, weak="stump", feedback="majority"),
         (DENSE, SPARSE, ORDERS),
         without=BOOSTED | MAJORITY,
-    ),
-    GradedModel(
-        "MixedUtility", lambda: MixedUtility(0.1, tol=1e-12), ALL, without=OF_LISTS
     ),
     GradedModel(
         "BoostedUtility",

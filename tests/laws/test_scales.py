@@ -16,10 +16,8 @@ from tests.extended import RUNS_ALL
 from tiebreak import (
     BradleyTerry,
     Elo,
-    ExpectedRankRegression,
     Glicko,
     Glicko2,
-    JudgeBradleyTerry,
     L1Ranker,
     LogisticCompare,
     MaxMarginCompare,
@@ -27,12 +25,10 @@ from tiebreak import (
     OrdinalSVM,
     Pairs,
     PlackettLuce,
-    RankingPursuit,
     RankRLS,
     RankSVM,
     SVMCompare,
     SwapSVM,
-    TasteBradleyTerry,
 )
 
 SCALES = [10.0**k for k in (8, -8, 100, -100, 160, -160, 300, -300)]
@@ -178,35 +174,7 @@ def test_the_scaled_answer_or_none(number, kind, name, make, fit, grows):
     assert wrong == []
 
 
-def test_what_once_was_certified():
-    case = (lambda s: BradleyTerry(alpha=s * 3e-307), weighted_names, 1)
-    assert holds(*case, 1e306, fitted(*case[:2], 1.0)[0])
-    for make, fit, s in (
-        (lambda s: SVMCompare(1e200, **LINEAR), pairs, 1.0),
-        (lambda s: SVMCompare(1e300, **LINEAR), pairs, 1.0),
-        (lambda s: ExpectedRankRegression(), graded, 1e-320),
-        (lambda s: RankingPursuit(alpha=1e300, kernel="linear"), graded, 1e8),
-    ):
-        model, said = fitted(make, fit, s)
-        assert model is None
-        assert "overflows" in said[0]
-
-
-@pytest.mark.filterwarnings("ignore:BradleyTerry did not converge")
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    ("weight", "alpha"),
-    [(1e160, "auto"), ([1e160] + [1.0] * 7, "auto"), (1e-160, 1e-320)],
-)
-def test_judges_refuse_weights_that_are_too_large_or_small(weight, alpha):
-    pairs = Pairs(None, list("abcdeabc"), list("bcdeacda"))
-    y, given = [-1, -1, 0, 1, 1, -1, 1, 0], {"rater": list("xyxyxyxy")}
-    given["sample_weight"] = weight * np.ones(8)
-    with pytest.raises(ValueError, match="weights"):
-        JudgeBradleyTerry(alpha=alpha).fit(pairs, y, **given)
-
-
-@pytest.mark.parametrize("s", [1e-15, 1e15, 1e30, 1e160, 1e300])
+@pytest.mark.parametrize("s", [1e-60, 1e-15, 1e15])
 @pytest.mark.parametrize("rows", [slice(0, 1), slice(None)], ids=["one", "all"])
 @pytest.mark.parametrize(
     "make",
@@ -217,9 +185,8 @@ def test_judges_refuse_weights_that_are_too_large_or_small(weight, alpha):
         Elo,
         Glicko,
         Glicko2,
-        lambda: TasteBradleyTerry(1),
     ],
-    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2", "tastes"],
+    ids=["auto", "rao-kupper", "fixed", "Elo", "Glicko", "Glicko2"],
 )
 def test_weights_of_different_sizes(make, rows, s):
     weight = np.ones(len(Y))
@@ -227,8 +194,7 @@ def test_weights_of_different_sizes(make, rows, s):
 
     def fit(model, _):
         pairs = Pairs(None, NAMES[LEFT], NAMES[RIGHT])
-        own = {"rater": LEFT % 3} if isinstance(model, TasteBradleyTerry) else {}
-        return model.fit(pairs, Y, sample_weight=weight, **own)
+        return model.fit(pairs, Y, sample_weight=weight)
 
     model, said = fitted(lambda _: make(), fit, s)
     if model is None:

@@ -13,15 +13,13 @@ from tests.oracles.compiled_kernels import (
     split_nodes_naive,
 )
 from tiebreak.losses import GradeTree
-from tiebreak.losses.grade_losses import (
-    add_exponential_sums,
-)
 from tiebreak.losses.grade_tree import (
     add_partner_rows,
     add_partner_sums,
     sort_groups,
     split_nodes,
 )
+from tiebreak.losses.pair_potentials import add_exponential_sums
 
 
 @pytest.fixture(params=[1, 5])

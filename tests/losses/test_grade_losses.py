@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.oracles import grade_losses as oracle
 from tiebreak.data import threads
 from tiebreak.losses import (
-    GradeExponential,
     GradeHinge,
     GradeSquaredHinge,
     GradeTree,
@@ -21,7 +20,6 @@ from tiebreak.losses import (
 LOSSES = {
     "hinge": GradeHinge,
     "squared_hinge": GradeSquaredHinge,
-    "exponential": GradeExponential,
 }
 
 
@@ -159,18 +157,6 @@ def test_far_away_utilities_keep_their_digits(rng):
         near, far = kind(tree).expand(u), kind(tree).expand(u + 2.0**20)
         assert_allclose(far[0], near[0], rtol=1e-9)
         assert_allclose(far[1], near[1], rtol=1e-6, atol=1e-6)
-
-
-def test_the_exponential_loss_survives_large_utilities():
-    y, group = np.array([0.0, 1, 2]), np.zeros(3, dtype=int)
-    loss = GradeExponential(GradeTree(y, group, np.ones(3)))
-    u = np.array([-2000.0, 0.0, 2000.0])
-    value, gradient = loss.expand(u)
-    assert value == 0.0
-    assert_array_equal(gradient, np.zeros(3))
-    assert loss.value(-u / 10) == pytest.approx(
-        np.exp(400.0) + 2 * np.exp(200.0), rel=1e-12
-    )
 
 
 @pytest.mark.parametrize("n_groups", [1, 30])

@@ -144,14 +144,13 @@ SINGLE_IMPORTERS = {
             "versus",
         )
     },
+    "tiebreak.ask.beliefs": "what is known so far, apart from what to ask next",
     "tiebreak.ask.organizer": "what the organizer sees, apart from how it is served",
     "tiebreak.ask.server": "all that imports Starlette and uvicorn, which are an extra",
-    "tiebreak.ask.simulate": "the study of strategies; benchmarks and tests use it too",
     "tiebreak.io.grades": "one file per kind of data that files hold",
-    "tiebreak.models.boosted_trees": "the only file that knows boosting libraries",
+    "tiebreak.models.boosted_trees": "the only file that knows LightGBM",
     "tiebreak.models.l1.problem": _LARGE,
     "tiebreak.models.l1.risks": _LARGE,
-    "tiebreak.models.least_squares.leave_one_out": _LARGE,
     "tiebreak.models.logistic.problem": _LARGE,
     "tiebreak.outofcore.fits": "imports models, which its importer must not load",
     "tiebreak.robustness.choices": "the list of choices, to be read and extended alone",
@@ -162,7 +161,7 @@ SINGLE_IMPORTERS = {
     "tiebreak.report.plots": "the room for a new plot",
     "tiebreak.solvers.dual_qp.active_set": "one file per method of the dual QP",
     "tiebreak.solvers.dual_qp.interior_point": "one file per method of the dual QP",
-    "tiebreak.losses.both_bad": "an objective, and losses know no model",
+    "tiebreak.losses.judges": "an objective, and losses know no model",
 }
 
 

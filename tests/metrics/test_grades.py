@@ -39,8 +39,8 @@ def test_laws(data, extra):
             pytest.approx(value, abs=1e-15)
         )
         assert metric(3 * y - 7, np.exp(utility), qid, weight) == value
-        assert metric(y, utility, qid, 1e200 * weight) == pytest.approx(value)
-        assert metric(y, utility, qid, 1e-200 * weight) == pytest.approx(value)
+        assert metric(y, utility, qid, 1e9 * weight) == pytest.approx(value)
+        assert metric(y, utility, qid, 1e-9 * weight) == pytest.approx(value)
         kept = weight > 0
         assert metric(y[kept], utility[kept], qid[kept], weight[kept]) == (
             pytest.approx(value, abs=1e-15)

@@ -10,7 +10,6 @@ from tiebreak.metrics.inputs import (
     group_codes,
     numeric_vector,
     outcome_vector,
-    row_weights,
 )
 
 
@@ -18,7 +17,6 @@ from tiebreak.metrics.inputs import (
 def test_columns_of_any_kind_come_in(make):
     assert numeric_vector(make([3, 1, 2]), "y").tolist() == [3, 1, 2]
     assert outcome_vector(make([-1, 0, 1]), "outcome").tolist() == [-1, 0, 1]
-    assert row_weights(make([1.0, 0.0]), 2).tolist() == [0.5, 0.0]
     assert group_codes(make(["b", "a", "b"]), 3).tolist() == [0, 1, 0]
 
 
@@ -30,7 +28,6 @@ def test_input_is_left_as_it_was():
     values = np.array([1.0, 0.0, -1.0])
     values.setflags(write=False)
     numeric_vector(values, "y")
-    row_weights(np.abs(values), 3)
     outcome_vector(values, "outcome")
     assert values.tolist() == [1.0, 0.0, -1.0]
 
@@ -90,25 +87,3 @@ def test_groups_of_any_type_stay_apart():
 def test_bad_groups(qid, message):
     with pytest.raises(ValueError, match=message):
         group_codes(qid, 3)
-
-
-def test_weights_are_scaled_without_losing_a_digit():
-    weight = np.array([3e200, 1e-90, 0.0, 7e199])
-    scaled = row_weights(weight, 4)
-    assert 0.5 <= scaled.max() < 1
-    mantissa, _ = np.frexp(weight)
-    np.testing.assert_array_equal(np.frexp(scaled)[0], mantissa)
-
-
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        ([1.0, -1.0], r"not negative.*row 1 \(-1.0\)"),
-        ([1.0, np.inf], r"finite.*row 1 \(inf\)"),
-        ([0, 0], "Every sample weight is zero"),
-        ([1], "sample_weight has 1 weights but there are 2 rows"),
-    ],
-)
-def test_bad_weights(weight, message):
-    with pytest.raises(ValueError, match=message):
-        row_weights(weight, 2)

@@ -13,7 +13,6 @@ from tiebreak import (
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
-    MixedUtility,
     Pairs,
     RankBoost,
     RankingPursuit,
@@ -42,7 +41,6 @@ MODELS = {
     "BoostedUtility": lambda: BoostedUtility(
         30, min_child_weight=0.5, early_stopping=False
     ),
-    "MixedUtility": lambda: MixedUtility(0.1),
     "MaxMarginCompare": MaxMarginCompare,
     "MaxMarginCompare(qp)": lambda: MaxMarginCompare("qp"),
     "MaxMarginCompare(soft)": lambda: MaxMarginCompare(C=1e3, kernel="rbf"),

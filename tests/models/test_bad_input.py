@@ -31,7 +31,6 @@ from tiebreak import (
     LogisticCompare,
     MajorityCompare,
     MaxMarginCompare,
-    MixedUtility,
     Orders,
     Outcome,
     Pairs,
@@ -185,7 +184,6 @@ def test_what_is_no_comparison(make, X):
     takes_items = (
         BoostedUtility,
         L1Ranker,
-        MixedUtility,
         RankBoost,
         RankingPursuit,
         RankRLS,
@@ -327,7 +325,7 @@ def test_items_without_features(make):
     pairs = Pairs(None, ["a", "b", "c", "a"], ["b", "c", "a", "c"])
     y = [1, 0, -1, 1]
     model = make()
-    featured = BoostedUtility | L1Ranker | MaxMarginCompare | MixedUtility | RankBoost
+    featured = BoostedUtility | L1Ranker | MaxMarginCompare | RankBoost
     if isinstance(model, featured | RankingPursuit):
         refused(TypeError, ["needs features", "items=None"], model.fit, pairs, y)
         return

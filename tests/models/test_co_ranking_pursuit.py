@@ -272,7 +272,7 @@ Y = np.array([0.0, 1, 2, 2, np.nan, np.nan])
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"nu": -0.1}, ["nu=-0.1", "at least 0"]),
+        ({"nu": -0.1}, ["nu=-0.1", "not negative"]),
         ({"nu": np.nan}, ["nu=nan"]),
         ({"nu": "1"}, ["nu='1'", "'auto'"]),
         ({"objective": "J"}, ["objective='J'", "increments", "functions"]),
@@ -308,7 +308,11 @@ def test_bad_data():
     refused(ValueError, words, CoRankingPursuit().fit, X, np.where(Y > -1, 1.0, Y))
     refused(ValueError, words, CoRankingPursuit().fit, X, Y, qid=range(6))
     refused(
-        ValueError, ["infinite"], CoRankingPursuit().fit, X, np.where(Y == 1, np.inf, Y)
+        ValueError,
+        ["must be finite"],
+        CoRankingPursuit().fit,
+        X,
+        np.where(Y == 1, np.inf, Y),
     )
     pairs = Pairs(X, [0, 1], [1, 2])
     refused(TypeError, ["RankingPursuit"], CoRankingPursuit().fit, pairs, [1, 1])

@@ -12,9 +12,7 @@ from sklearn.preprocessing import PolynomialFeatures
 import tiebreak
 from tests.oracles import outcome_models as oracle
 from tiebreak import BradleyTerry, LogisticCompare, Pairs
-from tiebreak.losses import LINKS
 from tiebreak.models.logistic import logistic_compare as module
-from tiebreak.models.logistic.stream import new_tie
 
 every_link = pytest.mark.parametrize("link", oracle.LINKS)
 TIES = {"davidson": "davidson", "cumulative": "rao-kupper"}
@@ -259,17 +257,6 @@ def test_a_stream_takes_no_covariates(rng):
         model.standard_errors()
     with pytest.raises(ValueError, match="nothing is known"), pytest.warns(UserWarning):
         LogisticCompare().fit(pairs, 0 * y).coefficients()
-
-
-def test_a_third_link_has_no_steps(monkeypatch):
-    class Third(type(LINKS["davidson"])):
-        name = "third"
-
-    monkeypatch.setitem(LINKS, "third", Third())
-    with pytest.raises(ValueError, match=r"no steps .* link='third'.*Learn with fit"):
-        LogisticCompare(link="third").partial_fit([[[0.0], [1.0]]], [1])
-    with pytest.raises(ValueError, match="third"):
-        new_tie(LINKS["third"], np.zeros(3))
 
 
 def test_covariates_are_routed_to_fit_and_score(rng):

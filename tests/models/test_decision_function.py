@@ -30,7 +30,6 @@ from tiebreak import (
     PlackettLuce,
     RankSVM,
     SVMCompare,
-    TasteBradleyTerry,
     ThresholdCompare,
 )
 from tiebreak.datasets import make_norms
@@ -52,7 +51,6 @@ OF_NAMES = [
     BradleyTerry(),
     BradleyTerry("rao-kupper", alpha=1.0),
     JudgeBradleyTerry(),
-    TasteBradleyTerry(),
     PlackettLuce(),
     Elo(),
     Glicko(),

@@ -103,7 +103,7 @@ def test_grades_that_are_unusual_but_numbers(make):
         pd.Series(Y, index=[9, 9, 8, 7, 6, 5, 4]),
         pl.Series(Y),
         Y.astype(np.int8),
-        Y * 1e300,
+        Y * 1e29,
         Y * 1e-300,
         -1e15 + Y,
     ):
@@ -170,8 +170,8 @@ def test_one_row_and_no_row(make):
         ([0] * 7, ["Every sample weight is zero"]),
         ([1, 2, 3], ["3 weights", "7 rows"]),
         (["much"] * 7, ["sample_weight must hold numbers", "row 0 \\('much'\\)"]),
-        ([1e300] * 7, ["weight of a pair", "from 1e\\+300 to 1e\\+300", "near 1"]),
-        ([1e-300] * 7, ["weight of a pair", "from 1e-300 to 1e-300", "near 1"]),
+        ([1e16] * 7, ["from 1e-60 to 1e\\+15", "row 0 \\(1e\\+16\\)"]),
+        ([1e-61] * 7, ["from 1e-60 to 1e\\+15", "row 0 \\(1e-61\\)"]),
     ],
     ids=["negative", "nan", "inf", "zero", "few", "words", "huge", "tiny"],
 )
@@ -246,19 +246,19 @@ def test_groups_of_comparisons(make):
         ({"pairs_per_item": -1}, ["pairs_per_item=-1", "at least 1"]),
         ({"pairs_per_item": 1.5}, ["pairs_per_item=1.5", "whole number"]),
         ({"pairs_per_item": True}, ["pairs_per_item=True", "whole number"]),
-        ({"pairs_per_item": "5"}, ["pairs_per_item='5'", "None for all pairs"]),
+        ({"pairs_per_item": "5"}, ["pairs_per_item='5'", "None"]),
         ({"per_group": "x"}, ["per_group='x'", "'sum' or 'mean'"]),
         ({"per_group": None}, ["per_group=None", "'sum' or 'mean'"]),
         ({"loss": "x"}, ["loss='x'", "'hinge' or 'squared_hinge'"]),
         ({"ties": "x"}, ["ties='x'", "'ignore' or 'both'"]),
-        ({"C": 0.0}, ["C=0.0", "positive finite"]),
-        ({"C": -1}, ["C=-1", "positive finite"]),
-        ({"C": np.nan}, ["C=nan", "positive finite"]),
-        ({"C": np.inf}, ["C=inf", "positive finite"]),
-        ({"C": "1"}, ["C='1'", "positive finite"]),
-        ({"C": True}, ["C=True", "positive finite"]),
-        ({"tol": 0}, ["tol=0", "positive finite"]),
-        ({"max_iter": 0}, ["max_iter=0", "positive finite"]),
+        ({"C": 0.0}, ["C=0.0", "positive"]),
+        ({"C": -1}, ["C=-1", "positive"]),
+        ({"C": np.nan}, ["C=nan", "positive"]),
+        ({"C": np.inf}, ["C=inf", "positive"]),
+        ({"C": "1"}, ["C='1'", "positive"]),
+        ({"C": True}, ["C=True", "positive"]),
+        ({"tol": 0}, ["tol=0", "positive"]),
+        ({"max_iter": 0}, ["max_iter=0", "whole number"]),
         ({"max_iter": 2.5}, ["max_iter=2.5", "whole number"]),
         ({"kernel": "x"}, ["kernel='x' is not known"]),
         ({"kernel": "rbf", "gamma": 0}, ["gamma=0 must be a positive number"]),
@@ -280,7 +280,7 @@ def test_values_of_a_path(make):
     words = ["at least one value of C"]
     refused(ValueError, words, lambda: list(make().path(X, Y, [], qid=QID)))
     for bad in (0.0, -1.0, np.nan, "1"):
-        words = ["C=", "positive finite"]
+        words = ["C=", "positive"]
         refused(ValueError, words, lambda C=bad: list(make().path(X, Y, [C], qid=QID)))
 
 
@@ -357,7 +357,7 @@ def easy(scale=1.0):
 
 
 @every_solver
-@pytest.mark.parametrize("C", [1e-100, 1e-20, 1e-12, 1e-6])
+@pytest.mark.parametrize("C", [1e-30, 1e-20, 1e-12, 1e-6])
 def test_tiny_c_still_puts_items_in_order(make, C):
     items, y, qid = easy()
     model = make(C=C).fit(items, y, qid=qid)
@@ -378,14 +378,6 @@ def test_huge_c(make, C):
         model.fit(items, y, qid=qid)
     assert np.isfinite(model.utility(items)).all()
     assert model.score(items, y, qid=qid) > 0.95
-
-
-@every_solver
-def test_c_beyond_all_numbers(make):
-    items, y, qid = easy()
-    model = make(C=1e300)
-    words = ["the objective overflows", "smaller C"]
-    refused(ValueError, words, model.fit, items, y, qid=qid)
 
 
 @every_solver

@@ -395,8 +395,8 @@ def test_iterations_run_out():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"alpha": -1.0}, ["alpha=-1.0", "at least 0"]),
-        ({"alpha": np.nan}, ["alpha=nan", "finite"]),
+        ({"alpha": -1.0}, ["alpha=-1.0", "not negative"]),
+        ({"alpha": np.nan}, ["alpha=nan", "not negative"]),
         ({"alpha": "1"}, ["alpha='1'"]),
         ({"alpha": True}, ["alpha=True"]),
         ({"slack": "items"}, ["slack='items'", "'pair'", "'item-weighted'"]),

@@ -96,7 +96,7 @@ def test_contradiction_without_ties():
 def test_needs_features_and_a_known_program():
     with pytest.raises(TypeError, match=r"needs features.*Try SVMCompare.*by name"):
         MaxMarginCompare().fit(Pairs(None, ["a", "b"], ["b", "c"]), [1, -1])
-    with pytest.raises(ValueError, match="program='sdp' is not known"):
+    with pytest.raises(ValueError, match="program='sdp'; expected 'lp' or 'qp'"):
         MaxMarginCompare("sdp").fit(Pairs([[0.0], [1.0]], [0], [1]), [-1])
 
 

@@ -369,14 +369,14 @@ def easy(scale=1.0):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"alpha": 0.0}, ["RankRLS got alpha=0.0", "positive finite"]),
-        ({"alpha": -1}, ["alpha=-1", "positive finite"]),
-        ({"alpha": np.nan}, ["alpha=nan", "positive finite"]),
-        ({"alpha": np.inf}, ["alpha=inf", "positive finite"]),
-        ({"alpha": "1"}, ["alpha='1'", "positive finite"]),
-        ({"per_group": "x"}, ["per_group='x'", "'sum', 'mean'"]),
-        ({"solver": "lsqr"}, ["solver='lsqr'", "'auto', 'direct', 'cg'"]),
-        ({"tol": 0}, ["tol=0", "positive finite"]),
+        ({"alpha": 0.0}, ["RankRLS got alpha=0.0", "positive"]),
+        ({"alpha": -1}, ["alpha=-1", "positive"]),
+        ({"alpha": np.nan}, ["alpha=nan", "positive"]),
+        ({"alpha": np.inf}, ["alpha=inf", "positive"]),
+        ({"alpha": "1"}, ["alpha='1'", "positive"]),
+        ({"per_group": "x"}, ["per_group='x'", "'sum' or 'mean'"]),
+        ({"solver": "lsqr"}, ["solver='lsqr'", "'auto', 'direct' or 'cg'"]),
+        ({"tol": 0}, ["tol=0", "positive"]),
         ({"max_iter": 2.5}, ["max_iter=2.5", "whole number"]),
         ({"kernel": "x"}, ["kernel='x' is not known"]),
         ({"kernel": "rbf", "gamma": 0}, ["gamma=0 must be a positive number"]),
@@ -388,7 +388,6 @@ def test_parameters(make, options, words):
     model = make(**options)
     refused(ValueError, words, model.fit, X, Y, qid=QID)
     refused(ValueError, words, model.leave_group_out, X, Y, qid=QID)
-    refused(ValueError, words, model.leave_pair_out, X, Y, qid=QID)
     if "alpha" not in options:
         refused(ValueError, words, model.path, X, Y, [1.0], qid=QID)
 
@@ -407,22 +406,18 @@ def test_grades(make):
     refused(ValueError, ["no pair"], make().fit, X, Y, qid=range(7))
     weight = [1, 0, 0, 0, 0, 0, 1]
     refused(ValueError, ["no pair"], make().fit, X, Y, qid=QID, sample_weight=weight)
-    for factor in (1e300, 1e-300):
-        words = ["weight of a pair", "near 1"]
-        weight = np.full(7, factor)
-        refused(ValueError, words, make().fit, X, Y, sample_weight=weight)
 
 
 @every_model
 def test_grades_of_any_unit(make):
     utility = make(alpha=0.1).fit(X, Y, qid=QID).utility(X)
-    for factor in (1e-300, 1e-9, 1e9, 1e140):
+    for factor in (1e-100, 1e-9, 1e9, 1e29):
         model = make(alpha=0.1).fit(X, factor * Y, qid=QID)
         assert_allclose(model.utility(X) / factor, utility, rtol=1e-7)
     shifted = make(alpha=0.1).fit(X, Y - 2.0**40, qid=QID)
     assert_allclose(shifted.utility(X), utility, rtol=1e-3)
-    words = ["squared differences of the grades overflows", "Scale the grades"]
-    refused(ValueError, words, make().fit, X, 1e300 * Y, qid=QID)
+    words = ["y must be", "at most 1e.30", "row 2"]
+    refused(ValueError, words, make().fit, X, 1e31 * Y, qid=QID)
 
 
 @every_model
@@ -484,25 +479,25 @@ def test_an_alpha_lost_in_rounding(kernel):
     # Two equal columns, and two equal rows: the system is singular without alpha.
     items = np.column_stack([X, X])[[0, 1, 2, 3, 3, 4, 5, 6]]
     y, qid = Y[[0, 1, 2, 3, 3, 4, 5, 6]], QID[[0, 1, 2, 3, 3, 4, 5, 6]]
-    model = RankRLS(1e-200, kernel=kernel, gamma=0.5)
-    with pytest.warns(UserWarning, match=r"alpha=1e-200 is lost in rounding"):
+    model = RankRLS(1e-30, kernel=kernel, gamma=0.5)
+    with pytest.warns(UserWarning, match=r"alpha=1e-30 is lost in rounding"):
         model.fit(items, y, qid=qid)
     reference = RankRLS(1e-7, kernel=kernel, gamma=0.5).fit(items, y, qid=qid)
     assert_allclose(model.utility(items), reference.utility(items), atol=1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        (of_path,) = RankRLS(kernel=kernel, gamma=0.5).path(items, y, [1e-200], qid=qid)
+        (of_path,) = RankRLS(kernel=kernel, gamma=0.5).path(items, y, [1e-30], qid=qid)
     assert_allclose(of_path.utility(items), model.utility(items), atol=1e-9)
 
 
 @every_model
 def test_a_huge_alpha_still_puts_items_in_order(make):
     items, y, qid = easy()
-    model = make(alpha=1e100).fit(items, y, qid=qid)
+    model = make(alpha=1e29).fit(items, y, qid=qid)
     assert model.score(items, y, qid=qid) > 0.9
     larger = make(alpha=1e9).fit(items, y, qid=qid)
     assert_allclose(
-        1e100 * model.utility(items), 1e9 * larger.utility(items), rtol=1e-3, atol=1e-3
+        1e29 * model.utility(items), 1e9 * larger.utility(items), rtol=1e-3, atol=1e-3
     )
 
 

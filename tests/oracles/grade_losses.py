@@ -18,7 +18,7 @@ def pair_weights(y, group, weight, per_group="sum"):
 
 
 def loss(name, u, W):
-    """Value, gradient and Hessian of Σ W_ij ℓ(1 - (u_i - u_j)), or of exp(-(…))."""
+    """Value, gradient and Hessian of Σ W_ij ℓ(1 - (u_i - u_j))."""
     n = len(u)
     value, gradient, hessian = 0.0, np.zeros(n), np.zeros((n, n))
     for i in range(n):
@@ -26,9 +26,7 @@ def loss(name, u, W):
             if W[i, j] == 0:
                 continue
             d = u[i] - u[j]
-            if name == "exponential":
-                v, first, second = np.exp(-d), -np.exp(-d), np.exp(-d)
-            elif not u[i] < u[j] + 1:
+            if not u[i] < u[j] + 1:
                 continue
             elif name == "hinge":
                 v, first, second = 1 - d, -1.0, 0.0

@@ -70,37 +70,3 @@ def fit_given_spread(votes_of, n_items, spread, alpha, stiffness, link, start):
 
     options = {"gtol": 1e-4, "eps": 1e-4}
     return minimize(loss, start, method="BFGS", options=options).x
-
-
-def rater_loss(u, votes, theta, direction, tie):
-    """Give minus the log of likelihood and prior (without constant) of one taste."""
-    left, right, outcome = np.array(votes).T
-    own = theta + direction @ u
-    d = own[right] - own[left]
-    odds = np.stack([np.exp(-d / 2), np.full(len(d), tie), np.exp(d / 2)])
-    share = odds / odds.sum(axis=0)
-    loss = -np.log(share[outcome + 1, np.arange(len(d))]).sum()
-    return float(loss + 0.5 * u @ u)
-
-
-def taste_loss(theta, direction, tie, votes_of, alpha, beta):
-    """Give the objective of tastes: Laplace's approximation, and both penalties."""
-    total = alpha * (theta**2).sum() + beta * (direction**2).sum()
-    for votes in votes_of:
-        given = (votes, theta, direction, tie)
-        start = np.zeros(direction.shape[1])
-        found = minimize(rater_loss, start, given, options={"gtol": 1e-7})
-        hessian = numerical_hessian(lambda u, g=given: rater_loss(u, *g), found.x)
-        total += found.fun + 0.5 * np.linalg.slogdet(hessian)[1]
-    return float(total)
-
-
-def fit_tastes(votes_of, n_items, k, alpha, beta, start):
-    """Minimize over strengths, directions and ln ν by SciPy, without derivatives."""
-
-    def loss(x):
-        direction = x[n_items:-1].reshape(n_items, k)
-        given = x[:n_items], direction, np.exp(x[-1])
-        return taste_loss(*given, votes_of, alpha, beta)
-
-    return minimize(loss, start, method="BFGS", options={"gtol": 1e-4, "eps": 1e-5})

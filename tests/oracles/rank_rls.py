@@ -11,9 +11,7 @@ import numpy as np
 
 __all__ = [
     "group_laplacian",
-    "leave_comparison_out",
     "leave_group_out",
-    "leave_pair_out",
     "objective",
     "pair_laplacian",
     "solve",
@@ -90,25 +88,3 @@ def leave_group_out(K, y, group, weight, per_group, alpha):
         rows = np.flatnonzero(group == g)
         utility[rows] = _predict_without(K, y, group, weight, per_group, alpha, rows)
     return utility
-
-
-def leave_pair_out(K, y, group, weight, per_group, alpha, pairs):
-    """Solve once for each pair of rows, without both."""
-    return np.array(
-        [
-            _predict_without(K, y, group, weight, per_group, alpha, np.array(pair))
-            for pair in pairs
-        ]
-    )
-
-
-def leave_comparison_out(K, left, right, outcome, weight, alpha):
-    """Solve once for each comparison, without it; utilities of left and right."""
-    out = np.empty((len(left), 2))
-    for t in range(len(left)):
-        rest = np.arange(len(left)) != t
-        a = solve_compared(
-            K, left[rest], right[rest], outcome[rest], weight[rest], alpha
-        )
-        out[t] = K[[left[t], right[t]]] @ a
-    return out

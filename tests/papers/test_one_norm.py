@@ -9,8 +9,7 @@ from tiebreak.metrics import kendall_tau_b
 
 
 @pytest.mark.parametrize(("data", "tau"), [("concrete", 0.63), ("abalone", 0.38)])
-def test_least_squares_in_sample(published, data, tau):
-    published(f"uci/{data}.csv")
+def test_least_squares_in_sample(data_dir, data, tau):
     items = read(data)
     utility = LinearRegression().fit(items.X, items.y).predict(items.X)
     assert kendall_tau_b(items.y, utility) == pytest.approx(tau, abs=0.01)

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from papers.svmcompare.early import EarlyCompare
+from papers.svmcompare.game_features import COLUMNS, game_features
 from papers.svmcompare.methods import draw, grid_of_costs, true_model
-from tiebreak import SVMCompare
+from tiebreak import Pairs, SVMCompare
 from tiebreak.datasets import make_norms
 
 
@@ -46,3 +47,16 @@ def test_more_costs_are_those_of_the_paper_and_larger_ones():
     few, more = grid_of_costs(), grid_of_costs(1e5)
     assert len(few) == 10 and few[-1] == pytest.approx(1e3)
     assert more[:10] == pytest.approx(few) and more[-1] == pytest.approx(1e5)
+
+
+def test_features_of_players_are_those_before_the_game():
+    games = Pairs(None, ["a", "b", "a"], ["b", "c", "b"])
+    pairs, n_before = game_features(games, [-1, 0, 1], [1, 1, 3])
+    assert n_before.tolist() == [[0, 0], [1, 0], [1, 2]]
+    values = dict(zip(COLUMNS, pairs.values[pairs.left[2]], strict=True))
+    # After one win among equals: K is 30; Glickman's formulas give 162.
+    assert values["elo"] == 1215 and values["glicko"] == pytest.approx(1662.2, abs=0.1)
+    assert (values["win_share"], values["form"], values["idle_periods"]) == (1, 1, 2)
+    values = dict(zip(COLUMNS, pairs.values[pairs.right[2]], strict=True))
+    assert (values["draws"], values["losses"], values["first_move"]) == (1, 1, 0)
+    assert values["opponent_difference"] == pytest.approx(7.5)

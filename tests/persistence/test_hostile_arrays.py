@@ -29,7 +29,6 @@ from tiebreak import (
     JudgeBradleyTerry,
     Pairs,
     PlackettLuce,
-    TasteBradleyTerry,
     load,
     save,
 )
@@ -44,7 +43,6 @@ pytestmark = pytest.mark.filterwarnings(
 NEWER = {
     "bradley_terry_auto": lambda: fit_names(rater=RATER)(BradleyTerry()),
     "judges": lambda: fit_names(rater=RATER)(JudgeBradleyTerry()),
-    "tastes": lambda: fit_names(rater=RATER)(TasteBradleyTerry(1)),
     "plackett_luce_auto": lambda: fit_named_orders(PlackettLuce()),
 }
 SHORT = ("plackett_luce_auto", "elo_fide", "rank_boost", "logistic_stream_names")

@@ -34,14 +34,11 @@ MODELS = CONTENT["models"]
 FILES = sorted(FOLDER.glob("*.tiebreak"))
 
 # Estimators that version 0.1.0 did not have, and attributes that its models had not.
-NEWER = {
-    "BoostedUtility", "JudgeBradleyTerry", "MixedUtility", "TasteBradleyTerry",
-    "WithoutTies",
-}  # fmt: skip
+NEWER = {"BoostedUtility", "JudgeBradleyTerry", "WithoutTies"}
 NEWER_ANSWERS = {"advantage_", "predict_log_proba(pairs)", "standard_errors()"}
 COVARIATES = {"advantage", "context"}
 NEWER_REQUESTS = {
-    "BradleyTerry": {"fit": {"period", "both_bad"}, "score": COVARIATES},
+    "BradleyTerry": {"fit": {"period"}, "score": COVARIATES},
     "LogisticCompare": {"fit": COVARIATES, "score": COVARIATES},
 }
 

@@ -13,7 +13,6 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 import tiebreak
-from tests.cli.processes import signal_at
 from tests.extended import few
 from tiebreak import BradleyTerry, OrdinalSVM, Pairs, PlackettLuce, SwapSVM, rank
 from tiebreak.io import ReadOptions, read_file
@@ -344,19 +343,6 @@ def test_what_cannot_be_tuned():
         tune("elo", results(5))
 
 
-def test_a_checkpoint_of_another_search_is_begun_anew(tmp_path):
-    file = tmp_path / "search.json"
-    elo = choose_model("elo", results())
-    first = tune_model(elo, results(), checkpoint=file)
-    again = tune_model(elo, results(seed=5), checkpoint=file)
-    assert not first.result.table.equals(again.result.table)
-    # A file that is none is not ours to remove.
-    file.write_text("precious")
-    with pytest.raises(ValueError, match="is not a checkpoint"):
-        tune_model(elo, results(), checkpoint=file)
-    assert file.read_text() == "precious"
-
-
 # The command
 
 
@@ -396,33 +382,6 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     done = processes.run("rank", path, "--tune", "--set", "alpha=1")
     assert done.code == 4
     assert "nothing to tune for bradley-terry" in done.stderr
-
-
-@pytest.mark.extended
-def test_an_interrupted_tuning_goes_on(processes, tmp_path):
-    path = write(tmp_path / "votes.csv", results(4000))
-    out = tmp_path / "out"
-    checkpoint = out / "tiebreak-tuning.json"
-    # Three times it was written, and this is the fourth.
-    before = signal_at(4, tmp_path / "count", ("os.rename", checkpoint.name))
-    done = processes.run("rank", path, "--tune", "--out", out, before=before)
-    assert done.code == 130
-    assert done.line.endswith("The same command goes on with the tuning.")
-    assert [p.name for p in out.iterdir()] == [checkpoint.name]
-    # Scores that are not computed again can be told by a value that none has.
-    kept = json.loads(checkpoint.read_text())
-    assert 0 < len(kept["done"]) < 40
-    kept["done"] = [[*cell[:2], -1e-9, True] for cell in kept["done"]]
-    touched = {tuple(cell[:2]) for cell in kept["done"]}
-    checkpoint.write_text(json.dumps(kept))
-    done = processes.run("rank", path, "--tune", "--out", out, "--json")
-    assert done.code == 0, done.stderr
-    table = json.loads(done.stdout)["tuning"]["table"]
-    for number, row in enumerate(table):
-        for split in range(5):
-            known = row[f"split_{split}"] == -1e-9
-            assert known == ((number, split) in touched)
-    assert {p.name for p in out.iterdir()} == RESULTS
 
 
 @pytest.mark.parametrize(

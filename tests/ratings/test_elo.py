@@ -273,11 +273,11 @@ def test_expected_score(rng):
 
 @pytest.mark.parametrize("k", [0, -1.0, np.nan, np.inf, "FIDE", "uscf", None, True])
 def test_bad_k(k):
-    with pytest.raises(ValueError, match=r"Elo got k=.*positive finite number, 'fide'"):
+    with pytest.raises(ValueError, match=r"Elo got k=.*positive number.*, 'fide'"):
         Elo(k).fit(Pairs(None, ["a"], ["b"]), [1])
 
 
 @pytest.mark.parametrize("value", [0, -400.0, np.nan, np.inf, "400", None])
 def test_bad_scale(value):
-    with pytest.raises(ValueError, match=r"Elo got scale=.*positive finite number"):
+    with pytest.raises(ValueError, match=r"Elo got scale=.*positive number"):
         Elo(scale=value).fit(Pairs(None, ["a"], ["b"]), [1])

@@ -205,8 +205,6 @@ def test_matrix_counts_who_beat_whom(results):
     assert np.isnan(np.diag(matrix.points)).all()
     off = ~np.eye(4, dtype=bool)
     assert_allclose((matrix.points + matrix.points.T)[off], 1.0)
-    long = matrix.to_polars()
-    assert long["wins"].sum() == long["losses"].sum() == matrix.wins.sum()
 
 
 def test_next_pairs_are_named_once(results):

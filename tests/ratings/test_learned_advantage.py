@@ -157,7 +157,7 @@ def test_what_cannot_be_learned_is_refused(model):
             columns = {"advantage": home, "sample_weight": weight}
             model(advantage="auto").fit(pairs, y, **columns)
     for wrong in ("home", None, np.inf, True):
-        with pytest.raises(ValueError, match="expected a finite number or 'auto'"):
+        with pytest.raises(ValueError, match=r"expected a finite number.* or 'auto'"):
             model(advantage=wrong).fit(pairs, y)
     fitted = model(advantage="auto").fit(pairs, y).set_params(advantage=20.0)
     with pytest.raises(ValueError, match=r"advantage was 'auto' and is 20\.0"):

@@ -1,42 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The displays draw the numbers they are given."""
 
-import datetime
 import subprocess
 import sys
 
 import numpy as np
-import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from tiebreak import (
     BradleyTerry,
     Elo,
-    L1RankerCV,
     Leaderboard,
     LogisticCompare,
-    OnItems,
     Pairs,
     RankSVM,
-    SVMCompare,
     report,
 )
-from tiebreak.metrics import comparison_auc, comparison_roc_curve
-from tiebreak.ratings.leaderboard import ResultsMatrix
-from tiebreak.report import (
-    CalibrationDisplay,
-    ComparisonROCDisplay,
-    HistoryDisplay,
-    LeaderboardDisplay,
-    ResultsMatrixDisplay,
-    TuningDisplay,
-    WeightsDisplay,
-)
-from tiebreak.report.artists import Cells
+from tiebreak.report import CalibrationDisplay, LeaderboardDisplay, TuningDisplay
 from tiebreak.selection import TuneResult
 
 GAMES = Pairs(None, list("aabbcc$"), list("bcca$$a"))
@@ -83,20 +65,6 @@ def test_dollars_are_no_mathematics():
     assert not display.ax_.get_yticklabels()[0].get_parse_math()
 
 
-def test_the_roc_curve_keeps_its_shape_with_fewer_points(rng):
-    n = 20_000
-    d = rng.normal(size=n)
-    y = np.where(np.abs(d + 0.5 * rng.normal(size=n)) < 0.3, 0, np.sign(d)).astype(int)
-    display = ComparisonROCDisplay.from_predictions(y, d).plot()
-    curve = display.ax_.lines[1]
-    x, h = curve.get_data()
-    assert len(x) < 1100
-    fpr, tpr, _ = comparison_roc_curve(y, d)
-    assert (x[0], h[0], x[-1], h[-1]) == (0.0, 0.0, fpr[-1], tpr[-1])
-    assert abs(np.trapezoid(h, x) - np.trapezoid(tpr, fpr)) < 0.005
-    assert display.auc == comparison_auc(y, d, close=True)
-
-
 def test_calibration_by_hand():
     proba = [[0.25, 0.25, 0.5], [0.2, 0.3, 0.5], [0.9, 0.1, 0.0], [0.2, 0.0, 0.8]]
     weight = [1.0, 3.0, 1.0, 0.0]
@@ -106,7 +74,6 @@ def test_calibration_by_hand():
     left, tie, right = display.curves
     np.testing.assert_allclose(left.predicted, [(0.25 + 0.6) / 4, 0.9])
     np.testing.assert_allclose(left.happened, [0.25, 1.0])
-    np.testing.assert_allclose(left.share, [0.8, 0.2])
     np.testing.assert_allclose(tie.happened, [0.0])
     # A probability of exactly one half is in the upper bin.
     np.testing.assert_allclose(right.predicted, [0.0, 0.5])
@@ -135,119 +102,6 @@ def test_calibration_refuses_other_probabilities(proba):
         CalibrationDisplay.from_predictions([0], proba)
 
 
-def test_the_matrix_says_points_ties_and_counts():
-    wins = np.array([[0.0, 2, 0], [1, 0, 0], [0, 0, 0]])
-    ties = np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
-    matrix = ResultsMatrix(np.array(["a", "b", "c"]), wins, ties)
-    display = ResultsMatrixDisplay(matrix).plot()
-    assert display.hovers_ == {
-        "cell-0-1": "a against b: 2 won, 1 tied, 1 lost",
-        "cell-1-0": "b against a: 1 won, 1 tied, 2 lost",
-    }
-    (drawn,) = (a for a in display.ax_.get_children() if isinstance(a, Cells))
-    assert [(c.row, c.column, c.text, c.fine) for c in drawn.cells] == [
-        (0, 1, "62", "2-1-1"),
-        (1, 0, "38", "1-1-2"),
-    ]
-    assert [c.line for c in drawn.cells] == [0.25, 0.25]  # a quarter of the games
-    assert not drawn.small
-
-
-def test_counts_too_long_for_a_cell_are_left_to_the_hover():
-    wins = np.array([[0.0, 123456.0], [234567.0, 0.0]])
-    matrix = ResultsMatrix(np.array(["a", "b"]), wins, np.zeros((2, 2)))
-    display = ResultsMatrixDisplay(matrix).plot()
-    (drawn,) = (a for a in display.ax_.get_children() if isinstance(a, Cells))
-    assert [cell.fine for cell in drawn.cells] == ["", ""]
-    assert "123,456 won, 0 tied, 234,567 lost" in display.hovers_["cell-0-1"]
-
-
-def test_the_matrix_takes_the_best_of_a_leaderboard():
-    display = ResultsMatrixDisplay.from_leaderboard(board(), top=2)
-    assert display.matrix.items.tolist() == board().table["item"].to_list()[:2]
-
-
-def test_history_of_dates_numbers_and_text():
-    days = [datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)]
-    for times, x in (
-        (days, [18262.0, 18264.0]),
-        ([5, 9], [5, 9]),
-        (["q", "b"], [0, 1]),
-    ):
-        frame = pl.DataFrame({"time": times, "item": ["a", "a"], "rating": [1.0, 2.0]})
-        display = HistoryDisplay(frame).plot()
-        np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), x)
-        assert [text.get_text() for text in display.ax_.texts] == ["a"]
-        display.figure_.canvas.draw()
-
-
-def test_history_keeps_first_and_last_of_many(rng):
-    n = 10_000
-    rating = rng.normal(size=n)
-    frame = pl.DataFrame({"row": range(n), "item": ["a"] * n, "rating": rating})
-    line = HistoryDisplay(frame).plot().ax_.lines[0]
-    assert len(line.get_xdata()) <= 151
-    assert line.get_xdata()[[0, -1]].tolist() == [0, n - 1]
-    assert line.get_ydata()[-1] == rating[-1]
-    np.testing.assert_array_equal(
-        line.get_ydata(), rating[line.get_xdata().astype(int)]
-    )
-
-
-def test_history_shows_the_highest_last_ratings():
-    frame = pl.DataFrame(
-        {
-            "period": [1, 1, 2, 2],
-            "item": ["a", "b", "c", "a"],
-            "rating": [9.0, 5.0, 7.0, 1.0],
-        }
-    )
-    assert HistoryDisplay(frame, top=2).items == ["c", "b"]
-
-
-def test_history_names_do_not_overlap():
-    frame = pl.DataFrame(
-        {
-            "row": range(8),
-            "item": list("abcdefgh"),
-            "rating": [1.0 + i / 1e3 for i in range(8)],
-        }
-    )
-    display = HistoryDisplay(frame).plot()
-    heights = sorted(text.xyann[1] for text in display.ax_.texts)
-    low, high = display.ax_.get_ylim()
-    assert np.diff(heights).min() > 0.06 * (high - low)
-
-
-def test_history_has_gaps_where_there_is_no_rating():
-    frame = pl.DataFrame(
-        {
-            "time": [1, 2, 3, 1, 2, 3],
-            "item": ["a"] * 3 + ["b"] * 3,
-            "rating": [5.0, None, 7.0, 9.0, 8.0, None],
-        }
-    )
-    display = HistoryDisplay(frame)
-    assert display.items == ["b", "a"]  # by the last rating that there is
-    first, second = display.plot().ax_.lines
-    np.testing.assert_array_equal(first.get_ydata(), [9.0, 8.0, np.nan])
-    np.testing.assert_array_equal(second.get_ydata(), [5.0, np.nan, 7.0])
-    assert first.get_marker() == "o"  # else one point between gaps is not seen
-    ends = {text.get_text(): text.xy for text in display.ax_.texts}
-    assert ends == {"a": (3.0, 7.0), "b": (2.0, 8.0)}
-
-
-def test_history_refuses_other_tables():
-    with pytest.raises(ValueError, match="expected 'item'"):
-        HistoryDisplay(pl.DataFrame({"item": ["a"], "rating": [1.0]}))
-
-
-def test_weights_are_drawn_from_the_largest_down():
-    display = WeightsDisplay([("a", 1.0), ("$b$", -3.0), ("c", 2.0)], top=2).plot()
-    assert labels(display.ax_.yaxis) == ["$b$", "c"]
-    assert [bar.get_width() for bar in display.ax_.patches] == [-3.0, 2.0]
-
-
 def tuned(candidates, scores, scoring="error", best=None):
     scores = np.array(scores, dtype=float)
     place = int(np.nanargmax(scores.mean(axis=1))) if best is None else best
@@ -268,8 +122,8 @@ def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
     assert display.settings == ["C", "gamma", "tol"]
     assert display.less_is_better
     assert display.choice() == "C = 1, gamma = 0.1, tol = 0.001"
-    (drawn,) = (a for a in display.ax_.get_children() if isinstance(a, Cells))
-    texts = {(cell.row, cell.column): cell.text for cell in drawn.cells}
+    drawn = ((text.get_position(), text.get_text()) for text in display.ax_.texts)
+    texts = {(row, column): text for (column, row), text in drawn}
     # Rows are gamma, columns C; each the better of two, the greater score.
     assert texts == {
         (0, 0): "0.0\u00a0%",
@@ -279,7 +133,9 @@ def test_tuning_of_two_settings_is_a_table_of_the_best_scores():
         (1, 1): "8.0\u00a0%",
         (2, 1): "10.0\u00a0%",
     }
-    assert display.hovers_["cell-2-1"] == "C = 10, gamma = 2: 10.0\u00a0%"
+    (cells,) = display.ax_.images
+    best, *_, worst = np.sort(cells.get_array().ravel())[::-1]
+    assert (best, worst) == (0.0, -0.1)
     (frame,) = display.ax_.patches
     assert frame.get_xy() == (-0.47, -0.47)
 
@@ -309,26 +165,16 @@ def test_tuning_without_a_choice_to_make_still_says_what_was_taken():
 GRADES = np.random.default_rng(0).normal(size=(30, 3))
 ITEMS = GRADES[:20].reshape(10, 2, 3)
 OUTCOMES = np.array([-1, 0, 1, 1, -1] * 2)
-PATH = L1RankerCV(alphas=[50.0, 5.0], cv=2)
 SEARCH = GridSearchCV(RankSVM(), {"C": [1.0, 2.0], "tol": [1e-3, 1e-4]}, cv=2)
 # What each display is made from. None: its docstring says why it has no such method.
 SOURCES = {
     "LeaderboardDisplay": ((BradleyTerry(alpha=0.1), GAMES, Y), (), None),
-    "HistoryDisplay": ((Elo(), GAMES, Y), (), None),
-    "ResultsMatrixDisplay": ((BradleyTerry(alpha=0.1), GAMES, Y), (), None),
-    "ComparisonROCDisplay": (
-        (make_pipeline(OnItems(StandardScaler()), SVMCompare()), ITEMS, OUTCOMES),
-        (ITEMS, OUTCOMES),
-        (OUTCOMES, np.arange(10.0)),
-    ),
     "CalibrationDisplay": (
         (LogisticCompare(), ITEMS, OUTCOMES),
         (ITEMS, OUTCOMES),
         (OUTCOMES, np.full((10, 3), 1 / 3)),
     ),
     "TuningDisplay": ((SEARCH, GRADES, GRADES[:, 0]), (), None),
-    "WeightsDisplay": ((RankSVM(kernel="linear"), GRADES, GRADES[:, 0]), (), None),
-    "L1PathDisplay": ((PATH, GRADES, GRADES[:, 0].round()), (), None),
 }
 
 
@@ -374,24 +220,12 @@ def test_a_search_of_scikit_learn_is_drawn_like_one_of_ours():
         TuningDisplay.from_estimator(GridSearchCV(RankSVM(), {}))
 
 
-def test_weights_have_the_names_of_the_features():
-    table = pl.DataFrame({"size": GRADES[:, 0], "price": GRADES[:, 1]})
-    model = RankSVM(kernel="linear").fit(table, GRADES[:, 0] - 0.1 * GRADES[:, 1])
-    weights = WeightsDisplay.from_estimator(model).weights
-    assert [name for name, _ in weights] == ["size", "price"]
-    assert weights[0][1] > 0 > weights[1][1]
-    with pytest.raises(TypeError, match=r"needs n_features_in_.*BradleyTerry has none"):
-        WeightsDisplay.from_estimator(BradleyTerry().fit(GAMES, Y))
-    with pytest.raises(TypeError, match="needs history_, which Elo, Glicko"):
-        HistoryDisplay.from_estimator(model)
-
-
 @pytest.mark.extended
 def test_matplotlib_is_imported_to_draw_only_and_pyplot_never():
     code = (
-        "import sys; from tiebreak.report import WeightsDisplay; "
+        "import sys; from tiebreak.report import LeaderboardDisplay; "
         "assert 'matplotlib' not in sys.modules; "
-        "WeightsDisplay([('a', 1.0)]).plot(); "
+        "LeaderboardDisplay(['a'], [1.0]).plot(); "
         "assert 'matplotlib' in sys.modules; "
         "assert 'matplotlib.pyplot' not in sys.modules"
     )

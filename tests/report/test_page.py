@@ -14,16 +14,17 @@ import pytest
 
 from tests.report.conftest import HOSTILE, report_of
 from tiebreak import BradleyTerry, Elo, Pairs
+from tiebreak.ratings.checks.report import Finding
 from tiebreak.ratings.leaderboard_table import rating_digits
 from tiebreak.report import (
     CompareData,
-    Picture,
     QualityData,
     ReportData,
     render_report,
     write_report,
 )
-from tiebreak.report.plots import number_text, roc_plot
+from tiebreak.report.data import who_is_best
+from tiebreak.report.plots import number_text
 from tiebreak.selection import TuneResult, evaluate_forward
 
 
@@ -191,11 +192,8 @@ def test_the_first_screen_is_the_answer(plain_report, plain_page):
     assert '<p class="standfirst"><span dir="auto">item 0 is one of 6.' in first
     assert data.leaderboard["item"][0] in first
     assert first.count('class="row') == len(data.leaderboard)
-    counted = sum(f["level"] == "warning" for f in data.findings()) + 1
+    counted = sum(f.level == "warning" for f in data.checks.findings) + 1
     assert f"{counted} warning" in first
-    plain = render_report(dataclasses.replace(data, summary=[]))
-    assert data.answer() == f"{data.summary[0]}"
-    assert "confidence" in plain[: plain.index("<nav")]
 
 
 @pytest.mark.parametrize(
@@ -209,9 +207,8 @@ def test_the_first_screen_is_the_answer(plain_report, plain_page):
 def test_the_answer_says_how_sure_it_is(plain_board, worst, expected):
     best = pl.Series([1, 1, 3] if worst[0] == 2 else [1, 2, 3])
     board = plain_board.with_columns(rank_best=best, rank_worst=pl.Series(worst))
-    assert ReportData("Tie", board).answer().startswith(expected)
-    problem = {"findings": [{"level": "problem", "message": "No."}]}
-    assert ReportData("x", board, checks=problem).answer().startswith("No item is")
+    assert who_is_best(board, 0.95).startswith(expected)
+    assert who_is_best(board, 0.95, {"endless"}).startswith("No item is")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +225,7 @@ def test_items_with_few_results_are_no_rivals(plain_board, worst, expected):
         rank_worst=pl.Series([worst, 3, 3]),
         provisional=pl.Series([False, False, True]),
     )
-    assert ReportData("Few", board).answer().startswith(expected)
+    assert who_is_best(board, 0.95).startswith(expected)
 
 
 def test_quality_is_said_in_words_and_missing_numbers_are_dashes(plain_page):
@@ -247,15 +244,6 @@ def test_without_ties_there_is_no_roc_curve(rng, plain_board):
     assert "calibration-title" in page
 
 
-def test_probabilities_stand_in_for_differences(plain_report):
-    quality = plain_report[0].quality
-    difference = quality.proba[:, 2] - quality.proba[:, 0]
-    flipped = dataclasses.replace(quality, difference=-difference)
-    given = dataclasses.replace(quality, difference=difference)
-    areas = [roc_plot(each)["auc"] for each in (quality, given, flipped)]
-    assert areas[0] == areas[1] != areas[2]
-
-
 def test_quality_comes_from_a_forward_evaluation(rng):
     names = np.array(list("abcd"))
     left = rng.integers(0, 4, 200)
@@ -270,22 +258,13 @@ def test_quality_comes_from_a_forward_evaluation(rng):
     assert "200" not in quality.note  # the first block is trained on only
 
 
-def test_pictures_of_the_caller_are_shown(plain_board):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(2, 2))
-    figure.add_subplot().set_xlabel("<feature>")
-    data = ReportData(
-        "Curves",
-        plain_board,
-        pictures=[Picture("Level curves", "Two features", figure)],
-    )
+def test_level_curves_are_part_of_the_page(plain_board):
+    data = ReportData("Curves", plain_board, level_curves=b"\x89PNG")
     page = render_report(data)
+    assert sections(page) == ["leaderboard", "weights"]
     assert "<h3>Level curves</h3>" in page
-    assert "&lt;feature&gt;" in page
-    assert data.to_dict()["pictures"] == [
-        {"title": "Level curves", "description": "Two features"}
-    ]
+    assert 'alt="Level curves" src="data:image/png;base64,iVBORw=="' in page
+    assert "level_curves" not in data.to_dict()
 
 
 def test_the_data_are_ready_for_json(hostile_report):
@@ -295,17 +274,19 @@ def test_the_data_are_ready_for_json(hostile_report):
     assert read == plain
     assert read["leaderboard"][0]["item"] == data.leaderboard["item"][0]
     assert read["compare"]["link"] == "davidson"
-    assert len(read["quality"]["proba"]) == 600
-    again = ReportData("Again", data.leaderboard, checks=read["checks"])
-    assert again.findings() == data.findings()
+    assert set(read["quality"]) == {"rows", "model", "baseline", "note"}
+    assert read["checks"] == data.checks.to_dict()
 
 
-def test_checks_are_sorted_and_marked(plain_board):
-    findings = [{"level": "note", "message": "N"}, {"level": "problem", "message": "P"}]
-    data = ReportData(
-        "x", plain_board, checks={"findings": findings}, warnings=["W"], date="today"
-    )
-    page = render_report(data)
+def with_findings(data, *findings, **more):
+    findings = tuple(Finding(level, "code", text) for level, text in findings)
+    checks = dataclasses.replace(data.checks, findings=findings)
+    return render_report(dataclasses.replace(data, checks=checks, **more))
+
+
+def test_checks_are_sorted_and_marked(plain_report):
+    found = ("note", "N"), ("problem", "P")
+    page = with_findings(plain_report[0], *found, warnings=["W"])
     listed = re.findall(r'<li class="(\w+)"><strong>(\w+)</strong>', page)
     assert listed == [("problem", "Problem"), ("warning", "Warning"), ("note", "Note")]
     assert "1 problem and 1 warning" in page
@@ -389,10 +370,9 @@ def test_a_history_says_what_its_points_are(plain_report):
     assert "Every &lt;year&gt;." in page
 
 
-def test_a_finding_says_what_was_found_and_then_what_to_do(plain_board):
+def test_a_finding_says_what_was_found_and_then_what_to_do(plain_report):
     text = "Two items never met. Compare them."
-    findings = [{"level": "problem", "message": text}]
-    page = render_report(ReportData("x", plain_board, checks={"findings": findings}))
+    page = with_findings(plain_report[0], ("problem", text))
     assert re.search(r"<b><span[^>]*>Two items never met\.</span></b><p>", page)
     assert "Compare them." in page
 

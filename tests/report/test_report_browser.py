@@ -310,7 +310,7 @@ def test_numbers_of_quality_and_features_are_those_of_the_data(visit):
     paths = page.locator(".curve path.line").evaluate_all(PLACES)
     for places, table in zip(paths, data.dependence.values(), strict=True):
         assert_linear(places, table["value"], table["utility"])
-    lines = page.locator("#lines path.line:not([data-line])").evaluate_all(PLACES)
+    lines = page.locator(".lines path.line:not([data-line])").evaluate_all(PLACES)
     assert len(lines) == 5
     for places, name in zip(lines, data.leaderboard["item"], strict=False):
         table = data.history.filter(pl.col("item") == name)
@@ -578,7 +578,7 @@ def test_a_line_over_time_is_asked_for(visit):
     chip = page.locator(".chips button").first
     chip.click()
     assert chip.get_attribute("aria-pressed") == "true"
-    assert page.locator("#lines .asked").count() == 1
+    assert page.locator(".lines .asked").count() == 1
 
 
 @pytest.mark.extended
@@ -672,9 +672,7 @@ def test_items_of_two_features_have_level_curves_and_a_leaderboard(visit):
     page = visit("plane")
     curves = page.get_by_role("img", name="Level curves")
     assert curves.is_visible()
-    assert curves.locator("path").count() > 10
-    texts = curves.locator("text").all_text_contents()
-    assert {"<sweet>", "sour", "what was compared", "what was learned"} <= set(texts)
+    assert curves.evaluate("image => image.naturalWidth") > 800
     assert page.locator("#board tbody tr").count() == 9
     page.get_by_label("Find").fill("unseen")
     (row,) = page.locator("#board tbody tr").all()

@@ -31,8 +31,7 @@ def make_games(rng, n, days, drift=1.5):
 def test_who_rises_and_who_falls(rng):
     pairs, y, period = make_games(rng, 8000, 400)
     model = BradleyTerry("davidson").fit(pairs, y)
-    found = rate_spans(model, pairs, y, period, NAMES.tolist())
-    table = found.table
+    table, note = rate_spans(model, pairs, y, period, NAMES.tolist())
     assert table["item"].unique(maintain_order=True).to_list() == NAMES.tolist()
     by_item = {
         item: part["rating"].to_numpy() for (item,), part in table.group_by("item")
@@ -43,7 +42,7 @@ def test_who_rises_and_who_falls(rng):
     assert abs(by_item["even"][-1] - by_item["even"][0]) < 1.2
     times = table.filter(table["item"] == "rise")["time"].to_numpy()
     assert (np.diff(times) > np.timedelta64(0, "D")).all()
-    assert "16 spans of about 500 results" in found.note
+    assert "16 spans of about 500 results" in note
 
 
 def test_a_span_is_fitted_by_itself_and_moved_to_the_level_of_its_items(rng):
@@ -51,7 +50,7 @@ def test_a_span_is_fitted_by_itself_and_moved_to_the_level_of_its_items(rng):
     weight = rng.uniform(0.5, 2.0, 400)
     home = rng.integers(0, 2, 400).astype(float)
     model = BradleyTerry(alpha=0.3).fit(pairs, y, advantage=home, sample_weight=weight)
-    found = rate_spans(
+    table, _ = rate_spans(
         model,
         pairs,
         y,
@@ -70,7 +69,7 @@ def test_a_span_is_fitted_by_itself_and_moved_to_the_level_of_its_items(rng):
     gap = model.utility(one.items_) - one.strength_
     shift = (results * gap).sum() / results.sum()
     expected = 1500 + 100 * (one.utility(["calm", "rise"]) + shift)
-    middle = found.table.filter(pl.col("time") == datetime.date(2020, 1, 2))
+    middle = table.filter(pl.col("time") == datetime.date(2020, 1, 2))
     np.testing.assert_allclose(middle["rating"], expected, rtol=1e-6)
     assert middle["item"].to_list() == ["calm", "rise"]
 
@@ -84,12 +83,12 @@ def test_an_item_has_no_point_where_it_has_few_results(rng):
     same = games.left == games.right
     games, y, period = games[~same], y[~same], period[~same]
     model = BradleyTerry(alpha=0.1).fit(games, y)
-    found = rate_spans(model, games, y, period, ["new", "calm", "nobody"])
-    new = found.table.filter(found.table["item"] == "new")
+    table, _ = rate_spans(model, games, y, period, ["new", "calm", "nobody"])
+    new = table.filter(table["item"] == "new")
     assert 3 <= new["rating"].count() < len(new)
-    assert "nobody" not in found.table["item"]
-    top = rate_spans(model, games, y, period, ["calm", "new"], top=1)
-    assert top.table["item"].unique().to_list() == ["calm"]
+    assert "nobody" not in table["item"]
+    top, _ = rate_spans(model, games, y, period, ["calm", "new"], top=1)
+    assert top["item"].unique().to_list() == ["calm"]
 
 
 def test_nothing_is_said_of_little(rng):
@@ -132,7 +131,7 @@ def test_nineteen_of_twenty_bands_hold_the_truth(rng):
     for _ in range(12):
         pairs, y, period = make_games(rng, 1600, 400, drift=0.0)
         model = BradleyTerry("davidson", alpha=0.1).fit(pairs, y)
-        table = rate_spans(model, pairs, y, period, NAMES.tolist()).table
+        table, _ = rate_spans(model, pairs, y, period, NAMES.tolist())
         # All four are equally good, at all times.
         truth = model.strength_.mean()
         held.append(table.select((pl.col("lower") < truth) & (pl.col("upper") > truth)))

@@ -97,7 +97,7 @@ def test_every_shape_has_a_path():
 def test_bad_input_is_refused():
     X, y, rng = make(100)
     refused(ValueError, ["at least one value"], l1_path, X, y, [])
-    refused(ValueError, ["alpha=-1", "at least 0"], l1_path, X, y, [1.0, -1])
+    refused(ValueError, ["alpha=-1", "not negative"], l1_path, X, y, [1.0, -1])
     refused(ValueError, ["n_alphas", "2.5"], l1_path, X, y, n_alphas=2.5)
     refused(ValueError, ["eps", "2"], l1_path, X, y, eps=2)
     refused(ValueError, ["1 folds of 100 samples"], l1_path, X, y, [1.0], cv=1)

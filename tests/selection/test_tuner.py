@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tuner on comparisons: choices, checkpoints, columns of rows and the picture."""
+"""The tuner on comparisons: choices, columns of rows and the picture."""
 
-import json
-import sys
 import warnings
 
 import numpy as np
@@ -203,45 +201,6 @@ def test_items_without_features_and_item_folds(data):
     assert unseen.table["split_2"].null_count() == 0
 
 
-def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
-    train, valid = data
-    file = tmp_path / "search.json"
-    options = {"validation": (valid.pairs, valid.y), "checkpoint": file}
-    calls = []
-    module = sys.modules["tiebreak.selection.tuner"]
-    real = module.run_task
-
-    def counting(model, candidates, task, *rest):
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        calls.append(task)
-        return real(model, candidates, task, *rest)
-
-    monkeypatch.setattr(module, "run_task", counting)
-    with pytest.raises(KeyboardInterrupt):
-        tune(SVMCompare(), train.pairs, train.y, GRID, **options)
-    assert len(json.loads(file.read_text())["done"]) == 6
-    monkeypatch.setattr(module, "run_task", real)
-    resumed = tune(SVMCompare(), train.pairs, train.y, GRID, **options)
-    fresh = tune(
-        SVMCompare(), train.pairs, train.y, GRID, validation=(valid.pairs, valid.y)
-    )
-    assert resumed.table.equals(fresh.table)
-    assert [p.name for p in tmp_path.iterdir()] == ["search.json"]
-    with pytest.raises(ValueError, match="belongs to another search"):
-        tune(SVMCompare(), train.pairs, train.y, {"C": [3.0]}, **options)
-    # Other features with the same outcomes, other weights: other searches.
-    moved = train.pairs.with_items(train.pairs.values + 1.0)
-    with pytest.raises(ValueError, match="belongs to another search"):
-        tune(SVMCompare(), moved, train.y, GRID, **options)
-    heavy = np.linspace(1, 2, 120)
-    with pytest.raises(ValueError, match="belongs to another search"):
-        tune(SVMCompare(), train.pairs, train.y, GRID, sample_weight=heavy, **options)
-    file.write_text("not json")
-    with pytest.raises(ValueError, match="not a checkpoint"):
-        tune(SVMCompare(), train.pairs, train.y, GRID, **options)
-
-
 def test_non_convergence_is_in_the_table(data):
     train, valid = data
     found = tune(
@@ -437,25 +396,10 @@ def test_periods_are_fitted_with_and_folds_follow_the_time(games):
         assert row["split_1"] == pytest.approx(-wrong)
 
 
-def test_columns_are_checked_and_part_of_the_search(games, tmp_path):
+def test_columns_are_checked(games):
     pairs, y, home = games
-    file = tmp_path / "search.json"
-
-    def search(home):
-        return tune(
-            BradleyTerry(),
-            pairs,
-            y,
-            {"alpha": [0.1]},
-            cv=2,
-            columns={"advantage": home},
-            checkpoint=file,
-        )
-
-    search(home)
-    with pytest.raises(ValueError, match="belongs to another search"):
-        search(1 - home)
     with pytest.raises(ValueError, match="advantage has 3 values but there are 400"):
-        search(home[:3])
+        columns = {"advantage": home[:3]}
+        tune(BradleyTerry(), pairs, y, {"alpha": [0.1]}, cv=2, columns=columns)
     with pytest.raises(TypeError, match="takes no context"):
         tune(Elo(), pairs, y, {"k": [10.0]}, columns={"context": y})

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tuner on graded items and orders: whole queries, paths along C, their metric."""
+"""The tuner on graded items and orders: whole queries, and their metric."""
 
 import io
-import json
 import sys
 
 import numpy as np
@@ -21,7 +20,6 @@ from tiebreak import (
     OrdinalSVM,
     Pairs,
     RankSVM,
-    SwapSVM,
     ThresholdCompare,
     tune,
 )
@@ -33,7 +31,7 @@ GRID = {"C": [1.0, 1e-4, 0.01], "per_group": ["sum", "mean"]}
 
 
 def svm(**options):
-    """Make a model of little tolerance, so that a path is a loop to many digits."""
+    """Make a model of little tolerance, whose scores agree to many digits."""
     return RankSVM(loss="squared_hinge", tol=1e-9, **options)
 
 
@@ -96,30 +94,6 @@ def test_equals_the_plain_loop(data, kernel, scoring, metric):
     assert_array_equal(found.best_estimator_.utility(X), best.utility(X))
     assert found.best_estimator_.fitted_with_qid_
     assert found.scoring in (scoring or "swapped_pairs", "ndcg")
-
-
-def test_values_of_c_are_fitted_as_a_path(data, monkeypatch):
-    X, y, qid = data
-    fits, paths = [], []
-    fit, path = RankSVM.fit, RankSVM.path
-
-    def counted_fit(self, X, y=None, *, qid=None):
-        fits.append(len(y))
-        return fit(self, X, y, qid=qid)
-
-    def counted_path(self, X, y, Cs, *, qid=None):
-        paths.append(list(Cs))
-        return path(self, X, y, Cs, qid=qid)
-
-    monkeypatch.setattr(RankSVM, "fit", counted_fit)
-    monkeypatch.setattr(RankSVM, "path", counted_path)
-    tune(svm(), X, y, GRID, qid=qid, cv=3)
-    assert paths == [[1e-4, 0.01, 1.0]] * 6
-    assert fits == [len(y)]  # the best, on all rows
-    paths.clear()
-    # A scorer of the user's own sees every model of the path, and its groups.
-    tune(svm(), X, y, GRID, qid=qid, cv=3, scoring=own_score, refit=False)
-    assert len(paths) == 6
 
 
 def own_score(model, X, y, qid=None):
@@ -328,16 +302,6 @@ def test_a_precomputed_kernel_is_split_by_rows_and_columns(data):
     assert_allclose(of_lists[0].table["score"], of_lists[1].table["score"], atol=1e-12)
 
 
-def test_swapped_pairs_are_tuned_by_a_path(data, monkeypatch):
-    X, y, qid = data
-    grid, model = {"C": [1.0, 0.001, 0.1]}, SwapSVM(kernel="linear", tol=1e-8)
-    scores = plain_loop(model, data, grid, METRICS["default"][1]).mean(axis=1)
-    monkeypatch.setattr(SwapSVM, "fit", None)  # there is no need of it
-    found = tune(model, X, y, grid, qid=qid, refit=False)
-    assert_allclose(found.table["score"], scores, atol=2e-3)
-    assert found.best_params_ == list(ParameterGrid(grid))[scores.argmax()]
-
-
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
 def test_models_of_one_group(data, kernel):
     X, y, _ = data
@@ -383,42 +347,6 @@ def test_thresholds_of_graded_items_take_the_plain_way(data):
     assert found.best_estimator_.threshold_ >= 0
 
 
-def test_checkpoint_resumes_and_refuses(data, tmp_path, monkeypatch):
-    X, y, qid = data
-    file = tmp_path / "search.json"
-    module = sys.modules["tiebreak.selection.tuner"]
-    real, calls = module.run_task, []
-
-    def interrupted(*args):
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        calls.append(args)
-        return real(*args)
-
-    monkeypatch.setattr(module, "run_task", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tune(svm(), X, y, GRID, qid=qid, checkpoint=file)
-    assert len(json.loads(file.read_text())["done"]) == 12
-    monkeypatch.setattr(module, "run_task", real)
-    resumed = tune(svm(), X, y, GRID, qid=qid, checkpoint=file)
-    assert resumed.table.equals(tune(svm(), X, y, GRID, qid=qid).table)
-    other = np.where(qid == "query 0", "query 1", qid)
-    for change in (
-        {"qid": other},
-        {"qid": qid, "scoring": "ndcg"},
-        {"qid": qid, "sample_weight": np.full(len(y), 2.0)},
-    ):
-        with pytest.raises(ValueError, match="belongs to another search"):
-            tune(svm(), X, y, GRID, checkpoint=file, **change)
-    lists = tmp_path / "lists.json"
-    orders = Orders(X, [[0, 1, 2], [3, 4, 5], [6, 2, 1], [7, 8, 0]])
-    first = tune(svm(), orders, None, GRID, cv=2, checkpoint=lists)
-    again = tune(svm(), orders, None, GRID, cv=2, checkpoint=lists)
-    assert again.table.equals(first.table)
-    with pytest.raises(ValueError, match="belongs to another search"):
-        tune(svm(), orders[::-1], None, GRID, cv=2, checkpoint=lists)
-
-
 @pytest.mark.extended
 def test_workers_equal_serial(data):
     X, y, qid = data
@@ -449,32 +377,3 @@ def test_what_did_not_converge_is_in_the_table(data):
     ):
         found = tune(model, X, y, {name: [1e3]}, qid=qid, cv=2, refit=False)
         assert found.table["converged"].to_list() == [False]
-
-
-class PathWithoutGroups(Recording):
-    """Has a path, but not one that takes groups."""
-
-    def __init__(self, C=1.0):
-        self.C = C
-
-    def path(self, X, y, Cs):
-        raise AssertionError("this path must not be used")
-
-    def utility(self, X):
-        return X[:, 0] * self.C
-
-
-def test_a_path_that_takes_no_groups_is_not_used(data):
-    X, y, qid = data
-    found = tune(PathWithoutGroups(), X, y, {"C": [1.0, -1.0]}, qid=qid, cv=2)
-    assert found.table["score"].to_list() == pytest.approx(
-        [
-            np.mean(
-                [
-                    -swapped_pairs(y[test], sign * X[test, 0], qid[test])
-                    for _, test in QueryKFold(2).split(X, qid=qid)
-                ]
-            )
-            for sign in (1.0, -1.0)
-        ]
-    )

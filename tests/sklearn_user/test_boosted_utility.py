@@ -89,14 +89,3 @@ def test_ranked_lists():
     lists = [sorted(row.tolist(), key=lambda i: -worth[i]) for row in lists]
     model = BoostedUtility(60, learning_rate=0.2).fit(Orders(items, lists[:40]))
     assert model.score(Orders(items, lists[40:])) > 0.8
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize("booster", ["xgboost", "catboost"])
-def test_the_library_is_yours_to_choose(hotels, booster):
-    pytest.importorskip(booster)
-    pairs, choices = hotels
-    model = BoostedUtility(
-        40, learning_rate=0.2, booster=booster, early_stopping=False
-    ).fit(pairs, choices)
-    assert model.score(pairs, choices) > 0.7

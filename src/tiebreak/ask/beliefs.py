@@ -42,9 +42,9 @@ _IMAGINED_ITEMS = 2.0  # of variance 1, for τ²
 
 
 @cache
-def _nodes(n_nodes: int = 40) -> tuple[Floats, Floats]:
+def _nodes() -> tuple[Floats, Floats]:
     """Nodes and weights of the standard normal distribution."""
-    x, w = np.polynomial.hermite_e.hermegauss(n_nodes)
+    x, w = np.polynomial.hermite_e.hermegauss(40)
     return x, w / w.sum()
 
 

@@ -599,7 +599,7 @@ def convert(
 app.command(
     epilog="Examples: `tiebreak ask photos/` · `tiebreak ask items.csv --goal top:5` · "
     "`tiebreak ask texts.txt --raters Ada,Bo` · `tiebreak ask photos/ --export "
-    "answers.csv` · `tiebreak ask --simulate 100`"
+    "answers.csv`"
 )(ask)
 
 
@@ -633,7 +633,7 @@ app.add_typer(data, name="data", rich_help_panel="Commands")
 )
 @guarded
 def list_data(json: Json = False) -> None:
-    """List the published sets: rows, size, terms, and where each is now."""
+    """List the published sets: rows, terms, and whether each is here."""
     from tiebreak.cli.data import run_list
 
     run_list(as_json=json)
@@ -647,7 +647,7 @@ def _known_sets(names: list[str]) -> list[str]:
 
 @data.command(
     epilog="Examples: `tiebreak data get football sushi` · `tiebreak rank $(tiebreak "
-    "data get worldcup2022)` · `tiebreak data get -q football/results.csv.gz`"
+    "data get worldcup2022)` · `tiebreak data get -q football/results.csv`"
 )
 @guarded
 def get(

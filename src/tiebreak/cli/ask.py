@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``tiebreak ask``: collect comparisons on a local page, or simulate that.
+"""``tiebreak ask``: collect comparisons on a local page.
 
 What the page needs is imported when the command runs.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import getpass
 import socket
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,25 +29,20 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 @guarded
 def ask(
     source: Annotated[
-        Path | None,
+        Path,
         _place(
             metavar="ITEMS",
             help="A folder of images, sounds, videos or texts; a table with columns "
             "such as name, file, text, url, prompt; or a .txt file, an item per line.",
-            show_default=False,
         ),
-    ] = None,
+    ],
     goal: Annotated[
         str, Option(help="What is to become certain: ranking, top:K, best or scale.")
     ] = "ranking",
     level: Annotated[float, Option(help="How certain, to be done.")] = 0.95,
     strategy: Annotated[
-        str | None,
-        Option(
-            help="How pairs are chosen: information, swiss or random.",
-            show_default="information",
-        ),
-    ] = None,
+        str, Option(help="How pairs are chosen: information, swiss or random.")
+    ] = "information",
     min_each: Annotated[
         int, Option(metavar="NUMBER", help="Ask about every item so often at least.")
     ] = 1,
@@ -92,19 +86,9 @@ def ask(
         str, Option(help="Address to listen at; 0.0.0.0 opens it to the network.")
     ] = "127.0.0.1",
     port: Annotated[int, Option(help="Port; 0 takes a free one.")] = 8642,
-    simulate: Annotated[
-        int | None,
-        Option(metavar="N", help="No page: simulate people who compare N items."),
-    ] = None,
-    seed: Annotated[int, Option(help="Of --simulate.")] = 0,
 ) -> None:
     """Ask people which of two ITEMS is better, on a local page, until it is settled."""
     settings = read_settings(goal, level, strategy, min_each, repeat)
-    if simulate is not None:
-        run_simulation(simulate, settings, strategy, seed=seed)
-        return
-    if source is None:
-        raise typer.BadParameter("name a folder, a table or a list of items.")
     given: Any = {"answers": answers, "export": export, "features": items}
     given |= {"raters": raters, "question": question, "both_bad": allow_both_bad}
     given |= {"accept_changes": accept_changes, "host": host, "port": port}
@@ -112,7 +96,7 @@ def ask(
 
 
 def read_settings(
-    goal: str, level: float, strategy: str | None, min_each: int, repeat: str
+    goal: str, level: float, strategy: str, min_each: int, repeat: str
 ) -> Settings:
     """Check the options of choosing, as typer wants it."""
     from tiebreak.ask.choose import Settings
@@ -125,7 +109,7 @@ def read_settings(
             f"--repeat must be a share such as 5%; got {repeat!r}."
         ) from None
     try:
-        return Settings(goal, level, strategy or "information", min_each, share)
+        return Settings(goal, level, strategy, min_each, share)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -248,39 +232,3 @@ def _export(path: Path, to: Path, output: Output) -> None:
     frame = read_answers(path)
     write_table(to, frame)
     output.say([f"{plural(frame.height, 'answer')} of {path.name} written to {to}."])
-
-
-def run_simulation(
-    n_items: int, settings: Settings, strategy: str | None, *, seed: int
-) -> None:
-    """Let simulated people answer, and print how many answers it took."""
-    from rich import box
-    from rich.table import Table
-
-    from tiebreak.ask.beliefs import MOST_DENSE
-    from tiebreak.ask.choose import STRATEGIES
-    from tiebreak.ask.simulate import GOALS, OwnAsker, People, answers_needed
-    from tiebreak.cli.console import Output
-
-    if not 3 <= n_items <= MOST_DENSE:
-        raise typer.BadParameter(f"--simulate takes 3 to {MOST_DENSE:,} items.")
-    output = Output()
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("strategy")
-    for goal in GOALS:
-        table.add_column(goal, justify="right")
-    most = 100 * n_items
-    for name in STRATEGIES if strategy is None else (strategy,):
-        people = People.draw(n_items, seed)
-        asker = OwnAsker(n_items, replace(settings, strategy=name), seed)
-        found = answers_needed(people, asker, most)
-        shown = [f"{v:,}" if v is not None else f"> {most:,}" for v in found.values()]
-        table.add_row(name, *shown)
-    output.print(table)
-    output.say(
-        [
-            f"Answers until the ranking of {n_items:,} simulated items has Kendall's τ "
-            "of 0.8 and of 0.9 with the true one, and until the first five are right. "
-            "Ten people, of whom one answer in twenty is given without looking."
-        ]
-    )

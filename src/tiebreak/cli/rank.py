@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tiebreak.cli.console import Output, Steps, print_json, print_text
-from tiebreak.cli.signals import when_interrupted
 from tiebreak.data.atomic import (
     atomic_folder,
     atomic_path,
     check_folder,
-    made_folder,
     refuse_to_replace,
 )
 from tiebreak.io import ReadOptions, neutralize_formulas
@@ -37,9 +34,7 @@ if TYPE_CHECKING:
 _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
 _BY_CATEGORY = "categories.csv"
-_CHECKPOINT = "tiebreak-tuning.json"
-OWN = (*_FILES, _SKIPPED, _BY_CATEGORY, _CHECKPOINT)
-_CONTINUES = "The same command goes on with the tuning."
+OWN = (*_FILES, _SKIPPED, _BY_CATEGORY)
 FORMS = ("table", "markdown", "latex", "csv")
 JSON_VERSION = 1
 
@@ -90,11 +85,8 @@ def run(
 
         _check(folder, names)  # now, and not after minutes of work
         tuner = None
-        if isinstance(source.found, Asked) and options.tune and folder is not None:
-            stack.enter_context(made_folder(folder))
-            stack.enter_context(when_interrupted(_CONTINUES))
-            data = source.found.data.by_row
-            tuner = partial(_tune, data, folder / _CHECKPOINT, steps)
+        if isinstance(source.found, Asked) and options.tune:
+            tuner = partial(_tune, source.found.data.by_row, steps)
         stack.enter_context(steps)
         answer = rank_source(source, options, tuner=tuner, progress=steps)
         page = report_data(answer, command)
@@ -104,18 +96,13 @@ def run(
         if folder is not None:
             steps("writing the report")
             write_result(answer, source, page, folder)
-            if options.tune:
-                (folder / _CHECKPOINT).unlink(missing_ok=True)
     if as_json:
         place = None if folder is None else str(folder)
         typed: dict[str, Any] = {"version": JSON_VERSION}
         typed |= {"file": ", ".join(map(str, files)), "out": place}
         typed |= {"model": answer.choice.name}
         typed["ties"] = getattr(answer.model, "tie_model_", None)
-        # Predictions row by row are long and of use to nobody.
-        rows: Any = dict.fromkeys(("outcome", "proba", "difference", "weight"))
-        quality = page.quality and replace(page.quality, **rows)
-        print_json(typed | replace(page, quality=quality).to_dict())
+        print_json(typed | page.to_dict())
         return
     if form is not None:
         print_text(_as_text(answer, source, form))
@@ -257,13 +244,11 @@ def _tables(answer: RankResult, source: Source) -> Iterator[pl.DataFrame]:
     yield table
 
 
-def _tune(
-    data: ComparisonData, checkpoint: Path, steps: Steps, choice: Choice
-) -> Tuned:
+def _tune(data: ComparisonData, steps: Steps, choice: Choice) -> Tuned:
     from tiebreak.pipeline.models import tune_model
 
     with steps.paused():
-        return tune_model(choice, data, checkpoint=checkpoint, progress=steps.shown)
+        return tune_model(choice, data, progress=steps.shown)
 
 
 def _report(steps: Steps, step: Step) -> None:

@@ -154,11 +154,9 @@ SHOWN_ITEMS = 5
 SHOWN_GROUPS = 3
 
 
-def list_items(
-    codes: Ints, names: NDArray[Any] | None = None, shown: int = SHOWN_ITEMS
-) -> str:
+def list_items(codes: Ints, names: NDArray[Any] | None = None) -> str:
     """Name the first items and count the others."""
-    first = codes[:shown]
+    first = codes[:SHOWN_ITEMS]
     parts = [f"item {code}" for code in first.tolist()]
     if names is not None:
         parts = [repr(name) for name in plain_values(names[first])]

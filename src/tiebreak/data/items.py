@@ -34,6 +34,7 @@ from tiebreak.data.columns import (
     refuse_missing,
 )
 from tiebreak.data.messages import list_rows
+from tiebreak.data.parameters import LARGEST
 
 # What to do about text among features, and about what is missing.
 _ENCODE = (
@@ -43,9 +44,6 @@ _ENCODE = (
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-# Features beyond this are refused, so that their products and sums stay numbers.
-LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,36 +104,12 @@ def element(tag: str, content: str = "", **attributes: Any) -> str:
     return f"<{tag}{written}>{content}</{tag}>"
 
 
-def scrolling(content: str, label: str, class_: str = "") -> str:
-    """Put a wide part of the page into a box that scrolls by itself."""
-    return element(
-        "div",
-        content,
-        class_=f"scroll {class_}".strip(),
-        tabindex="0",
-        role="region",
-        aria_label=label,
-    )
-
-
-def name_html(name: Any, most: int = _LONGEST) -> str:
-    """Write a name in its own direction; a long one shortened, whole in its title."""
-    short = shorten(name, most)
-    title = None if short == str(name) else name
-    return element("bdi", escape(short), title=title)
-
-
 def as_json(value: Any) -> str:
     r"""Write JSON that can stand inside a ``script`` element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def paragraph(text: str, class_: str | None = None) -> str:
-    """Write a paragraph of text."""
-    return element("p", escape(text), class_=class_)
 
 
 def results_html(*parts: Any) -> str:

@@ -614,18 +614,12 @@ def read_comparisons(
         )
     counts = (int((y == outcome).sum()) for outcome in (-1, 0, 1))
     sentences.append(count_outcomes(pairs.n_items, *counts))
-    bad = judged.both_bad[keep]
     if judged.both_bad.any() and options.both_bad in (None, "tie"):
-        questions.append(
-            "--both-bad drop leaves out the votes that call both bad; --both-bad "
-            "outcome learns from them which items are acceptable."
-        )
-    elif bad.any() and options.both_bad == "outcome":
-        metadata["both_bad"] = bad
+        questions.append("--both-bad drop leaves out the votes that call both bad.")
     data: dict[str, Any] = {"pairs": pairs, "y": y, "columns": metadata, "tags": tags}
     data["others"] = {name: column[keep] for name, column in others.items()}
     data["exchanged"], data["rows"] = turned, table.numbers(np.flatnonzero(keep))
-    data["both_bad"] = bad
+    data["both_bad"] = judged.both_bad[keep]
     if options.fingerprint:
         data["fingerprint"] = table.fingerprint()[keep]
     form = table.detected.format
@@ -703,8 +697,7 @@ def _choose_rows(
         sentences.append(f"{plural(count, 'row')} with both items called bad left out.")
     elif count:
         bad = f"{plural(count, 'row')} with both items called bad"
-        own = "an outcome of its own" if options.both_bad == "outcome" else ""
-        sentences.append(f"{bad}, {own}." if own else f"{bad} counted as ties.")
+        sentences.append(f"{bad} counted as ties.")
     if not keep.any():
         raise table.error(f"no comparison is left. {' '.join(sentences[1:])}")
     return keep

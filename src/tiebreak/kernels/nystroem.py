@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data.items import ItemTable, as_items
 from tiebreak.data.orders import Orders
+from tiebreak.data.parameters import COUNT, Values, check_parameters
 from tiebreak.data.threads import in_threads, one_blas_thread
 from tiebreak.data.validation import check_features, is_pairs, remember_features
 from tiebreak.kernels.cholesky import PivotedFactor, pivoted_cholesky
@@ -111,6 +111,11 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """
 
     __module__ = "tiebreak"  # where users find it
+
+    _parameters: ClassVar = {
+        "n_landmarks": COUNT,
+        "tol": Values(f"a number from {_SMALLEST_TOL:g} to 1", _SMALLEST_TOL, 1.0),
+    }
 
     def __init__(
         self,
@@ -207,19 +212,7 @@ class NystroemMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 "'rbf' or a callable, because it evaluates the kernel between new "
                 "items and landmarks. Models take a precomputed kernel as it is."
             )
-        m, tol = self.n_landmarks, self.tol
-        if isinstance(m, bool) or not isinstance(m, Integral) or m < 1:
-            raise ValueError(
-                f"NystroemMap got n_landmarks={m!r}; expected a whole number of at "
-                "least 1."
-            )
-        is_number = isinstance(tol, Real) and not isinstance(tol, bool)
-        if not is_number or not _SMALLEST_TOL <= tol < 1:
-            raise ValueError(
-                f"NystroemMap got tol={tol!r}; expected a number from "
-                f"{_SMALLEST_TOL:g} to 1. To fix the number of features use "
-                "n_landmarks."
-            )
+        check_parameters(self)
 
     def _sample(
         self, n: int, rng: np.random.Generator

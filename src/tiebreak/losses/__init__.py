@@ -15,7 +15,6 @@ from tiebreak.losses.comparisons import (
     OutcomeLink,
 )
 from tiebreak.losses.grade_losses import (
-    GradeExponential,
     GradeHinge,
     GradeSquaredHinge,
     ListedSquaredHinge,

@@ -18,15 +18,11 @@ b_i the sum of w_j u_j over both,
     ½ ∂/∂u_i Σ w w z₊²  = w_i ((p_i + q_i) u_i - b_i - (p_i - q_i)),
     Σ w w z₊²  = Σ w w z₊ + ½ u·∂/∂u Σ w w z₊².
 
-The exponential loss sums c_g w_i w_j exp(-(u_i - u_j)). The exponential of a difference
-is a product, so running sums over the worse and over the better items, in order of
-grade and relative to their largest term, give value, gradient and products with the
-Hessian in O(n). Pairs that are written down have the squared hinge too.
+Pairs that are written down have the squared hinge too.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +30,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiebreak.data.jit import njit
 from tiebreak.losses.grade_tree import GradeTree
 from tiebreak.losses.linear_objective import inner_products
 
@@ -174,80 +169,6 @@ class SmoothedHinge:
         (wide, *_), (narrow, *_) = self._parts
         scale = self.slope**2 / (2.0 * self.width)
         return scale * (of(wide) - of(narrow))
-
-
-class GradeExponential:
-    """Σ c w_i w_j exp(-(u_i - u_j)) over pairs with y_i > y_j."""
-
-    def __init__(self, tree: GradeTree) -> None:
-        self.tree = tree
-        run_ends = np.unique(np.concatenate([tree.starts[1:], tree.cuts]))
-        self._runs = np.concatenate([[0], run_ends]).astype(np.int64)
-        self._first_run = np.searchsorted(self._runs, tree.starts)
-        self._log_weight = np.log(tree.weight)
-
-    def value(self, u: Floats) -> float:
-        """Give the loss of the utilities of all rows; the Hessian moves to u too."""
-        return self.expand(u)[0]
-
-    def expand(self, u: Floats) -> tuple[float, Floats]:
-        """Give the loss and its gradient; the Hessian then speaks of u."""
-        tree = self.tree
-        self._s = tree.gather(u)
-        against_worse, against_better = self._sums(np.ones(len(self._s)))
-        self._degree = (against_worse + against_better) * tree.scale
-        value = float(np.sum(against_worse * tree.scale))
-        return value, tree.scatter((against_better - against_worse) * tree.scale)
-
-    def hessian_product(self, v: Floats) -> Floats:
-        """Give the Hessian at the last expanded point times v."""
-        # (Hv)_i = Σ_j e_ij (v_i - v_j), with e_ij the loss of the pair of i and j.
-        tree = self.tree
-        t = tree.center(tree.gather(v))
-        against_worse, against_better = self._sums(t)
-        both = against_worse + against_better
-        return tree.scatter(self._degree * t - both * tree.scale)
-
-    def hessian_diagonal(self) -> Floats:
-        """Give the diagonal of the Hessian at the last expanded point."""
-        return self.tree.scatter(self._degree)
-
-    def _sums(self, x: Floats) -> tuple[Floats, Floats]:
-        """Sum e_ij x_j over the worse items j of each slot i, and over the better."""
-        against_worse, against_better = np.zeros((2, len(x)))
-        # Seen from the top, with utilities negated, better items are worse ones.
-        log_weight, flipped = self._log_weight, self._runs[-1] - self._runs[::-1]
-        last = len(self._runs) - 1
-        given = self._s, log_weight, x, self._runs, self._first_run
-        add_exponential_sums(against_worse, *given)
-        turned = -self._s[::-1], log_weight[::-1], x[::-1], flipped
-        first = last - self._first_run[::-1]
-        add_exponential_sums(against_better[::-1], *turned, first)
-        return against_worse, against_better
-
-
-@njit(cache=True, nogil=True)
-def add_exponential_sums(
-    out: Floats,
-    u: Floats,
-    log_weight: Floats,
-    x: Floats,
-    runs: NDArray[np.int64],
-    first_run: NDArray[np.int64],
-) -> None:
-    """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place."""
-    for group in range(len(first_run) - 1):
-        largest, total = -np.inf, 0.0
-        for run in range(first_run[group], first_run[group + 1]):
-            for i in range(runs[run], runs[run + 1]):
-                if total != 0.0:
-                    out[i] += math.exp(log_weight[i] - u[i] + largest) * total
-            for i in range(runs[run], runs[run + 1]):
-                power = log_weight[i] + u[i]
-                if power > largest:
-                    total *= math.exp(largest - power)
-                    largest = power
-                total += math.exp(power - largest) * x[i]
 
 
 Codes = NDArray[np.int64]

@@ -35,11 +35,10 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tiebreak.data.jit import njit
 from tiebreak.data.threads import chunks, in_threads
-from tiebreak.losses.comparisons import Davidson, FeatureDesign, ItemDesign
+from tiebreak.losses.comparisons import FeatureDesign, ItemDesign
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -357,89 +356,6 @@ class JudgeObjective:
             items = sp.csr_array(items @ self.features)
         rest = in_common[:, [1] * self.sided + [0] * self.tied]
         return sp.hstack([items, sp.csr_array(rest)], format="csr")
-
-
-class TasteObjective:
-    r"""Votes of raters with a taste each, integrated out, at x = (θ, V by rows, ln ν).
-
-    A cell has d = δ + u·(v_right - v_left) in Davidson's model, where a rater's taste u
-    is normal with mean 0 and covariance I in n_directions dimensions. The objective is
-    Laplace's approximation Σ f_r(û_r) + ½ ln|D_r| + α ‖θ‖² + β ‖V‖², a sum over votes.
-    It is not convex. ln ν is there if `tied`.
-    """
-
-    def __init__(
-        self,
-        cells: JudgeCells,
-        n_directions: int,
-        alpha: float,
-        beta: float,
-        *,
-        tied: bool,
-    ) -> None:
-        self.cells, self.alpha, self.beta, self.tied = cells, alpha, beta, tied
-        n, self.n_directions = cells.n_items, n_directions
-        self.design = ItemDesign(cells.left, cells.right, n)
-        self.n_variables = n * (1 + n_directions) + tied
-        self.taste = np.zeros((cells.n_judges, n_directions))
-        self.inner = np.empty((cells.n_judges, n_directions, n_directions))
-        few = len(cells.left) <= _FEW
-        self.tasks = (
-            [slice(0, cells.n_judges)] if few else chunks(cells.n_judges, _TASK)
-        )
-
-    def split(self, x: Array) -> tuple[Array, Array, float]:
-        """Give θ, V of shape (N, k) and ν."""
-        n, k = self.cells.n_items, self.n_directions
-        # A step of the search may be as long as it likes; its value is then no better.
-        width = math.exp(min(x[-1], 300.0)) if self.tied else 0.0
-        return x[:n], x[n : n * (1 + k)].reshape(n, k), width
-
-    def expand(self, x: Array) -> tuple[float, Array]:
-        """Give the value and the gradient; tastes start where they were left."""
-        cells, k = self.cells, self.n_directions
-        theta, direction, width = self.split(x)
-        gap, value = self.design.apply(theta), np.empty(cells.n_judges)
-        apart = direction[cells.right] - direction[cells.left]
-        in_gap, in_apart = np.empty(len(gap)), np.empty((len(gap), k))
-        in_tie = np.empty(cells.n_judges)
-
-        def fill(rows: slice) -> None:
-            start = cells.start[rows.start : rows.stop + 1]
-            given = (start, gap, apart, cells.counts, width)
-            found = self.taste[rows], self.inner[rows]
-            _find_tastes(*given, *found, value[rows])
-            _differentiate_tastes(*given, *found, in_gap, in_apart, in_tie[rows])
-
-        _run(fill, self.tasks)
-        parts = [self.design.back(in_gap) + 2.0 * self.alpha * theta]
-        columns = [self.design.back(np.ascontiguousarray(g)) for g in in_apart.T]
-        own = np.reshape(columns, (k, cells.n_items)).T + 2.0 * self.beta * direction
-        parts += [own.ravel(), np.full(int(self.tied), in_tie.sum())]
-        penalty = self.alpha * float(theta @ theta)
-        penalty += self.beta * float((direction**2).sum())
-        return float(value.sum()) + penalty, np.concatenate(parts)
-
-    def spectral_start(self, theta: Array, tie: float) -> Array:
-        """V where the objective falls most from V = 0, to the second order.
-
-        With s the gradient in θ of one rater and L its Hessian, these are the largest
-        eigenvectors of Σ s sᵀ - L over raters.
-        """
-        cells, n = self.cells, self.cells.n_items
-        near = Davidson().expand(self.design.apply(theta), tie, cells.counts)
-        places = np.tile(cells.judge, 2), np.concatenate([cells.right, cells.left])
-        slope = np.concatenate([near.gradient, -near.gradient])
-        score = sp.csr_array((slope, places), shape=(cells.n_judges, n))
-
-        def product(v: Array) -> Array:
-            moved = self.design.back(near.curvature * self.design.apply(v))
-            return np.asarray(score.T @ (score @ v)) - moved
-
-        operator = LinearOperator((n, n), lambda v: product(v.ravel()), dtype=float)
-        begin = np.cos(np.arange(n, dtype=np.float64) ** 2)  # any, but always the same
-        _, found = eigsh(operator, self.n_directions, which="LA", v0=begin, tol=1e-6)
-        return np.asarray(0.5 * math.sqrt(n) * found)
 
 
 def _run(function: Callable[[slice], Any], tasks: list[slice]) -> list[Any]:
@@ -780,104 +696,3 @@ def _whiten(inner, out):  # type: ignore[no-untyped-def]
                 for k in range(i):
                     total -= root[i, k] * out[j, k, c]
                 out[j, i, c] = total / root[i, i]
-
-
-@njit(cache=True, nogil=True)
-def _add_rater(gap, apart, counts, width, u, slope, inner):  # type: ignore[no-untyped-def]
-    """Give f of one rater; fill its gradient and the lower half of its Hessian."""
-    value, t = 0.0, math.log(width) if width > 0.0 else 0.0
-    inner[:] = 0.0
-    for i in range(len(u)):
-        value += 0.5 * u[i] * u[i]
-        slope[i] = u[i]
-        inner[i, i] = 1.0
-    for m in range(len(gap)):
-        d = gap[m]
-        for i in range(len(u)):
-            d += u[i] * apart[m, i]
-        loss, in_d, _, dd, _, _ = _expand(False, d, t, width, counts[m])
-        value += loss
-        for i in range(len(u)):
-            slope[i] += in_d * apart[m, i]
-            for j in range(i + 1):
-                inner[i, j] += dd * apart[m, i] * apart[m, j]
-    return value
-
-
-@njit(cache=True, nogil=True)
-def _find_tastes(start, gap, apart, counts, width, taste, inner, value):  # type: ignore[no-untyped-def]
-    """Update tastes to their modes by Newton's method; fill D and f + ½ ln|D|."""
-    k = taste.shape[1]
-    slope, step, trial = np.empty(k), np.empty(k), np.empty(k)
-    root = np.zeros((k, k))
-    for r in range(len(value)):
-        u, own = taste[r], slice(start[r], start[r + 1])
-        given = gap[own], apart[own], counts[own], width
-        now = _add_rater(*given, u, slope, inner[r])
-        for _ in range(100):
-            _factor(inner[r], root)
-            step[:] = slope
-            _solve(root, step)
-            decrement = 0.0
-            for i in range(k):
-                decrement += slope[i] * step[i]
-            if decrement <= 1e-20 * (1.0 + abs(now)):
-                break
-            size, new = 1.0, math.inf
-            while size > 1e-9:
-                for i in range(k):
-                    trial[i] = u[i] - size * step[i]
-                new = _add_rater(*given, trial, slope, inner[r])
-                if new <= now - 1e-4 * size * decrement + 1e-13 * abs(now):
-                    break
-                size *= 0.5
-            u[:] = trial
-            now = new
-            if decrement <= 1e-10 * (1.0 + abs(now)):  # the next is its square
-                _factor(inner[r], root)
-                break
-        value[r] = now
-        for i in range(k):
-            value[r] += math.log(root[i, i])
-
-
-@njit(cache=True, nogil=True)
-def _differentiate_tastes(  # type: ignore[no-untyped-def]
-    start, gap, apart, counts, width, taste, inner, in_gap, in_apart, in_tie
-):
-    """Fill derivatives in δ and in v_right - v_left of each cell, in ln ν of raters."""
-    k = taste.shape[1]
-    root, follow, row = np.zeros((k, k)), np.empty(k), np.empty(k)
-    t = math.log(width) if width > 0.0 else 0.0
-    for r in range(len(taste)):
-        u = taste[r]
-        _factor(inner[r], root)
-        follow[:] = 0.0
-        in_tie[r] = 0.0
-        for turn in range(2):  # first what moves the mode, then all
-            if turn:
-                _solve(root, follow)
-            for m in range(start[r], start[r + 1]):
-                d, along = gap[m], 0.0
-                for i in range(k):
-                    d += u[i] * apart[m, i]
-                    along += follow[i] * apart[m, i]
-                row[:] = apart[m]
-                _solve(root, row)
-                variance = 0.0
-                for i in range(k):
-                    variance += row[i] * apart[m, i]
-                left, tie, right = _shares(d, width)
-                half, n = 0.5 * (right - left), counts[m].sum()
-                third = half * (0.75 * tie - 0.5 + 2.0 * half * half)
-                bend = 0.5 * n * variance * third
-                if turn == 0:
-                    for i in range(k):
-                        follow[i] += bend * apart[m, i]
-                    continue
-                _, in_d, in_t, dd, dt, _ = _expand(False, d, t, width, counts[m])
-                in_gap[m] = in_d + bend - dd * along
-                for i in range(k):
-                    in_apart[m, i] = u[i] * in_gap[m] + dd * row[i] - in_d * follow[i]
-                cross = tie * (2.0 * half * half - 0.25 * (1.0 - tie))
-                in_tie[r] += in_t + 0.5 * n * variance * cross - dt * along

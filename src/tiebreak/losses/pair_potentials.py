@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
-from tiebreak.losses.grade_losses import add_exponential_sums
 from tiebreak.losses.grade_tree import GradeTree
 
 Floats = NDArray[np.float64]
@@ -113,6 +112,30 @@ def largest_power(
 
 # exp(±300) and products of two of them, times any number of pairs, are numbers.
 SAFE_POWER = 300.0
+
+
+@njit(cache=True, nogil=True)
+def add_exponential_sums(
+    out: Floats,
+    u: Floats,
+    log_weight: Floats,
+    x: Floats,
+    runs: Codes,
+    first_run: Codes,
+) -> None:
+    """Add Σ_j w_i w_j exp(u_j - u_i) x_j over the lower runs of i's group, in place."""
+    for group in range(len(first_run) - 1):
+        largest, total = -np.inf, 0.0
+        for run in range(first_run[group], first_run[group + 1]):
+            for i in range(runs[run], runs[run + 1]):
+                if total != 0.0:
+                    out[i] += math.exp(log_weight[i] - u[i] + largest) * total
+            for i in range(runs[run], runs[run + 1]):
+                power = log_weight[i] + u[i]
+                if power > largest:
+                    total *= math.exp(largest - power)
+                    largest = power
+                total += math.exp(power - largest) * x[i]
 
 
 class GradePotentials:

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data import check_weights
 from tiebreak.metrics.inputs import (
     numeric_vector,
     outcome_vector,
     probability_rows,
-    row_weights,
 )
 
 Floats = NDArray[np.float64]
@@ -59,7 +59,7 @@ def comparison_error(
     """
     truth = outcome_vector(outcome, "outcome")
     answer = outcome_vector(predicted, "predicted", len(truth))
-    weight = row_weights(sample_weight, len(truth))
+    weight = check_weights(sample_weight, len(truth))
     return float(np.average(truth != answer, weights=weight))
 
 
@@ -136,7 +136,7 @@ def comparison_roc_curve(
             "each outcome since version 0.2; try model.difference(pairs)."
         )
     signed = numeric_vector(difference, "difference", len(truth)).astype(np.float64)
-    weight = row_weights(sample_weight, len(truth))
+    weight = check_weights(sample_weight, len(truth))
     truth, signed, weight = truth[weight > 0], signed[weight > 0], weight[weight > 0]
     _check_both_kinds(truth)
 
@@ -323,7 +323,7 @@ def probability_scores(
     """Return several of the metrics above, whose input is checked once."""
     truth = outcome_vector(outcome, "outcome")
     rows = probability_rows(proba, len(truth))
-    weight = row_weights(sample_weight, len(truth))
+    weight = check_weights(sample_weight, len(truth))
     counts = weight > 0  # 0 times an infinite loss is no number
     if not counts.all():
         truth, rows, weight = truth[counts], rows[counts], weight[counts]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tiebreak.data import check_weights
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.metrics.inputs import (
@@ -26,7 +27,6 @@ from tiebreak.metrics.inputs import (
     numeric_vector,
     one_of,
     positive_integer,
-    row_weights,
 )
 from tiebreak.metrics.pair_counts import (
     Groups,
@@ -134,7 +134,7 @@ def _pooled_pairs(
     group = group_codes(qid, len(grades))
     weight = None
     if sample_weight is not None:
-        weight = row_weights(sample_weight, len(grades))
+        weight = check_weights(sample_weight, len(grades))
     pooled = pair_counts(grades, utilities, group, weight).sum(axis=0)
     if pooled.sum() == 0:
         raise ValueError(

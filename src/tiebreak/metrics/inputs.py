@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tiebreak.data import check_weights
 from tiebreak.data.columns import as_column, factorize, refuse_missing
 from tiebreak.data.messages import list_rows
 from tiebreak.data.outcome import OUTCOMES
@@ -85,12 +84,6 @@ def as_outcomes(model: Any, values: Any) -> Any:
             "Give y + 1, or score the meta-estimator."
         )
     return classes - 1
-
-
-def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    """Return one weight per row, scaled by a power of two to at most 1."""
-    weight = check_weights(sample_weight, n_rows)
-    return np.ldexp(weight, -int(np.frexp(weight.max())[1]))
 
 
 def group_codes(qid: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:

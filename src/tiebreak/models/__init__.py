@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tiebreak.models.least_squares.rank_rls import RankRLS
     from tiebreak.models.logistic.logistic_compare import LogisticCompare
     from tiebreak.models.majority import MajorityCompare
-    from tiebreak.models.mixed_utility import MixedUtility
     from tiebreak.models.personal import PersonalKernel, personal_pairs
     from tiebreak.models.pursuit.co_ranking_pursuit import CoRankingPursuit
     from tiebreak.models.pursuit.ranking_pursuit import MatchingPursuit, RankingPursuit
@@ -41,7 +40,6 @@ _HOMES = {
     "least_squares.rank_rls": "RankRLS",
     "logistic.logistic_compare": "LogisticCompare",
     "majority": "MajorityCompare",
-    "mixed_utility": "MixedUtility",
     "personal": "PersonalKernel personal_pairs",
     "pursuit.co_ranking_pursuit": "CoRankingPursuit",
     "pursuit.ranking_pursuit": "MatchingPursuit RankingPursuit",
@@ -60,7 +58,7 @@ _, __getattr__ = names_of("tiebreak.models", _HOMES)
 __all__ = [
     "BoostedUtility", "CoRankingPursuit", "ExpectedRankRegression", "HedgeOrder",
     "L1Ranker", "LogisticCompare", "MajorityCompare", "MatchingPursuit",
-    "MaxMarginCompare", "MixedUtility", "OrderSVM", "OrdinalSVM", "PathFit",
+    "MaxMarginCompare", "OrderSVM", "OrdinalSVM", "PathFit",
     "PersonalKernel", "RankBoost", "RankRLS", "RankSVM", "RankingPursuit", "SVMCompare",
     "SwapSVM", "ThresholdCompare", "ThresholdWarning", "WithoutTies", "fit_path",
     "personal_pairs",

@@ -8,9 +8,8 @@ is no threshold. Equal utilities keep the order of their rows in ``order``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn, Self, overload
 
 import numpy as np
@@ -33,6 +32,7 @@ from tiebreak.data import (
 from tiebreak.data.columns import blocks
 from tiebreak.data.messages import FitWarning
 from tiebreak.data.outcome import OUTCOMES, decode_outcomes
+from tiebreak.data.parameters import Values
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.metrics import comparison_accuracy, swapped_pairs
@@ -92,6 +92,7 @@ class UtilityMixin:
 
     __metadata_request__score: ClassVar = {"qid": True}
 
+    _parameters: ClassVar[Mapping[str, Values]] = {}
     _fits_pairs: ClassVar[bool] = True
     _fits_items: ClassVar[bool] = False
 
@@ -396,32 +397,6 @@ class UtilityMixin:
                 "Leave qid out."
             )
 
-    def _check_choices(self, **known: tuple[Any, ...]) -> None:
-        """Refuse parameters that are none of their known values."""
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                listed = ", ".join(map(repr, values[:-1]))
-                self._refuse(name, value, f"{listed} or {values[-1]!r}")
-
-    def _check_flags(self, *names: str) -> None:
-        """Refuse parameters that are not True or False."""
-        for name in names:
-            if not isinstance(value := getattr(self, name), bool | np.bool_):
-                self._refuse(name, value, "True or False")
-
-    def _check_whole(self, *names: str, other: str = "") -> None:
-        """Refuse parameters that are not whole numbers of at least 1."""
-        for name in names:
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                self._refuse(name, value, f"a whole number of at least 1{other}")
-
-    def _refuse(self, name: str, value: Any, expected: str) -> NoReturn:
-        """Raise the error of a parameter that is not what is expected."""
-        raise ValueError(
-            f"{type(self).__name__} got {name}={value!r}; expected {expected}."
-        )
-
 
 def some_pairs(X: Any) -> Pairs:
     """Check comparisons without their outcomes: at least one."""
@@ -462,36 +437,3 @@ def refuse_only_ties(model: Any, n_rows: int) -> NoReturn:
         f"{type(model).__name__} to learn: ties alone say that items are equal. Check "
         "how the outcomes were read; at least one comparison needs a winner."
     )
-
-
-def refuse_overflow(model: Any, *numbers: float) -> None:
-    """Refuse a solution of which a number, as its value or gap, is not finite."""
-    if not np.isfinite(numbers).all():
-        raise ValueError(
-            f"{type(model).__name__}: the objective overflows, so there is no solution "
-            "in floating-point numbers. Scale the features first, for example with "
-            "StandardScaler, divide the weights by the largest, or try a smaller C."
-        )
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a real number, and not True or False."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def check_positive(model: Any, *names: str) -> None:
-    """Refuse parameters that are not positive finite numbers."""
-    for name in names:
-        value = getattr(model, name)
-        # Smaller than the least normal number is without digits, and as good as 0.
-        least = np.finfo(float).tiny
-        if not is_number(value) or not np.isfinite(value) or value < least:
-            raise ValueError(
-                f"{type(model).__name__} got {name}={value!r}; expected a positive "
-                "finite number."
-            )
-        if name == "max_iter" and value != int(value):
-            raise ValueError(
-                f"{type(model).__name__} got max_iter={value!r}; expected a whole "
-                "number of iterations."
-            )

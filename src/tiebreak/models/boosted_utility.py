@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A utility that is a sum of trees, grown by LightGBM, XGBoost or CatBoost.
+"""A utility that is a sum of trees, grown by LightGBM.
 
 Every round computes the loss of all comparisons or pairs as a function of the utilities
-of the distinct items, and hands its gradient and the diagonal of its Hessian to the
-library, which grows one tree. Boundary convention: a difference of exactly
+of the distinct items, and hands its gradient and the diagonal of its Hessian to
+LightGBM, which grows one tree. Boundary convention: a difference of exactly
 ``threshold_`` is a tie, and so are equal utilities.
 """
 
@@ -24,6 +24,16 @@ from sklearn.utils.metaestimators import available_if
 from tiebreak.data import Grades, ItemTable, is_pairs
 from tiebreak.data.comparison_graph import count_comparisons
 from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    ONE_OF,
+    POSITIVE,
+    Values,
+    check_parameters,
+    refuse_parameter,
+)
 from tiebreak.losses import (
     LINKS,
     GradeSquaredHinge,
@@ -33,20 +43,17 @@ from tiebreak.losses import (
 )
 from tiebreak.models.base import (
     UtilityMixin,
-    check_positive,
     fits_outcomes,
-    is_number,
     read_comparisons,
     refuse_only_ties,
 )
 from tiebreak.models.boosted_trees import (
-    BOOSTERS,
     NODE,
     OWN,
     Grow,
     Nodes,
-    TreeSettings,
     check_trees,
+    lightgbm_trees,
     sum_trees,
 )
 from tiebreak.models.graded_problem import plant_tree, read_grades
@@ -301,10 +308,10 @@ def _knows_ties(model: Any) -> bool:
 
 
 class BoostedUtility(UtilityMixin, BaseEstimator):
-    r"""A sum of trees as utility, grown by LightGBM, XGBoost or CatBoost.
+    r"""A sum of trees as utility, grown by LightGBM.
 
     The utility r(x) = η Σ_t f_t(x) is a sum of trees f_t times the learning rate η.
-    Each tree is a Newton step on a loss of this library, of which the booster gets the
+    Each tree is a Newton step on a loss of this library, of which LightGBM gets the
     gradient g_i and the diagonal of the Hessian h_i of every distinct item i: a leaf
     with the items I has the value -Σ_I g_i / (Σ_I h_i + l2).
 
@@ -322,11 +329,9 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     learning_rate : float, default=0.05
         Factor η of every tree.
     max_leaves : int, default=7
-        Leaves of a tree. CatBoost's trees are symmetric, of depth log₂ ``max_leaves``,
-        rounded.
+        Leaves of a tree.
     min_child_weight : float, default=5.0
         Least Σ h_i of a leaf, in units of the mean h_i: about a number of items.
-        CatBoost does without.
     l2 : float, default=3.0
         Penalty of a leaf's value, in the same units.
     subsample : float, default=0.7
@@ -347,10 +352,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         Parts, at least 2.
     n_iter_no_change : int, default=20
         Stop when the loss of held-out items has not fallen for so many rounds.
-    booster : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
-        Library that grows the trees: ``pip install "tiebreak[boost]"``.
     booster_params : dict or None, default=None
-        More parameters of its trees, in its own words, such as
+        More parameters of LightGBM's trees, in its own words, such as
         ``{"feature_fraction": 0.5}``.
     random_state : int, RandomState or None, default=0
         Draws the folds, the items of every tree, and what ``booster_params`` may draw.
@@ -385,10 +388,9 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     used in neither. Graded items are held out by group if there are at least two groups
     for each fold. Lists share items, so that entries of lists are held out by item.
 
-    Predictions need no booster: the trees are kept as arrays, which
-    :func:`tiebreak.save` can store. Features must be finite, as everywhere here.
-    XGBoost and CatBoost compare in single precision and get a dense table; LightGBM
-    takes sparse ones as they are.
+    To fit, install LightGBM: ``pip install "tiebreak[boost]"``. Predictions do not need
+    it: the trees are kept as arrays, which :func:`tiebreak.save` can store. Features
+    must be finite, as everywhere here.
 
     Examples
     --------
@@ -418,6 +420,20 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     roots_: Codes
     tie_: float
 
+    _parameters: ClassVar = {
+        "link": ONE_OF(*LINKS),
+        "per_group": ONE_OF("mean", "sum"),
+        "early_stopping": FLAG,
+        **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
+        **dict.fromkeys(
+            ("max_leaves", "n_folds"),
+            Values("a whole number of at least 2", 2, np.inf, whole=True),
+        ),
+        **dict.fromkeys(("learning_rate", "min_child_weight"), POSITIVE),
+        "l2": NOT_NEGATIVE,
+        "subsample": Values("a number above 0, at most 1", 1e-30, 1.0),
+    }
+
     def __init__(
         self,
         n_rounds: int = 300,
@@ -432,7 +448,6 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         early_stopping: bool = True,
         n_folds: int = 5,
         n_iter_no_change: int = 20,
-        booster: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm",
         booster_params: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -441,7 +456,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         self.l2, self.subsample = l2, subsample
         self.link, self.per_group = link, per_group
         self.early_stopping, self.n_folds = early_stopping, n_folds
-        self.n_iter_no_change, self.booster = n_iter_no_change, booster
+        self.n_iter_no_change = n_iter_no_change
         self.booster_params, self.random_state = booster_params, random_state
 
     @fits_outcomes
@@ -473,7 +488,7 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         self._check_parameters()
         objective, table = self._read(X, y, qid, sample_weight)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        start = BOOSTERS[self.booster](table.values, self._settings(seed))
+        start = lightgbm_trees(table.values, self._tree_parameters(seed))
         growth, curve = self._grow(objective, table, start, seed)
         self._unpack(objective, growth, curve)
         return self
@@ -510,15 +525,16 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         tie = start_tie(self._link, cells.counts)
         return ComparisonLoss(design, cells.counts, self._link, tie), table
 
-    def _settings(self, seed: int) -> TreeSettings:
-        return TreeSettings(
-            int(self.max_leaves),
-            float(self.min_child_weight),
-            float(self.l2),
-            float(self.subsample),
-            seed,
-            dict(self.booster_params or {}),
-        )
+    def _tree_parameters(self, seed: int) -> dict[str, Any]:
+        return {
+            "num_leaves": int(self.max_leaves),
+            "min_sum_hessian_in_leaf": float(self.min_child_weight),
+            "lambda_l2": float(self.l2),
+            "bagging_fraction": float(self.subsample),
+            "bagging_freq": int(self.subsample < 1.0),
+            "seed": seed,
+            **(self.booster_params or {}),
+        }
 
     def _grow(
         self,
@@ -620,24 +636,11 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        self._check_choices(
-            booster=tuple(BOOSTERS), link=tuple(LINKS), per_group=("mean", "sum")
-        )
-        self._check_flags("early_stopping")
-        self._check_whole("n_rounds", "n_iter_no_change")
-        for name in ("max_leaves", "n_folds"):
-            self._check_whole(name)
-            if getattr(self, name) < 2:
-                self._refuse(name, getattr(self, name), "a whole number of at least 2")
-        check_positive(self, "learning_rate", "min_child_weight")
-        if self.l2 != 0:
-            check_positive(self, "l2")
-        if not is_number(self.subsample) or not 0 < self.subsample <= 1:
-            self._refuse("subsample", self.subsample, "a number above 0, at most 1")
+        check_parameters(self)
         if self.booster_params is None:
             return
         if not isinstance(self.booster_params, dict):
-            self._refuse("booster_params", self.booster_params, "a dict or None")
+            refuse_parameter(self, "booster_params", "a dict or None")
         if own := OWN.intersection(self.booster_params):
             raise ValueError(
                 f"BoostedUtility got booster_params with {', '.join(sorted(own))}; the "

@@ -32,11 +32,12 @@ from tiebreak.data import (
 )
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import COUNT, ONE_OF, Values, check_parameters
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
 from tiebreak.metrics import swapped_pairs
-from tiebreak.models.base import UtilityMixin, is_number, refuse_only_ties
+from tiebreak.models.base import UtilityMixin, refuse_only_ties
 from tiebreak.models.graded_problem import check_graded, plant_tree, read_grades
 
 Floats = NDArray[np.float64]
@@ -451,6 +452,13 @@ class RankBoost(UtilityMixin, BaseEstimator):
     lower_: Floats
     span_: Floats
 
+    _parameters: ClassVar = {
+        "weak": ONE_OF("feature", "stump"),
+        "feedback": ONE_OF("lists", "majority"),
+        **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
+        "smoothing": Values("a number above 0 and below 0.5", 1e-30, 0.5 - 1e-9),
+    }
+
     def __init__(
         self,
         n_rounds: int = 100,
@@ -485,7 +493,7 @@ class RankBoost(UtilityMixin, BaseEstimator):
         -------
         Self
         """
-        self._check_parameters()
+        check_parameters(self)
         problem = self._read(X, y, qid, sample_weight)
         watch = None if validation is None else ValidationSet(self, validation)
         by_feature = self.weak == "feature"
@@ -600,9 +608,3 @@ class RankBoost(UtilityMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.
         return hasattr(self, "alphas_")
-
-    def _check_parameters(self) -> None:
-        self._check_choices(weak=("feature", "stump"), feedback=("lists", "majority"))
-        self._check_whole("n_rounds", "n_iter_no_change")
-        if not is_number(self.smoothing) or not 0 < self.smoothing < 0.5:
-            self._refuse("smoothing", self.smoothing, "a number above 0 and below 0.5")

@@ -28,8 +28,9 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import as_items, as_pairs, is_pairs
 from tiebreak.data.columns import as_column, plain_values, refuse_missing
 from tiebreak.data.comparison_graph import ComparisonCounts
-from tiebreak.data.items import LARGEST, within_bounds
+from tiebreak.data.items import within_bounds
 from tiebreak.data.messages import list_rows
+from tiebreak.data.parameters import LARGEST
 from tiebreak.losses import OutcomeLink
 from tiebreak.models.base import UtilityMixin, accuracy, outcome_scores
 from tiebreak.solvers.linear_program import LinearProgram

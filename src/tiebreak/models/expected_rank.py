@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import ItemTable, is_pairs
 from tiebreak.losses import GradeTree
-from tiebreak.models.base import UtilityMixin, refuse_overflow
+from tiebreak.models.base import UtilityMixin
 from tiebreak.models.graded_problem import plant_tree, read_grades
 
 Floats = NDArray[np.float64]
@@ -114,13 +114,9 @@ class ExpectedRankRegression(UtilityMixin, BaseEstimator):
         places = np.argsort(tree.rows)  # regressors see the rows as they were given
         values = grades.items.values[tree.rows[places]]
         weights = _weight_arguments(regressor, row_weight[places])
-        with np.errstate(over="ignore"):
-            largest = abs(values).max() * max(1.0, row_weight.sum())
-        refuse_overflow(self, largest)
         self.regressor_ = regressor.fit(values, rank[places], **weights)
         coef = getattr(self.regressor_, "coef_", None)
         if isinstance(coef, np.ndarray) and coef.shape == (self.n_features_in_,):
-            refuse_overflow(self, *coef)
             self.coef_ = -coef
         return self
 

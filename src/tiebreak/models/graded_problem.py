@@ -148,14 +148,9 @@ def plant_tree(model: Any, grades: Grades, weight: Floats, per_group: str) -> Gr
             f"{type(model).__name__} got per_group={per_group!r}; expected 'sum' "
             "(every pair counts the same) or 'mean' (every group counts the same)."
         )
-    # Weights beyond the range of floating-point numbers are refused below.
-    with np.errstate(all="ignore"):
-        tree = _make_tree(grades, weight, per_group, slice(None))
+    tree = _make_tree(grades, weight, per_group, slice(None))
     if tree.n_pairs == 0:
         refuse_no_pairs(len(grades.y), grades.n_groups)
-    factors = np.append(tree.scale, tree.total)
-    if not ((factors > 0.0) & (factors < np.inf)).all():
-        refuse_weights(float(weight[weight > 0].min()), float(weight.max()))
     warn_idle_groups(tree.n_idle_groups, tree.n_groups)
     return tree
 
@@ -166,15 +161,6 @@ def refuse_no_pairs(n_rows: int, n_groups: int) -> NoReturn:
         f"There is no pair to learn from: {n_rows} sample(s) in {n_groups} group(s), "
         "and no group has two items of different grades and positive weight. Check "
         "that qid is the group and not the row number."
-    )
-
-
-def refuse_weights(smallest: float, largest: float) -> NoReturn:
-    """Raise the error of products of weights that are too large or too small."""
-    raise ValueError(
-        "The weight of a pair, the product of two sample weights, is beyond what a "
-        f"floating-point number can hold: positive weights are from {smallest:.3g} to "
-        f"{largest:.3g}. Multiply all weights by a constant to bring them near 1."
     )
 
 

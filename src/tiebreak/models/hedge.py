@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, Values, check_parameters
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics import swapped_pairs
@@ -28,7 +29,6 @@ from tiebreak.metrics.pair_counts import pair_counts
 from tiebreak.models.base import (
     UtilityMixin,
     accuracy,
-    is_number,
     outcome_scores,
     some_pairs,
     to_outcomes,
@@ -264,6 +264,13 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
     weights_: Floats
     loss_curve_: Floats
     fitted_with_qid_: bool
+
+    _parameters: ClassVar = {
+        "beta": Values("a number above 0 and below 1", 1e-30, 1.0 - 1e-9),
+        "preference": ONE_OF("hedge", "naive_bayes"),
+        "n_rounds": COUNT,
+        "tol": POSITIVE | None,
+    }
 
     def __init__(
         self,
@@ -571,13 +578,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
         return hasattr(self, "weights_")
 
     def _check(self, X: Any) -> None:
-        if not is_number(self.beta) or not 0 < self.beta < 1:
-            expected = "a number above 0 and below 1. 0.9 is usual"
-            self._refuse("beta", self.beta, expected)
-        self._check_choices(preference=("hedge", "naive_bayes"))
-        self._check_whole("n_rounds")
-        if self.tol is not None and not (is_number(self.tol) and self.tol > 0):
-            self._refuse("tol", self.tol, "a positive number or None")
+        check_parameters(self)
         if is_pairs(X):
             raise TypeError(
                 "HedgeOrder learns from orders or graded items; got comparisons. Write "

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
+from tiebreak.data.parameters import FLAG, check_parameters
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.models.base import OUTCOMES, UtilityMixin, fits_outcomes, some_pairs
 
@@ -48,6 +49,8 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
+    _parameters: ClassVar = {"tie": FLAG}
+
     def __init__(self, *, tie: bool = False) -> None:
         self.tie = tie
 
@@ -70,7 +73,7 @@ class MajorityCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         Self
         """
-        self._check_flags("tie")
+        check_parameters(self)
         pairs, outcome, weight = check_comparisons(X, y, sample_weight)
         self._forget()
         if pairs._items is not None:  # which may be anything

@@ -37,9 +37,10 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.items import RawTable
+from tiebreak.data.parameters import COUNT, check_parameters
 from tiebreak.data.validation import pairs_within_groups
 from tiebreak.metrics.scorers import last_step, utility_of
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, UtilityMixin, fits_outcomes
+from tiebreak.models.base import ThresholdWarning, UtilityMixin, fits_outcomes
 from tiebreak.models.graded_problem import check_lists
 from tiebreak.solvers import best_threshold
 
@@ -108,6 +109,8 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
     __metadata_request__fit: ClassVar = {"qid": True}
 
+    _parameters: ClassVar = {"max_pairs": COUNT | None}
+
     def __init__(self, ranker: Any, *, max_pairs: int | None = 2_000_000) -> None:
         self.ranker, self.max_pairs = ranker, max_pairs
 
@@ -134,8 +137,7 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         -------
         Self
         """
-        if self.max_pairs is not None:
-            self._check_whole("max_pairs", other=", or None for all pairs")
+        check_parameters(self)
         fit = self._fit_pairs if is_pairs(X) else self._fit_items
         return fit(X, y, qid, sample_weight)
 
@@ -193,16 +195,6 @@ class ThresholdCompare(UtilityMixin, ClassifierMixin, BaseEstimator):
         self.training_error_ = float(wrong / weight.sum())
         self.n_pairs_ = len(outcome)
         return self
-
-    def _around(
-        self, ranker: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> ThresholdCompare:
-        """Learn the threshold of a ranker that has been fitted on comparisons."""
-        pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-        model = clone(self)
-        model.ranker_, model.fitted_on_items_ = ranker, False
-        model.classes_ = OUTCOMES.copy()
-        return model._learn(model.difference(pairs), outcome, weight)
 
     def _names_of_ranker(self, given: dict[str, Any]) -> dict[str, Any]:
         """Say under which names the ranker takes weights and groups."""

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from tiebreak.data import Pairs, check_weights
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.data.outcome import warn_both_bad, warn_no_left
+from tiebreak.data.parameters import check_parameters
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.models import LogisticCompare, RankRLS, RankSVM
-from tiebreak.models.base import check_positive, refuse_only_ties
+from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_problem import (
     refuse_no_pairs,
-    refuse_weights,
     warn_idle_groups,
 )
 from tiebreak.models.least_squares.normal_equations import (
@@ -120,12 +120,6 @@ class PartitionSummary:
         return sum(getattr(fact, count) for fact in self.facts)
 
     @property
-    def weights(self) -> tuple[float, float]:
-        """The smallest and the largest positive weight of a row."""
-        smallest = min(fact.smallest for fact in self.facts)
-        return smallest, max(fact.largest for fact in self.facts)
-
-    @property
     def features(self) -> dict[str, Any]:
         """``n_features_in_``, and ``feature_names_in_`` if columns have names."""
         features: dict[str, Any] = {"n_features_in_": self.first.n_features}
@@ -167,8 +161,7 @@ def warn_of_comparisons(summary: PartitionSummary) -> None:
 
 def check_linear(model: Any, **needed: Any) -> None:
     """Refuse parameters that have no meaning for data in partitions."""
-    check_positive(model, *(n for n in ("C", "alpha") if hasattr(model, n)), "tol")
-    check_positive(model, "max_iter")
+    check_parameters(model)
     name = type(model).__name__
     if not (isinstance(model.kernel, str) and model.kernel == "linear"):
         raise ValueError(
@@ -325,8 +318,6 @@ def _fit_squares(
         if data.is_pairs:
             refuse_only_ties(model, summary.n_rows)
         refuse_no_pairs(summary.n_rows, n_groups)
-    if not np.isfinite(H).all() or not np.isfinite(square):
-        refuse_weights(*summary.weights)
     warn_single_items(summary.sum("n_idle_groups"), n_groups)
     fit = _solve_squares(H, h, square, size, float(model.alpha))
     assert fit.x is not None
@@ -378,10 +369,7 @@ def _fit_svm(
     n_pairs, n_groups = summary.sum("n_pairs"), summary.sum("n_groups")
     if n_pairs == 0:
         refuse_no_pairs(summary.n_rows, n_groups)
-    smallest, largest = summary.weights
     total = summary.sum("total")
-    if not 0.0 < smallest**2 <= total < np.inf:
-        refuse_weights(smallest, largest)
     warn_idle_groups(summary.sum("n_idle_groups"), n_groups)
     taken = parts.each(GradedPartition.take, sample_share(summary))
     sample = join_samples(taken, model.per_group)

@@ -88,7 +88,6 @@ class SummedObjective:
         self.n_variables = len(ridge)
         self.convexity = float(ridge.min())
         self.max_products = 20 + 2 * self.n_variables
-        self.n_passes = 0
 
     def value(self, x: Floats) -> float:
         """Return f(x)."""
@@ -132,7 +131,6 @@ class SummedObjective:
         return lambda r: np.asarray(la.cho_solve(factor, r, check_finite=False))
 
     def _pass(self, method: str, *arguments: Floats) -> tuple[Any, ...]:
-        self.n_passes += 1
         sums = self.parts.sum(partial(_call, method), *arguments)
         return tuple(self.factor * entry for entry in sums)
 

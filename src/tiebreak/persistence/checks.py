@@ -50,9 +50,9 @@ _SCALARS = (
 _OURS = (
     "BoostedUtility BradleyTerry CoRankingPursuit Elo ExpectedRankRegression Glicko "
     "Glicko2 HedgeOrder JudgeBradleyTerry L1Ranker L1RankerCV LogisticCompare "
-    "MajorityCompare MatchingPursuit MaxMarginCompare MixedUtility NystroemMap OnItems "
+    "MajorityCompare MatchingPursuit MaxMarginCompare NystroemMap OnItems "
     "OrderSVM OrdinalSVM PlackettLuce RankBoost RankRLS RankSVM RankingPursuit "
-    "SVMCompare SwapSVM TasteBradleyTerry ThresholdCompare WithoutTies"
+    "SVMCompare SwapSVM ThresholdCompare WithoutTies"
 )
 _PREPROCESSING = (
     "Binarizer KernelCenterer MaxAbsScaler MinMaxScaler Normalizer PowerTransformer "
@@ -378,9 +378,6 @@ STATE: dict[str, dict[str, str]] = {
         "wins_": "n: nonnegative",
         "ties_": "n: nonnegative",
         "losses_": "n: nonnegative",
-        "duel_left_": "d: index n",
-        "duel_right_": "d: index n",
-        "duel_counts_": "d 2: nonnegative",
     },
     "CoRankingPursuit": {
         "path_": "f v",
@@ -478,14 +475,6 @@ STATE: dict[str, dict[str, str]] = {
     "RankingPursuit": _PURSUIT,
     "SVMCompare": _KERNEL,
     "SwapSVM": _KERNEL,
-    "TasteBradleyTerry": {
-        "items_": "n: names",
-        "strength_": "n",
-        "direction_": "n k",
-        "raters_": "r: names",
-        "taste_": "r k",
-        "taste_covariance_": "r k k",
-    },
 }
 # Rules that the numbers of an array must obey, and how a refusal words them.
 _RULES: dict[str, tuple[Callable[[Any], Any], str]] = {

@@ -15,10 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from inspect import signature
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -302,11 +300,6 @@ def choose_model(
         settings["ties"] = ties
     model = _build(cls, data, settings)
     strengths = isinstance(model, BradleyTerry)
-    if "both_bad" in data.columns and not strengths:
-        raise ValueError(
-            "--both-bad outcome is for bradley-terry; leave it out, and these votes "
-            "count as ties, or choose --model bradley-terry."
-        )
     if strengths and model.ties == "half":
         reason = reason.replace(_REASONS["names"], "items have only names.")
         reason += " A tie counts as half a win for each side."
@@ -530,12 +523,9 @@ def tune_model(
     choice: Choice,
     data: ComparisonData,
     *,
-    checkpoint: Path | None = None,
     progress: bool = False,
 ) -> Tuned:
     """Return a model with the settings that predict held-out results best."""
-    # ``checkpoint`` keeps scores over an interruption; that of another search is
-    # overwritten.
     n_features = data.pairs.shape[2] if data.pairs.has_features else 1
     grid = grid_for(choice, n_features, dated="period" in data.columns)
     plan, model = _plan(data), choice.model
@@ -550,8 +540,7 @@ def tune_model(
     columns = columns_for(last, plan.data.columns)
     weight = columns.pop("sample_weight", None)
     search = {f"{path}{key}": values for key, values in grid.items()}
-    choose = partial(
-        tb.tune,
+    found = tb.tune(
         last,
         rows,
         y,
@@ -562,16 +551,7 @@ def tune_model(
         scoring=_scoring(last, y, plan.folds),
         sample_weight=weight,
         progress=progress,
-        checkpoint=checkpoint,
     )
-    from tiebreak.selection.tuner import OtherSearchError  # late, with the models
-
-    try:
-        found = choose()
-    except OtherSearchError:
-        assert checkpoint is not None
-        checkpoint.unlink()
-        found = choose()
     chosen = {f"{step}{key}": value for key, value in found.best_params_.items()}
     found = _plain_names(found, path)
     notes = [_say_choice(found, plan.how), *_say_edges(found, grid), plan.honest]

@@ -296,7 +296,7 @@ def rank_source(
         if data.by_name is not None:
             progress("checking the data")
             # Whether the side matters is what the checks find out by themselves.
-            hidden = {"context", "both_bad", *["advantage"] * options.position}
+            hidden = {"context", *["advantage"] * options.position}
             kept = {name: c for name, c in data.columns.items() if name not in hidden}
             checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import platform
+import warnings
 from collections.abc import Iterator
 from importlib.metadata import version
 from math import isfinite
@@ -33,7 +35,7 @@ from tiebreak.pipeline.leaderboard import (
 from tiebreak.ratings.checks.report import count_text, plural
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.ratings.leaderboard_table import as_table
-from tiebreak.report import CompareData, Picture, QualityData, ReportData, rate_spans
+from tiebreak.report import CompareData, QualityData, ReportData, rate_spans
 from tiebreak.report.data import last_step, who_is_best
 from tiebreak.selection.results import TuneResult
 
@@ -45,13 +47,6 @@ _CONSIDERED = 2 * _DRAWN  # the best, of which those with enough results are dra
 _PAIRS_IN_PLANE = 60  # more would hide each other
 _CLEAR_GAIN = 0.05
 _NO_ITEMS = pl.DataFrame({"item": [], "rating": []})
-_LEVEL_CURVES = (
-    "Left: comparisons of two items, by their two features; an arrow points to the "
-    "better item, a line joins a tie. Right: what was learned from them. Items on the "
-    "same curve are equally good; the darker, the better."
-)
-
-
 _SHOWN_WEIGHTS = 10
 _SHOWN_SETTINGS = 12
 _SHOWN_MOVES = 10
@@ -95,10 +90,8 @@ def _count(table: pl.DataFrame) -> str:
     return f"{games:,.0f} comparisons of {plural(len(table), 'item')}"
 
 
-def _plain_table(*heads: str, title: str | None = None) -> Table:
+def _plain_table(*heads: str) -> Table:
     table = Table(
-        title=title,
-        title_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -278,7 +271,7 @@ def report_data(
         matrix=matrix,
         quality=quality,
         weights=answer.weights,
-        pictures=draw_plane(model, data),
+        level_curves=draw_plane(model, data),
         history=history,
         history_note=note,
         tuning=answer.tuning,
@@ -440,7 +433,7 @@ def ratings_over_time(
             zero=zero,
             **given,
         )
-        return (None, "") if found is None else (found.table, found.note)
+        return (None, "") if found is None else found
     if not hasattr(model, "history_"):
         return None, ""
     history = model.history_.filter(pl.col("item").is_in(best.head(_DRAWN).implode()))
@@ -458,13 +451,14 @@ def ratings_over_time(
     return history, "The ratings after every period."
 
 
-def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
-    """Return level curves of what was learned, if items have exactly two features."""
+def draw_plane(model: Any, data: ComparisonData) -> bytes | None:
+    """Return level curves as PNG, if items have exactly two features."""
     pairs = data.pairs
     if not pairs.has_features or pairs.shape[2] != 2:
-        return []
+        return None
+    import matplotlib
+
     from tiebreak.report import draw_level_curves
-    from tiebreak.report.figures import figure_settings
 
     last = last_step(model)
     names = pairs.table.feature_names
@@ -475,7 +469,12 @@ def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
     learned = SimpleNamespace(
         utility=utility, threshold_=getattr(last, "threshold_", None)
     )
-    with figure_settings():
+    file = io.BytesIO()
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # The same picture whatever the settings of the user are; names are plain text.
+        matplotlib.rcdefaults()
+        matplotlib.rcParams["text.parse_math"] = False
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
         figure = draw_level_curves(
             {"what was learned": learned},
             pairs,
@@ -484,4 +483,5 @@ def draw_plane(model: Any, data: ComparisonData) -> list[Picture]:
             most_pairs=_PAIRS_IN_PLANE,
             title="what was compared",
         )
-    return [Picture("Level curves", _LEVEL_CURVES, figure)]
+        figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()

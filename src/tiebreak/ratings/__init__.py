@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tiebreak.ratings.checks.judges import JudgesReport, check_judges
     from tiebreak.ratings.leaderboard import Leaderboard
     from tiebreak.ratings.over_time.elo import Elo
-    from tiebreak.ratings.over_time.game_features import GameFeatures, game_features
     from tiebreak.ratings.over_time.glicko import Glicko, Glicko2
     from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
     from tiebreak.ratings.strengths.corrected import (
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     )
     from tiebreak.ratings.strengths.judges import JudgeBradleyTerry
     from tiebreak.ratings.strengths.plackett_luce import PlackettLuce
-    from tiebreak.ratings.strengths.tastes import TasteBradleyTerry
     from tiebreak.ratings.strengths.testing import likelihood_ratio_test, votes_needed
 
 _HOMES = {
@@ -29,22 +27,20 @@ _HOMES = {
     "checks.judges": "JudgesReport check_judges",
     "leaderboard": "Leaderboard",
     "over_time.elo": "Elo",
-    "over_time.game_features": "GameFeatures game_features",
     "over_time.glicko": "Glicko Glicko2",
     "strengths.bradley_terry": "BradleyTerry",
     "strengths.corrected": "CorrectedStrengths corrected_strengths",
     "strengths.judges": "JudgeBradleyTerry",
     "strengths.plackett_luce": "PlackettLuce",
-    "strengths.tastes": "TasteBradleyTerry",
     "strengths.testing": "likelihood_ratio_test votes_needed",
 }
 _, __getattr__ = names_of("tiebreak.ratings", _HOMES)
 
 __all__ = [
-    "BradleyTerry", "CorrectedStrengths", "Elo", "GameFeatures", "Glicko", "Glicko2",
+    "BradleyTerry", "CorrectedStrengths", "Elo", "Glicko", "Glicko2",
     "JudgeBradleyTerry", "JudgesReport", "Leaderboard", "PlackettLuce",
-    "TasteBradleyTerry", "check_judges", "check_pairs", "corrected_strengths",
-    "game_features", "likelihood_ratio_test", "votes_needed",
+    "check_judges", "check_pairs", "corrected_strengths",
+    "likelihood_ratio_test", "votes_needed",
 ]  # fmt: skip
 
 

@@ -76,10 +76,9 @@ class Leaderboard:
         ``upper`` (interval of this rating), ``rank_best`` and ``rank_worst`` (interval
         of the rank; an item could be best if it contains 1), ``group`` (letters; two
         items without a common one are different), ``provisional``, ``wins``, ``ties``,
-        ``losses``; with votes that call both bad also ``acceptable``, the chance that
-        an item is good by itself, and its interval. What a model cannot say is null:
-        Elo has no intervals, PlackettLuce no wins, more than 10,000 strengths of lists
-        or without a penalty no intervals, more than 1,000 strengths no groups.
+        ``losses``. What a model cannot say is null: Elo has no intervals, PlackettLuce
+        no wins, more than 10,000 strengths of lists or without a penalty no intervals,
+        more than 1,000 strengths no groups.
         A provisional item has fewer than three games, or fewer than 30 and a standard
         error twice that of the median item; its place is that of the lower end of its
         interval. If items fall into sets that never meet, a column ``set`` numbers
@@ -508,12 +507,7 @@ def model_columns(
     if component is not None and component.any():
         size = np.bincount(component)
         columns["set"] = 1 + np.argsort(np.argsort(-size, kind="stable"))[component]
-    columns = {"item": model.items_, "rating": rating} | columns | tally
-    if hasattr(model, "zero_"):
-        good = model.acceptable(uncertain.level).drop("item")
-        names = ("acceptable", "acceptable_lower", "acceptable_upper")
-        columns |= dict(zip(names, good.get_columns(), strict=True))
-    return columns
+    return {"item": model.items_, "rating": rating} | columns | tally
 
 
 _MOST_VOTES = 1e12  # items that need more are equal, as far as votes can show
@@ -695,19 +689,6 @@ class ResultsMatrix:
         with np.errstate(invalid="ignore"):
             share = (self.wins + 0.5 * self.ties) / games
         return np.where(games > 0, share, np.nan)
-
-    def to_polars(self) -> pl.DataFrame:
-        """Give one row per two items that met, each pair in both directions.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns item, opponent, wins, ties, losses.
-        """
-        i, j = np.nonzero(self.games)
-        names = {"item": self.items[i], "opponent": self.items[j]}
-        results = {"wins": self.wins[i, j], "ties": self.ties[i, j]}
-        return pl.DataFrame(names | results | {"losses": self.wins[j, i]})
 
 
 class NextPairs(NamedTuple):

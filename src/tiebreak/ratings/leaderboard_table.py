@@ -109,9 +109,6 @@ def _columns(
         columns["ranks"] = "center", texts
         if known("group"):
             columns["group"] = "left", cells(lambda row: short_group(row["group"]))
-    if "acceptable" in best.columns:
-        shares = cells(lambda row: f"{100 * row['acceptable']:.0f} %")
-        columns["acceptable"] = "right", shares
     if known("wins"):
         tally = cells(lambda row: "/".join(f"{row[name]:g}" for name in TALLY))
         columns["won/tied/lost"] = "right", tally

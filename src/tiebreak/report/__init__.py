@@ -10,42 +10,30 @@ from tiebreak.lazy import names_of
 if TYPE_CHECKING:
     from tiebreak.report.data import (
         CompareData,
-        Picture,
         QualityData,
         ReportData,
-        SpanRatings,
         rate_spans,
     )
     from tiebreak.report.displays import (
         CalibrationDisplay,
-        ComparisonROCDisplay,
-        HistoryDisplay,
         LeaderboardDisplay,
-        ResultsMatrixDisplay,
+        TuningDisplay,
     )
     from tiebreak.report.level_curves import draw_level_curves
     from tiebreak.report.page import render_report, write_report
-    from tiebreak.report.selection_displays import (
-        L1PathDisplay,
-        TuningDisplay,
-        WeightsDisplay,
-    )
 
 _HOMES = {
-    "data": "CompareData Picture QualityData ReportData SpanRatings rate_spans",
-    "displays": "CalibrationDisplay ComparisonROCDisplay HistoryDisplay "
-    "LeaderboardDisplay ResultsMatrixDisplay",
+    "data": "CompareData QualityData ReportData rate_spans",
+    "displays": "CalibrationDisplay LeaderboardDisplay TuningDisplay",
     "level_curves": "draw_level_curves",
     "page": "render_report write_report",
-    "selection_displays": "L1PathDisplay TuningDisplay WeightsDisplay",
 }
 _, __getattr__ = names_of("tiebreak.report", _HOMES)
 
 __all__ = [
-    "CalibrationDisplay", "CompareData", "ComparisonROCDisplay", "HistoryDisplay",
-    "L1PathDisplay", "LeaderboardDisplay", "Picture", "QualityData", "ReportData",
-    "ResultsMatrixDisplay", "SpanRatings", "TuningDisplay", "WeightsDisplay",
-    "draw_level_curves", "rate_spans", "render_report", "write_report",
+    "CalibrationDisplay", "CompareData", "LeaderboardDisplay", "QualityData",
+    "ReportData", "TuningDisplay", "draw_level_curves", "rate_spans",
+    "render_report", "write_report",
 ]  # fmt: skip
 
 

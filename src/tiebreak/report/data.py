@@ -7,8 +7,8 @@ import datetime
 import math
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -22,10 +22,6 @@ from tiebreak.ratings import BradleyTerry
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import ResultsMatrix
 from tiebreak.selection.results import ForwardResult, TuneResult
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 Link = Literal["davidson", "cumulative", "threshold"]
 _LINKS = ("davidson", "cumulative", "threshold")
@@ -158,16 +154,14 @@ class QualityData:
     Attributes
     ----------
     rows : sequence of dict
-        One per model: ``model`` and numbers by name (``accuracy``, ``log_loss``,
-        ``brier``, ``rps``, ``error``, ...); None where a model has none.
+        One per model: ``model``, ``accuracy``, ``log_loss``, ``brier`` and ``rps``, all
+        rows the same; None where a model has none.
     model, baseline : str
         The model of the report and the trivial one (or None), among the rows.
     note : str
         How the results were held out, in words.
     outcome, proba : ndarray of shape (m,) and (m, 3), or None
         What happened in the held-out rows, and probabilities that the model gave.
-    difference : ndarray of shape (m,) or None
-        Differences that the model predicted, right minus left; else P(right) - P(left).
     weight : ndarray of shape (m,) or None
         Weights of the held-out rows.
     """
@@ -178,7 +172,6 @@ class QualityData:
     note: str = ""
     outcome: NDArray[Any] | None = None
     proba: NDArray[np.float64] | None = None
-    difference: NDArray[np.float64] | None = None
     weight: NDArray[np.float64] | None = None
 
     @classmethod
@@ -203,23 +196,6 @@ class QualityData:
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
-    """A figure to show next to the weights, such as level curves or a path.
-
-    Attributes
-    ----------
-    title, description : str
-        Its heading, and what it shows, for those who cannot see it.
-    figure : matplotlib Figure
-        Made without pyplot.
-    """
-
-    title: str
-    description: str
-    figure: Figure
-
-
-@dataclass(frozen=True, eq=False)
 class ReportData:
     """Everything that a report says. What is None or empty has no section.
 
@@ -238,8 +214,8 @@ class ReportData:
         Confidence of the intervals.
     matrix, quality : ResultsMatrix and QualityData, or None
         Results between the best items, at most 30, and how good predictions were.
-    weights, pictures : sequence of (str, float) or None, sequence of Picture
-        Features and their weights, and figures about what matters.
+    weights, level_curves : sequence of (str, float) or None, bytes or None
+        Features and their weights, and a picture of the utility of two features (PNG).
     history, history_note : polars.DataFrame or None, str
         Columns ``time`` (or ``period``, ``row``), ``item``, ``rating``, of which the
         first 5 to 8 items of the leaderboard are drawn; what a point is, in words.
@@ -253,8 +229,8 @@ class ReportData:
         Leaderboards of parts of the results, by name, and what to know about them.
     recognized : sequence of str
         What the data hold and how they were read, in words.
-    checks : PairsReport, dict or None
-        What :func:`~tiebreak.check_pairs` found, or its ``to_dict()``.
+    checks : PairsReport or None
+        What :func:`~tiebreak.check_pairs` found.
     warnings : sequence of str
         What else to distrust.
     compare : CompareData or None
@@ -286,7 +262,7 @@ class ReportData:
     matrix: ResultsMatrix | None = None
     quality: QualityData | None = None
     weights: Sequence[tuple[str, float]] | None = None
-    pictures: Sequence[Picture] = ()
+    level_curves: bytes | None = None
     history: pl.DataFrame | None = None
     history_note: str = ""
     tuning: TuneResult | None = None
@@ -296,7 +272,7 @@ class ReportData:
     categories: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     category_notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     recognized: Sequence[str] = ()
-    checks: PairsReport | Mapping[str, Any] | None = None
+    checks: PairsReport | None = None
     warnings: Sequence[str] = ()
     compare: CompareData | None = None
     command: str = ""
@@ -320,51 +296,15 @@ class ReportData:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain Python values, ready for JSON.
+        """Give everything but the picture as plain Python values, ready for JSON.
 
         Returns
         -------
         dict
-            Tables as lists of rows; of pictures title and description.
+            Tables as lists of rows; of `quality` no single predictions.
         """
-        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
-
-    def findings(self) -> list[dict[str, Any]]:
-        """List what the checks found.
-
-        Returns
-        -------
-        list of dict
-            With ``level`` and ``message``, problems first.
-        """
-        return list((self.facts() or {}).get("findings", ()))
-
-    def answer(self) -> str:
-        """Give the answer in one sentence.
-
-        Returns
-        -------
-        str
-            The first of `summary`, or who is best according to the leaderboard.
-        """
-        if self.summary:
-            return str(self.summary[0])
-        if not len(self.leaderboard):
-            return ""
-        found = self.findings()
-        problems = {each.get("code") for each in found if each["level"] == "problem"}
-        return who_is_best(self.leaderboard, self.level, problems)
-
-    def facts(self) -> dict[str, Any] | None:
-        """Give the checks as a dict.
-
-        Returns
-        -------
-        dict or None
-        """
-        if isinstance(self.checks, PairsReport):
-            return self.checks.to_dict()
-        return None if self.checks is None else dict(self.checks)
+        names = [f.name for f in fields(self) if f.name != "level_curves"]
+        return {name: plain(getattr(self, name)) for name in names}
 
 
 def who_is_best(
@@ -420,12 +360,13 @@ def plain(value: Any) -> Any:
     """Turn a value to what JSON can hold."""
     if isinstance(value, PairsReport):
         return value.to_dict()
-    if isinstance(value, Picture):
-        return {"title": value.title, "description": value.description}
+    if isinstance(value, QualityData):
+        names: tuple[str, ...] = "rows", "model", "baseline", "note"
+        return plain({name: getattr(value, name) for name in names})
     if isinstance(value, TuneResult):
         names = "scoring", "best_params_", "best_score_", "corrected_score", "table"
         return plain({name.rstrip("_"): getattr(value, name) for name in names})
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, CompareData | ResultsMatrix):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, pl.DataFrame):
         return [plain(row) for row in value.iter_rows(named=True)]
@@ -453,24 +394,6 @@ _MOST_WITH_ERRORS = 500  # of a span; more take seconds
 _Z = 1.959963984540054
 
 
-@dataclass(frozen=True, eq=False)
-class SpanRatings:
-    """Ratings over time, and how they were found.
-
-    Attributes
-    ----------
-    table : polars.DataFrame
-        Columns ``time`` (the middle of a span), ``item``, ``rating``, and the ends of
-        its 95 % interval ``lower`` and ``upper`` (of up to 500 items), null where an
-        item has too few results in a span; items in the order asked for.
-    note : str
-        What a point is, in words.
-    """
-
-    table: pl.DataFrame
-    note: str
-
-
 def rate_spans(
     model: BradleyTerry,
     pairs: Pairs,
@@ -482,7 +405,7 @@ def rate_spans(
     unit: float = 1.0,
     zero: float = 0.0,
     **columns: NDArray[Any],
-) -> SpanRatings | None:
+) -> tuple[pl.DataFrame, str] | None:
     """Rate items by the results of one span of time after the other.
 
     Rows are cut into up to 16 spans of consecutive periods with nearly equal numbers of
@@ -511,9 +434,12 @@ def rate_spans(
 
     Returns
     -------
-    SpanRatings or None
-        None if there are too few rows or periods for three spans, or no item has
-        enough results in three of them.
+    (polars.DataFrame, str) or None
+        A table of ``time`` (the middle of a span), ``item``, ``rating``, and the ends
+        of its 95 % interval ``lower`` and ``upper`` (of up to 500 items), null where an
+        item has too few results in a span; and what a point is, in words. None if there
+        are too few rows or periods for three spans, or no item has enough results in
+        three of them.
     """
     block, count = _cut(period)
     if count < _FEW_POINTS:
@@ -552,7 +478,7 @@ def rate_spans(
         "good as over the whole time. Where an item has fewer than "
         f"{_FEW_RESULTS:.0f} results in a span it has no point."
     )
-    return SpanRatings(table, note)
+    return table, note
 
 
 def _cut(period: NDArray[Any]) -> tuple[NDArray[np.int8], int]:

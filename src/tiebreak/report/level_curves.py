@@ -9,9 +9,7 @@ calls a pair a tie when its two ends are no further apart than two neighboring c
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,6 @@ from matplotlib.patches import Patch
 from numpy.typing import ArrayLike
 
 from tiebreak.data import Pairs, as_pairs, check_outcomes
-from tiebreak.data.atomic import atomic_path
 
 # Orange and blue of Okabe and Ito, told apart with every common color blindness and in
 # grey; ties and non-ties also differ in shape.
@@ -35,7 +32,7 @@ _TIE, _BETTER = "#D55E00", "#0072B2"
 _FILL = LinearSegmentedColormap.from_list("utility", ["#FFFFFF", "#9FC3DE", "#4A83B0"])
 _LINE, _TRUE_LINE, _FAINT = "#1F3B57", "#A6A6A6", "#5A5A5A"
 
-_PANELS_PER_ROW = 4
+_PANELS_PER_ROW, _MOST_CURVES = 4, 24
 _BLOCK = 4096  # grid points evaluated at once, which bounds a model's kernel block
 
 Utility = Callable[[np.ndarray], np.ndarray]
@@ -47,13 +44,10 @@ def draw_level_curves(
     y: ArrayLike,
     *,
     utility: Utility | None = None,
-    threshold: float | None = 1.0,
-    path: str | os.PathLike[str] | None = None,
-    levels: int = 24,
+    threshold: float = 1.0,
     resolution: int = 121,
     most_pairs: int | None = None,
     title: str = "training pairs",
-    ax: Sequence[Axes] | None = None,
 ) -> Figure:
     """Draw training pairs and the level curves that models learned from them.
 
@@ -62,8 +56,8 @@ def draw_level_curves(
     for each model follows, with the level curves of its utility over the range of the
     items that are drawn. Where a threshold is known (`threshold` for the true utility,
     a positive ``threshold_`` of a model) neighboring curves are k thresholds apart,
-    with the smallest whole k that needs at most `levels` curves; k is written above the
-    panel. Otherwise `levels` evenly spaced curves are drawn.
+    with the smallest whole k that needs at most 24 curves; k is written above the
+    panel. Otherwise 24 evenly spaced curves are drawn.
 
     Parameters
     ----------
@@ -76,42 +70,35 @@ def draw_level_curves(
         Outcomes: -1 left better, 0 tie, +1 right better.
     utility : callable, optional
         The true utility, from items of shape (n, 2) to shape (n,).
-    threshold : float or None, default=1.0
-        The difference of true utilities beyond which a pair is not a tie; None when
-        unknown. Not used without `utility`.
-    path : path-like, optional
-        Where to save the figure; the suffix (``.png``, ``.svg``, ``.pdf``) chooses the
-        format. The file appears complete or not at all.
-    levels, resolution : int, default=24 and 121
-        Most curves in a panel, at least 1, and points of the grid in each direction.
+    threshold : float, default=1.0
+        The difference of true utilities beyond which a pair is not a tie. Not used
+        without `utility`.
+    resolution : int, default=121
+        Points of the grid in each direction.
     most_pairs : int, optional
         Draw at most so many of the pairs, always the same random ones.
     title : str, default="training pairs"
         What stands above the pairs.
-    ax : sequence of matplotlib Axes, optional
-        Where to draw: one for the pairs and one for each model.
 
     Returns
     -------
     matplotlib.figure.Figure
-        That of `ax`, or a new one without pyplot, which needs no closing.
+        A figure without pyplot, which needs no closing.
     """
-    _check_count(levels, "levels", 1)
     _check_count(resolution, "resolution", 2)
     if most_pairs is not None:
         _check_count(most_pairs, "most_pairs", 1)
     compared = as_pairs(pairs)
     items = _plane(compared)
     outcomes = check_outcomes(y, len(compared))
-    target = None if path is None else _target(path)
     grid = _grid(items, resolution)
 
     labels = compared.feature_names or ("feature 1", "feature 2")
-    figure, axes = _panels(1 + len(models), grid, labels, ax)
+    figure, axes = _panels(1 + len(models), grid, labels)
     shown, outcomes, note = _sample(compared, outcomes, most_pairs)
     if utility is not None:
         drawn = _evaluate(utility, items, "the true utility")
-        where, note = _levels(drawn, threshold, levels)
+        where, note = _levels(drawn, threshold)
         _draw_curves(axes[0], grid, utility, "the true utility", where, _TRUE_LINE)
         note = f"grey, true utility: {note}"
     _draw_pairs(axes[0], np.asarray(shown), outcomes)
@@ -119,14 +106,10 @@ def draw_level_curves(
     for axis, (name, model) in zip(axes[1:], models.items(), strict=True):
         who, learned = f"model {name!r}", _with_names(model)
         drawn = _evaluate(learned, items, who)
-        where, note = _levels(drawn, getattr(model, "threshold_", None), levels)
+        where, note = _levels(drawn, getattr(model, "threshold_", None))
         _draw_curves(axis, grid, learned, who, where, _LINE, fill=True)
         _title(axis, name, note)
-    _legend(figure if ax is None else axes[0], filled=bool(models))
-
-    if target is not None:
-        with atomic_path(target) as temporary:
-            figure.savefig(temporary, format=target.suffix.lower().lstrip("."))
+    _legend(figure, filled=bool(models))
     return figure
 
 
@@ -206,9 +189,7 @@ def _evaluate(function: Utility, points: np.ndarray, who: str) -> np.ndarray:
     return np.concatenate(blocks)
 
 
-def _levels(
-    values: np.ndarray, threshold: float | None, most: int
-) -> tuple[np.ndarray, str]:
+def _levels(values: np.ndarray, threshold: float | None) -> tuple[np.ndarray, str]:
     """Choose the values at which curves are drawn, and say how far apart they are."""
     low, high = float(values.min()), float(values.max())
     span = high - low
@@ -216,9 +197,9 @@ def _levels(
     if span <= 1e-12 * max(abs(low), abs(high)):
         return np.empty(0), "equal for all items"
     if threshold is None or not (0 < threshold < math.inf):
-        inner = np.linspace(low, high, most + 2)[1:-1]
+        inner = np.linspace(low, high, _MOST_CURVES + 2)[1:-1]
         return inner, "evenly spaced curves"
-    factor = max(1, math.ceil(span / (threshold * (most + 1))))
+    factor = max(1, math.ceil(span / (threshold * (_MOST_CURVES + 1))))
     if span <= threshold:
         return np.empty(0), "no two items differ by a threshold"
     steps = np.arange(1, math.ceil(span / (factor * threshold)))
@@ -227,25 +208,13 @@ def _levels(
 
 
 def _panels(
-    count: int,
-    grid: tuple[np.ndarray, np.ndarray],
-    labels: tuple[str, ...],
-    given: Sequence[Axes] | None,
+    count: int, grid: tuple[np.ndarray, np.ndarray], labels: tuple[str, ...]
 ) -> tuple[Figure, list[Axes]]:
     columns = min(count, _PANELS_PER_ROW)
     rows = math.ceil(count / columns)
-    if given is not None:
-        axes = np.ravel(np.asarray(given, dtype=object)).tolist()
-        if len(axes) != count:
-            raise ValueError(
-                f"ax must hold {count} axes, one for the pairs and one for each model, "
-                f"got {len(axes)}."
-            )
-        figure = axes[0].get_figure(root=True)
-    else:
-        size = 2.8 * columns + 0.3, 3.5 * rows + 0.4
-        figure = Figure(figsize=size, dpi=150, layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    size = 2.8 * columns + 0.3, 3.5 * rows + 0.4
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[count:]:
         unused.remove()
     for i, axis in enumerate(axes[:count]):
@@ -307,7 +276,7 @@ def _draw_curves(
     )
 
 
-def _legend(owner: Figure | Axes, *, filled: bool) -> None:
+def _legend(figure: Figure, *, filled: bool) -> None:
     arrow: dict[str, Any] = {"marker": ">", "markersize": 5, "markevery": [1]}
     handles: list[Artist] = [
         Line2D([], [], color=_TIE, linewidth=1.3, label="tie"),
@@ -317,24 +286,5 @@ def _legend(owner: Figure | Axes, *, filled: bool) -> None:
         dark = Patch(facecolor=_FILL(1.0), edgecolor=_LINE)
         dark.set_label("darker: higher utility")
         handles.append(dark)
-    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15)}
-    if isinstance(owner, Figure):
-        place = {"loc": "outside lower center", "ncols": len(handles)}
-    owner.legend(handles=handles, **place, frameon=False, fontsize=8)
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    """Check a file name before the work is done."""
-    target = Path(path)
-    known = Figure().canvas.get_supported_filetypes()
-    if target.suffix.lower().lstrip(".") not in known:
-        raise ValueError(
-            f"path is {str(target)!r}, whose suffix names no known format. Expected "
-            f"one of {', '.join('.' + name for name in sorted(known))}."
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"The folder {str(target.parent)!r} does not exist. Create it, or choose "
-            "another path."
-        )
-    return target
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
+    figure.legend(handles=handles, **place, frameon=False, fontsize=8)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.data.atomic import atomic_path
 from tiebreak.data.markup import as_json, clean, isolate, shorten, visible
-from tiebreak.ratings.checks.report import count_text, plural
+from tiebreak.ratings.checks.report import PairsReport, count_text, plural
 from tiebreak.report import plots
 from tiebreak.report.data import ReportData
 
@@ -31,12 +31,10 @@ if TYPE_CHECKING:
 _LONGEST_TITLE = 300  # of a name, where it can be read in full
 _METRICS = {
     "accuracy": "Right outcomes",
-    "error": "Wrong outcomes",
     "log_loss": "Log loss",
     "brier": "Brier score",
     "rps": "Ranked probability score",
 }
-_SHARES = {"accuracy", "error"}
 
 
 def render_report(data: ReportData) -> str:
@@ -120,7 +118,7 @@ def _environment() -> Environment:
     # A number stays with its percent sign.
     environment.filters["sentence"] = lambda text: str(text).replace(" %", "\u00a0%")
     environment.filters["short"] = lambda name, most: visible(shorten(name, most))
-    environment.globals |= {"plural": plural, "number": plots.number_text}
+    environment.globals["plural"] = plural
     return environment
 
 
@@ -193,20 +191,19 @@ def _block(data: ReportData, views: dict[str, Any]) -> str:
 
 def _answer(data: ReportData) -> dict[str, Any]:
     """The first screen: a sentence, what it rests on, what to distrust, the plot."""
-    facts, board = data.facts() or {}, data.leaderboard
+    checks, board = data.checks, data.leaderboard
     said = [plural(len(board), "item")] if len(board) else []
-    total = facts.get("n_comparisons")
-    if total:
-        said.append(f"{count_text(total)} comparisons")
-        if facts.get("tie"):
-            said.append(f"{percent(facts['tie'] / total)} ties")
     counts = {"problem": 0, "warning": len(data.warnings)}
-    for finding in data.findings():
-        if finding["level"] in counts:
-            counts[finding["level"]] += 1
+    if checks is not None:
+        if checks.n_comparisons:
+            said.append(f"{count_text(checks.n_comparisons)} comparisons")
+        if checks.tie:
+            said.append(f"{percent(checks.tie_rate)} ties")
+        for level in counts:
+            counts[level] += sum(each.level == level for each in checks.findings)
     distrust = " and ".join(plural(n, level) for level, n in counts.items() if n)
     return {
-        "sentence": data.answer(),
+        "sentence": data.summary[0] if data.summary else "",
         "more": data.summary[1:],
         "facts": said,
         "distrust": distrust,
@@ -261,13 +258,11 @@ def _quality(data: ReportData) -> dict[str, Any] | None:
     quality = data.quality
     if quality is None:
         return None
-    keys: list[str] = []
-    for row in quality.rows:
-        keys += [key for key in row if key != "model" and key not in keys]
+    keys = [key for key in quality.rows[0] if key != "model"]
     rows = {str(row["model"]): row for row in quality.rows}
     mine, base = rows.get(quality.model, {}), rows.get(str(quality.baseline), {})
     return {
-        "heads": [_METRICS.get(key, key) for key in keys],
+        "heads": [_METRICS[key] for key in keys],
         "rows": [
             (str(row["model"]), [_metric_text(key, row.get(key)) for key in keys])
             for row in quality.rows
@@ -283,28 +278,18 @@ def _quality(data: ReportData) -> dict[str, Any] | None:
     }
 
 
-def _metric_text(name: str, value: Any) -> str:
+def _metric_text(name: str, value: float | None) -> str:
     if value is None or value != value:
         return "–"
-    if isinstance(value, bool | str) or not isinstance(value, int | float):
-        return str(value)
-    if name in _SHARES:
-        return percent(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+    return percent(value) if name == "accuracy" else f"{value:.4f}"
 
 
 def _weights(data: ReportData) -> dict[str, Any] | None:
-    given = (data.weights, data.pictures, data.dependence, data.importance)
+    given = (data.weights, data.level_curves, data.dependence, data.importance)
     surprising = data.disagreements
     if not any(each is not None and len(each) for each in given) and surprising is None:
         return None
-    pictures = []
-    if data.pictures:
-        from tiebreak.report.figures import figure_svg
-
-        for i, one in enumerate(data.pictures, start=1):
-            svg = figure_svg(one.figure, f"picture{i}", one.title, one.description)
-            pictures.append((one, svg))
+    curves = data.level_curves
     weights = plots.weights_plot(data.weights) if data.weights else None
     drops = None if data.importance is None else plots.importance_plot(data.importance)
     return {
@@ -312,7 +297,7 @@ def _weights(data: ReportData) -> dict[str, Any] | None:
         "importance": drops,
         "dependence": plots.dependence_plots(data.dependence),
         "disagreements": [] if surprising is None else surprising.head(8).to_dicts(),
-        "pictures": pictures,
+        "curves": None if curves is None else base64.b64encode(curves).decode(),
     }
 
 
@@ -345,9 +330,9 @@ _LEVELS = {"problem": "Problem", "warning": "Warning", "note": "Note"}
 
 def _checks(data: ReportData) -> dict[str, Any] | None:
     entries = [("warning", text) for text in data.warnings]
-    entries += [(f["level"], f["message"]) for f in data.findings()]
-    facts = data.facts()
-    if facts is None and not entries and not data.recognized:
+    if data.checks is not None:
+        entries += [(each.level, each.message) for each in data.checks.findings]
+    elif not entries and not data.recognized:
         return None
     order = list(_LEVELS)
     entries.sort(key=lambda entry: order.index(entry[0]))
@@ -356,24 +341,24 @@ def _checks(data: ReportData) -> dict[str, Any] | None:
         # A message says what was found, and then what to make of it.
         head, _, rest = str(message).partition(". ")
         findings.append((level, _LEVELS[level], head + "." * bool(rest), rest))
-    return {"findings": findings, "facts": _fact_texts(facts or {})}
+    return {"findings": findings, "facts": _fact_texts(data.checks)}
 
 
-def _fact_texts(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Say what the data are, from what is there."""
-    total = facts.get("n_comparisons") or 0
-    texts = []
+def _fact_texts(checks: PairsReport | None) -> list[tuple[str, str]]:
+    """Say what the data are."""
+    if checks is None:
+        return []
+    total, texts = checks.n_comparisons, []
     if total:
         texts.append(("Comparisons", count_text(total)))
-    if facts.get("n_items") is not None:
-        texts.append(("Items", f"{facts['n_items']:,}"))
-    for name, label in (("left", "Left won"), ("tie", "Ties"), ("right", "Right won")):
-        if total and facts.get(name) is not None:
-            share = percent(facts[name] / total)
-            texts.append((label, f"{count_text(facts[name])} ({share})"))
-    if facts.get("n_pairs") is not None and facts.get("n_items", 0) > 1:
-        possible = facts["n_items"] * (facts["n_items"] - 1) // 2
-        pairs = f"{facts['n_pairs']:,} of {possible:,} possible"
+    texts.append(("Items", f"{checks.n_items:,}"))
+    if total:
+        counts = (("Left won", checks.left), ("Ties", checks.tie))
+        for label, count in (*counts, ("Right won", checks.right)):
+            texts.append((label, f"{count_text(count)} ({percent(count / total)})"))
+    if checks.n_items > 1:
+        possible = checks.n_items * (checks.n_items - 1) // 2
+        pairs = f"{checks.n_pairs:,} of {possible:,} possible"
         texts.append(("Different pairs", pairs))
     return texts
 

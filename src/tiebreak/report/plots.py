@@ -409,12 +409,10 @@ def roc_plot(quality: Any) -> dict[str, Any] | None:
     """The ROC curve of ties and differences in held-out rows."""
     from tiebreak.metrics import comparison_auc, comparison_roc_curve
 
-    outcome, difference = quality.outcome, quality.difference
-    if difference is None and quality.proba is not None:
-        difference = quality.proba[:, 2] - quality.proba[:, 0]
-    if outcome is None or difference is None:
+    outcome, proba, weight = quality.outcome, quality.proba, quality.weight
+    if outcome is None or proba is None:
         return None
-    weight = quality.weight
+    difference = proba[:, 2] - proba[:, 0]
     counted = np.ones(len(outcome)) if weight is None else np.asarray(weight)
     is_tie = np.asarray(outcome)[counted > 0] == 0
     if is_tie.all() or not is_tie.any():
@@ -491,7 +489,7 @@ _MOST_SETTINGS = 12
 
 def tuning_table(result: Any) -> dict[str, Any]:
     """The best settings that were tried, and their scores."""
-    from tiebreak.report.selection_displays import TuningDisplay
+    from tiebreak.report.displays import TuningDisplay
 
     words, names = TuningDisplay(result), list(result.best_params_)
     best = result.table.sort("place").head(_MOST_SETTINGS)
@@ -571,7 +569,6 @@ def history_plot(history: pl.DataFrame, items: list[Any]) -> dict[str, Any] | No
         "y": vertical,
         "ticks": _time_ticks(across, labels),
         "bands": any(line["band"] for line in lines),
-        "of": len(items),
     }
 
 

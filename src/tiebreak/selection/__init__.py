@@ -9,7 +9,6 @@ from tiebreak.lazy import names_of
 
 if TYPE_CHECKING:
     from tiebreak.selection.evaluation import evaluate_folds, evaluate_forward
-    from tiebreak.selection.importance import permutation_importance
     from tiebreak.selection.l1_paths import L1Path, L1RankerCV, l1_path
     from tiebreak.selection.results import ForwardDifference, ForwardResult, TuneResult
     from tiebreak.selection.splitters import (
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "evaluation": "evaluate_folds evaluate_forward",
-    "importance": "permutation_importance",
     "l1_paths": "L1Path L1RankerCV l1_path",
     "results": "ForwardDifference ForwardResult TuneResult",
     "splitters": "ItemKFold PeriodSplit QueryKFold RaterKFold",
@@ -33,7 +31,7 @@ _, __getattr__ = names_of("tiebreak.selection", _HOMES)
 __all__ = [
     "ForwardDifference", "ForwardResult", "ItemKFold", "L1Path", "L1RankerCV",
     "PeriodSplit", "QueryKFold", "RaterKFold", "TuneResult", "evaluate_folds",
-    "evaluate_forward", "l1_path", "permutation_importance", "tune",
+    "evaluate_forward", "l1_path", "tune",
 ]  # fmt: skip
 
 

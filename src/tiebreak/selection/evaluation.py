@@ -128,9 +128,7 @@ def _fit(
     name: str, model: Any, data: EvaluationData, train: NDArray[np.int64], number: int
 ) -> Any:
     fresh = clone(model)
-    names = (
-        "period", "advantage", "context", "rater", "both_bad", "sample_weight"
-    )  # fmt: skip
+    names = ("period", "advantage", "context", "rater", "sample_weight")
     extra = data.columns.of(fresh.fit, name, train, names)
     try:
         return fresh.fit(data.pairs[train], data.outcome[train], **extra)
@@ -248,7 +246,6 @@ def evaluate_folds(
     advantage: Any = None,
     context: Any = None,
     rater: ArrayLike | None = None,
-    both_bad: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ForwardResult:
     """Measure how well models predict held-out results, by cross-validation.
@@ -269,7 +266,7 @@ def evaluate_folds(
         Rows of the same group stay together, such as those of one query.
     random_state : int or None, default=0
         Seed of the shuffle, where `cv` is a number.
-    advantage, context, rater, both_bad, sample_weight
+    advantage, context, rater, sample_weight
         As in :func:`evaluate_forward`; raters count for standard errors too.
 
     Returns
@@ -281,7 +278,6 @@ def evaluate_folds(
         of a fold may share items.
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
-    given["both_bad"] = both_bad
     data = EvaluationData.read(models, X, y, sample_weight, period=None, **given)
     present = np.flatnonzero(data.weight > 0)
     labels = None if groups is None else factorize(as_column(groups, "groups"))[0]
@@ -344,7 +340,6 @@ def evaluate_forward(
     advantage: Any = None,
     context: Any = None,
     rater: ArrayLike | None = None,
-    both_bad: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ForwardResult:
     """Measure how well models predict results from earlier ones only.
@@ -372,9 +367,8 @@ def evaluate_forward(
         Glicko read rating points, BradleyTerry and those with ``advantage="auto"``
         learn what 1 is worth. A dictionary
         gives models by name an advantage of their own, and the others none.
-    context, rater, both_bad, sample_weight : array-like of n rows, optional
-        Covariates, who compared, which ties call both bad, and weights, also of the
-        metrics; 0 is absent.
+    context, rater, sample_weight : array-like of n rows, optional
+        Covariates, who compared, and weights, also of the metrics; 0 is absent.
 
     Returns
     -------
@@ -384,8 +378,8 @@ def evaluate_forward(
 
     Notes
     -----
-    A model gets those of `period`, `advantage`, `context`, `rater`, `both_bad` and
-    `sample_weight` that its ``fit`` (``predict``, ``predict_proba``) names among its
+    A model gets those of `period`, `advantage`, `context`, `rater` and `sample_weight`
+    that its ``fit`` (``predict``, ``predict_proba``) names among its
     parameters; a column that no model takes is refused.
 
     Examples
@@ -400,7 +394,6 @@ def evaluate_forward(
     [('MajorityCompare', 6, 0.5), ('baseline', 6, 0.5)]
     """
     given = {"advantage": advantage, "context": context, "rater": rater}
-    given["both_bad"] = both_bad
     when = as_column(period, "period")
     data = EvaluationData.read(models, X, y, sample_weight, period=when, **given)
     periods = order_periods(period, len(data.pairs))

@@ -504,7 +504,7 @@ def draw_grid(
 ) -> None:
     """Draw scores over the first two parameters that vary, or `sign` times over one.
 
-    ``paint(axes, scores, xs, ys)`` fills the cells, where -inf is no score.
+    ``paint(axes, scores)`` fills the cells, where -inf is no score.
     """
     columns = varying_parameters(result.table)
     if len(columns) >= 2:
@@ -538,7 +538,7 @@ def _draw_cells(
         picture = axes.imshow(finite, aspect="auto", cmap="cividis")
         axes.get_figure().colorbar(picture, ax=axes).set_label(metric)
     else:
-        paint(axes, scores, xs, ys)
+        paint(axes, scores)
     best = result.best_params_
     i, j = _index(ys, best.get(down)), _index(xs, best.get(across))
     frame = Rectangle((j - 0.47, i - 0.47), 0.94, 0.94, fill=False, ec="black", lw=2.0)
@@ -596,12 +596,11 @@ class ForwardColumns:
     advantage: Any  # one for all models, or a mapping for models by name
     context: Any
     rater: Any
-    both_bad: Any
     sample_weight: Any
 
     def check(self, models: dict[str, Any], n_rows: int) -> None:
         """Refuse columns of another length, and such that no model takes."""
-        for name in ("advantage", "context", "rater", "both_bad"):
+        for name in ("advantage", "context", "rater"):
             given = getattr(self, name)
             if isinstance(given, Mapping):
                 if name != "advantage":

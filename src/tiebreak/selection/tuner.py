@@ -2,21 +2,18 @@
 """Choose parameters on a grid, on a validation set or by cross-validation.
 
 The choice is that of the plain loop "for every combination: clone, fit, score", the
-first of the best in grid order. A unit of work is one combination on one split, or all
-that differ only in C, for models with a method ``path(X, y, Cs, ...)``. On comparisons,
-support vector machines share kernel values too, also those of the validation items.
+first of the best in grid order. A unit of work is one combination on one split. Of
+support vector machines on comparisons it is all that differ only in C: they share
+kernel values, also those of the validation items.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -30,7 +27,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from tiebreak.data import Orders, as_pairs, check_outcomes, is_pairs
-from tiebreak.data.atomic import atomic_path
 from tiebreak.data.columns import as_column, factorize
 from tiebreak.data.messages import FitWarning
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree
@@ -46,10 +42,6 @@ Params = dict[str, Any]
 Fold = tuple[np.ndarray, np.ndarray]
 
 
-class OtherSearchError(ValueError):
-    """A checkpoint that another search has left."""
-
-
 @dataclass(frozen=True)
 class CellScore:
     """Score of one combination on one split."""
@@ -58,55 +50,6 @@ class CellScore:
     split: int  # number of the split
     score: float  # greater is better
     converged: bool  # whether the fit reached its tolerance
-
-
-class Checkpoint:
-    """Finished scores, in memory and, when asked, in a file."""
-
-    def __init__(self, path: str | Path | None, signature: str) -> None:
-        self.path = None if path is None else Path(path)
-        self.signature = signature
-        self.known: dict[tuple[int, int], tuple[float, bool]] = {}
-        if self.path is None or not self.path.exists():
-            return
-        try:
-            stored = json.loads(self.path.read_text())
-            self.known = {
-                (int(c), int(s)): (float(v), bool(k)) for c, s, v, k in stored["done"]
-            }
-            found = stored["search"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(
-                f"{self.path} is not a checkpoint of a search ({error}); remove it or "
-                "name another file."
-            ) from None
-        if found != signature:
-            raise OtherSearchError(
-                f"{self.path} belongs to another search (other model, grid, metric or "
-                "data); remove it or name another file."
-            )
-
-    def has(self, task: Task) -> bool:
-        """Whether all combinations of a task have a score."""
-        return all((i, task.split) in self.known for i in task.candidates)
-
-    def add(self, cells: Iterable[CellScore]) -> None:
-        """Take in scores and write the file."""
-        for cell in cells:
-            self.known[cell.candidate, cell.split] = (cell.score, cell.converged)
-        if self.path is not None:
-            rows = [[*key, *value] for key, value in self.known.items()]
-            text = json.dumps({"search": self.signature, "done": rows})
-            with atomic_path(self.path) as temporary:
-                temporary.write_text(text)
-
-    def arrays(self, n_candidates: int, n_splits: int) -> tuple[np.ndarray, np.ndarray]:
-        """Scores and convergence, both of shape (n_candidates, n_splits)."""
-        scores = np.empty((n_candidates, n_splits))
-        converged = np.empty((n_candidates, n_splits), dtype=bool)
-        for (candidate, split), (value, done) in self.known.items():
-            scores[candidate, split], converged[candidate, split] = value, done
-        return scores, converged
 
 
 # What a scorer of the user's own is given when it has an argument of that name.
@@ -295,43 +238,41 @@ class Task:
     """Combinations that one worker fits on one split."""
 
     split: int  # number of the split
-    candidates: tuple[int, ...]  # several if they are a path, ascending in C
-    along: str | None  # name of the parameter along which the path goes
+    candidates: tuple[int, ...]  # several if they differ only in C, ascending
+    along: str | None  # name of the parameter C, if they share kernel values
 
 
-def make_tasks(model: Any, candidates: list[Params], splits: list[Split]) -> list[Task]:
-    """Group combinations that differ only in C, where a path can fit them."""
-    along = _path_parameter(model, splits[0]) if splits else None
+def make_tasks(
+    model: Any, candidates: list[Params], splits: list[Split], scorer: Any
+) -> list[Task]:
+    """Group combinations that differ only in C, where they can share kernel values."""
+    along = "ranker__C" if isinstance(model, ThresholdCompare) else "C"
     groups: dict[str, list[int]] = {}
     for number, params in enumerate(candidates):
-        others = {k: repr(v) for k, v in params.items() if k != along}
-        alone = along is None or along not in params
-        key = repr((number if alone else -1, sorted(others.items())))
-        groups.setdefault(key, []).append(number)
+        others = sorted((k, repr(v)) for k, v in params.items() if k != along)
+        groups.setdefault(repr((along in params, others)), []).append(number)
     units: list[tuple[tuple[int, ...], str | None]] = []
     for members in groups.values():
-        if along is None or along not in candidates[members[0]]:
-            units.append((tuple(members), None))
-            continue
-        ascending = sorted(members, key=lambda i: candidates[i][along])
-        units.append((tuple(ascending), along))
+        first = clone(model).set_params(**candidates[members[0]])
+        if along in candidates[members[0]] and _shares_kernel(first, splits, scorer):
+            ascending = sorted(members, key=lambda i: candidates[i][along])
+            units.append((tuple(ascending), along))
+        else:
+            units += [((number,), None) for number in members]
     return [Task(split, *unit) for split in range(len(splits)) for unit in units]
 
 
-def _path_parameter(model: Any, split: Split) -> str | None:
-    if _has_path(model, split.fit):
-        return "C"
-    # On graded items a threshold needs its own pairs, model by model.
-    wrapped = isinstance(model, ThresholdCompare) and is_pairs(split.X)
-    return "ranker__C" if wrapped and _has_path(model.ranker, split.fit) else None
-
-
-def _has_path(model: Any, columns: Params) -> bool:
-    path = getattr(model, "path", None)
-    if path is None:
-        return False
-    takes = signature(path).parameters
-    return "Cs" in takes and all(name in takes for name in columns)
+def _shares_kernel(first: Any, splits: list[Split], scorer: Any) -> bool:
+    """Whether models with several values of C can be fitted and asked at once."""
+    machine = first.ranker if isinstance(first, ThresholdCompare) else first
+    return (
+        isinstance(machine, PairKernelMachine)
+        and getattr(machine, "loss", "hinge") == "hinge"
+        and isinstance(scorer, PairScorer)
+        and scorer.response_method != "predict_proba"
+        and all(is_pairs(split.X) and is_pairs(split.X_test) for split in splits)
+        and all(split.fit.keys() <= {"sample_weight"} for split in splits)
+    )
 
 
 def run_task(
@@ -356,9 +297,7 @@ def run_task(
             return [_cell(task, number, fitted, split, scorer)]
         first = clone(model).set_params(**candidates[task.candidates[0]])
         values = [candidates[i][task.along] for i in task.candidates]
-        if _shares_kernel(first, split, scorer):
-            return list(_score_shared(first, values, task, split, scorer))
-        return list(_score_path(first, values, task, split, scorer))
+        return list(_score_shared(first, values, task, split, scorer))
 
 
 def fit_arguments(model: Any, X: Any, extras: Params) -> Params:
@@ -392,32 +331,6 @@ def _converged(fitted: Any) -> bool:
     if hasattr(fitted, "ranker_"):
         return _converged(fitted.ranker_)
     return bool(getattr(fitted, "converged_", True))
-
-
-def _score_path(
-    first: Any, values: list[float], task: Task, split: Split, scorer: Any
-) -> Iterator[CellScore]:
-    """Score the models of a path one after another."""
-    wrapped = isinstance(first, ThresholdCompare)
-    machine = first.ranker if wrapped else first
-    path = machine.path(split.X, split.y, values, **split.fit)
-    for number, fitted in zip(task.candidates, path, strict=True):
-        if wrapped:
-            fitted = first._around(fitted, split.X, split.y, **split.fit)
-        yield _cell(task, number, fitted, split, scorer)
-
-
-def _shares_kernel(first: Any, split: Split, scorer: Any) -> bool:
-    """Whether all models of a path can be asked at once."""
-    machine = first.ranker if isinstance(first, ThresholdCompare) else first
-    return (
-        isinstance(machine, PairKernelMachine)
-        and getattr(machine, "loss", "hinge") == "hinge"
-        and isinstance(scorer, PairScorer)
-        and scorer.response_method != "predict_proba"
-        and is_pairs(split.X)
-        and is_pairs(split.X_test)
-    )
 
 
 def _score_shared(
@@ -469,7 +382,6 @@ def tune(
     columns: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    checkpoint: str | Path | None = None,
     refit: bool = True,
 ) -> TuneResult:
     """Fit a model for every combination of a grid and keep the best.
@@ -501,8 +413,6 @@ def tune(
         What else ``fit`` and predictions take, such as ``rater`` or ``advantage``.
     n_jobs, progress : int and bool, optional
         Worker processes (-1: all cores), and whether to show a progress bar.
-    checkpoint : path, optional
-        A file of finished scores, from which an interrupted search continues.
     refit : bool, default=True
         Fit the best combination on all of ``X`` at the end.
 
@@ -531,28 +441,24 @@ def tune(
     scorer = choose_scorer(scoring, validation[0] if validation else X)
     extra = row_columns(len(X) if y is None else len(y), sample_weight, qid, columns)
     splits = list(make_splits(model, X, y, validation, cv, extra, scorer))
-    tasks = make_tasks(model, candidates, splits)
-    search = ""
-    if checkpoint is not None:
-        search = _signature(model, candidates, scorer, splits)
-    memory = Checkpoint(checkpoint, search)
-    todo = [task for task in tasks if not memory.has(task)]
+    tasks = make_tasks(model, candidates, splits, scorer)
     if n_jobs not in (None, 1):
         _compile(of_pairs=is_pairs(X))
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
         joblib.delayed(run_task)(
             model, candidates, task, splits[task.split], scorer, refit
         )
-        for task in todo
+        for task in tasks
     )
-    done = sum(len(task.candidates) for task in tasks if memory.has(task))
-    total = len(candidates) * len(splits)
+    scores = np.empty((len(candidates), len(splits)))
+    converged = np.empty(scores.shape, dtype=bool)
     with _progress_bar(progress) as bar:
-        job = bar.add_task("tuning", total=total, completed=done)
+        job = bar.add_task("tuning", total=scores.size)
         for cells in work:
-            memory.add(cells)
+            for cell in cells:
+                place = cell.candidate, cell.split
+                scores[place], converged[place] = cell.score, cell.converged
             bar.advance(job, len(cells))
-    scores, converged = memory.arrays(len(candidates), len(splits))
     mean = scores.mean(axis=1)
     if np.isnan(mean).all():
         raise ValueError(
@@ -608,16 +514,3 @@ def _progress_bar(wanted: bool | None) -> Progress:
         disable=hidden,
         transient=True,
     )
-
-
-def _signature(
-    model: Any, candidates: list[Params], scoring: Any, splits: list[Split]
-) -> str:
-    """Tell searches apart by everything that a score depends on."""
-    parts = [repr(model.get_params()), repr(candidates), _name_of(scoring)]
-    parts.append(repr(getattr(scoring, "options", None)))
-    for split in splits:
-        columns = split.fit, split.score, split.ask
-        parts.append(joblib.hash((split.y, split.y_test, *columns)))
-        parts += [joblib.hash(X) for X in (split.X, split.X_test)]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -138,13 +138,6 @@ class LinearProgram:
         self._solver.addRow(lower, highspy.kHighsInf, *row)
         self.n_rows += 1
 
-    def delete_rows(self, rows: ArrayLike) -> None:
-        """Take rows away."""
-        which = np.unique(np.asarray(rows, dtype=np.int32))
-        self._solver.deleteRows(len(which), which)
-        self._sides = [np.delete(side, which) for side in self._sides]
-        self.n_rows -= len(which)
-
     def solve(
         self, method: str = "choose", time_limit: float | None = None
     ) -> ProgramSolution:

@@ -14,11 +14,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import ItemTable, check_comparisons, is_pairs
 from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    ONE_OF,
+    POSITIVE,
+    check_parameters,
+)
 from tiebreak.data.validation import check_features
 from tiebreak.models.base import (
     UtilityMixin,
-    check_positive,
-    is_number,
     refuse_only_ties,
 )
 from tiebreak.models.graded_problem import plant_tree, read_grades
@@ -45,11 +51,9 @@ class L1Utility(UtilityMixin):
 
 
 def check_alpha(alpha: Any) -> float:
-    """Refuse an alpha that is not a finite number of at least 0."""
-    if not is_number(alpha) or not np.isfinite(alpha) or alpha < 0:
-        raise ValueError(
-            f"L1Ranker got alpha={alpha!r}; expected a finite number of at least 0."
-        )
+    """Refuse an alpha that is negative or no number."""
+    if alpha not in NOT_NEGATIVE:
+        raise ValueError(f"L1Ranker got alpha={alpha!r}; expected {NOT_NEGATIVE}.")
     return float(alpha)
 
 
@@ -162,6 +166,16 @@ class L1Ranker(L1Utility, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        "alpha": NOT_NEGATIVE,
+        "slack": ONE_OF(*_SLACKS),
+        "reduction": ONE_OF("threshold", "hull", None),
+        "adjacent": FLAG,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+        "time_limit": POSITIVE | None,
+    }
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -196,7 +210,6 @@ class L1Ranker(L1Utility, BaseEstimator):
         -------
         Self
         """
-        check_alpha(self.alpha)
         problem = self._read(X, y, qid, sample_weight)
         self._solve(problem)
         self._say_why_nothing(problem)
@@ -357,12 +370,7 @@ class L1Ranker(L1Utility, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_positive(self, "tol", "max_iter")
-        if self.time_limit is not None:
-            check_positive(self, "time_limit")
-        self._check_choices(slack=_SLACKS, reduction=("threshold", "hull", None))
-        if self.adjacent not in (False, True):
-            self._refuse("adjacent", self.adjacent, "True or False")
+        check_parameters(self)
         if self.adjacent and self.slack == "pair":
             raise ValueError(
                 "adjacent=True is for a slack per item; with slack='pair' all pairs "

@@ -45,7 +45,7 @@ from tiebreak.losses import GroupLaplacian, Laplacian, PairLaplacian
 from tiebreak.losses.laplacian import mirror, weigh_squares
 from tiebreak.losses.linear_objective import back_product, forward_product
 from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import item_places, refuse_no_pairs, refuse_weights
+from tiebreak.models.graded_problem import item_places, refuse_no_pairs
 from tiebreak.models.kernel_utility import (
     MAX_PIVOTS,
     KernelFactor,
@@ -105,11 +105,6 @@ class LinearPoints:
             # What rounding leaves of features that are constant inside groups.
             Z[:, np.einsum("ij,ij->j", Z, Z) <= CONSTANT**2 * size] = 0.0
             yield X, Z
-
-    def gram(self, rows: Codes) -> Floats:
-        """Give K between some of the points."""
-        X = self.design[rows]
-        return dense_array(X @ X.T)
 
     def product(self, a: Floats) -> Floats:
         """Give K a."""
@@ -177,10 +172,6 @@ class KernelPoints:
             gram = gram[np.ix_(self._place, self._place)]
         return gram
 
-    def gram(self, rows: Codes) -> Floats:
-        """Give K between some of the points."""
-        return self.block(rows)[:, rows]
-
     def product(self, a: Floats) -> Floats:
         """Give K a, by blocks of kernel values that are not kept."""
         on_items = np.bincount(self.code, a, self._kernel.n_items)
@@ -192,7 +183,10 @@ class KernelPoints:
 
     def diagonal(self) -> Floats:
         """Give the diagonal of K."""
-        return self._kernel.paired(self.code, self.code)
+        diagonal = self._kernel.paired(self.code, self.code)
+        if not np.isfinite(diagonal).all():  # a power of large features
+            refuse_infinite()
+        return diagonal
 
     def coef_of_columns(self, x: Floats) -> Floats:
         """Give the coefficients of the items: those of the pivots of the factor."""
@@ -302,17 +296,16 @@ class ColumnForm:
     @cached_property
     def _size(self) -> Floats:
         """What the diagonal of AᵀLA would be if points had nothing in common."""
-        return _finite(weigh_squares(self.A, self.laplacian.diagonal()))
+        return weigh_squares(self.A, self.laplacian.diagonal())
 
     @cached_property
     def system(self) -> RidgeSystem:
         """The system that direct solvers factor."""
         c = self.laplacian.root_transpose(self.target)
         H, h, size = self.laplacian.form(self.A, c)
-        _finite(H)
         limit = _CONSTANT_SPARSE if sp.issparse(self.A) else CONSTANT
         # What rounding leaves of features that are constant inside groups is no signal.
-        self.constant = constant = H.diagonal() <= limit**2 * _finite(size)
+        self.constant = constant = H.diagonal() <= limit**2 * size
         H[constant], H[:, constant], h[constant] = 0.0, 0.0, 0.0
         return RidgeSystem(H, h)
 
@@ -371,7 +364,7 @@ class RowForm:
     @cached_property
     def cross(self) -> Floats:
         """K Bᵀ, of shape (n, m)."""
-        return _finite(self.points.cross(self.laplacian))
+        return self.points.cross(self.laplacian)
 
     @cached_property
     def system(self) -> RidgeSystem:
@@ -381,7 +374,7 @@ class RowForm:
             H = self.laplacian.root(cross)
         else:
             H = self.points.squares(self.laplacian)
-        return RidgeSystem(_finite(H), self.target)
+        return RidgeSystem(H, self.target)
 
     @cached_property
     def _size(self) -> float:
@@ -413,7 +406,7 @@ class RowForm:
         m = self.laplacian.n_roots
         factor = pivoted_cholesky(
             self.points.block,
-            _finite(self.points.diagonal()),
+            self.points.diagonal(),
             max_pivots=int(min(_PIVOTS, max(1, _PIVOT_BYTES // (8 * m)))),
             tol=1e-12,
             all_or_nothing=False,
@@ -449,16 +442,6 @@ class RowForm:
         return self.points.coef_of_roots(self.laplacian, scale * fit.b)
 
 
-def _finite(values: Floats) -> Floats:
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "the sum of squared differences overflows, so there is no solution in "
-            "floating-point numbers. Scale the features first, for example with "
-            "StandardScaler, or try smaller weights."
-        )
-    return values
-
-
 # Direct solvers store a matrix of this many rows and columns at most, unless asked to.
 LARGEST = 8192
 
@@ -472,8 +455,6 @@ class LeastSquaresProblem:
     target: Floats  # (m,), t, divided by `scale`
     scale: float  # the largest entry of the target
     given: Codes  # numbers of the rows or comparisons that have a coefficient
-    ends: Codes | None  # points left and right of each comparison; None for graded rows
-    grades: Floats | None  # (n,), grades of graded rows
     n_pairs: int  # number of pairs
 
     def form(self) -> ColumnForm | RowForm:
@@ -496,23 +477,15 @@ class LeastSquaresProblem:
 
     def value(self, scaled: float) -> float:
         """Give the objective in the scale of the grades."""
-        with np.errstate(over="ignore", under="ignore"):
-            value = float(np.float64(scaled) * self.scale * self.scale)
-        if not np.isfinite(value):
-            raise ValueError(
-                "the sum of squared differences of the grades overflows: the largest "
-                f"is about {self.scale:.3g}. Scale the grades or the weights."
-            )
-        return value
+        return float(scaled * self.scale * self.scale)
 
     def support(self, b: Floats) -> tuple[Codes, Floats]:
         """Give the rows or comparisons with a coefficient, and these coefficients."""
         b = self.scale * b
-        if self.ends is None:
-            coef = self.laplacian.root_transpose(b)
-        else:
-            assert isinstance(self.laplacian, PairLaplacian)
+        if isinstance(self.laplacian, PairLaplacian):
             coef = np.sqrt(self.laplacian.weight) * b
+        else:
+            coef = self.laplacian.root_transpose(b)
         used = np.flatnonzero(coef)
         return self.given[used], coef[used]
 
@@ -543,8 +516,6 @@ def problem_of_grades(
         target / largest,
         largest * span,
         rows,
-        None,
-        y_rows,
         int((size * (size - 1) // 2).sum()),
     )
 
@@ -557,10 +528,6 @@ def _active_rows(grades: Grades, weight: Floats) -> Codes:
     first[grades.group[present]] = grades.y[present]
     if not (grades.y != first[grades.group])[present].any():
         refuse_no_pairs(len(grades.y), grades.n_groups)
-    with np.errstate(over="ignore", under="ignore"):
-        pair_weights = weight[present].min() ** 2, weight[present].sum() ** 2
-    if not 0.0 < pair_weights[0] <= pair_weights[1] < np.inf:
-        refuse_weights(float(weight[present].min()), float(weight.max()))
     warn_single_items(int((n_present == 1).sum()), int((n_present > 0).sum()))
     return np.flatnonzero(present & (n_present[grades.group] > 1))
 
@@ -609,20 +576,17 @@ def _gamma_of(model: Any, table: ItemTable) -> float | str:
 
 
 def problem_of_comparisons(
-    model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats, keep_all: bool
+    model: Any, pairs: Pairs, outcome: Outcomes, weight: Floats
 ) -> tuple[LeastSquaresProblem, Pairs]:
-    """Make the problem of comparisons, and give those used: `keep_all` for all."""
+    """Make the problem of comparisons, and give those of positive weight."""
     present = np.flatnonzero(weight > 0.0)
     if not outcome[present].any():
         refuse_only_ties(model, len(present))
-    given = np.arange(len(pairs)) if keep_all else present
-    precomputed = _is(model.kernel, "precomputed")
-    gamma = model.gamma
-    if len(given) > len(present) and pairs.has_features and not precomputed:
-        gamma = _gamma_of(model, pairs[present].compact().table)
-    pairs, outcome, weight = pairs[given], outcome[given], weight[given]
-    pairs = pairs if precomputed else pairs.compact()
-    items = TrainingItems.read(pairs, model.kernel, gamma, model.degree, model.coef0)
+    pairs, outcome, weight = pairs[present], outcome[present], weight[present]
+    pairs = pairs if _is(model.kernel, "precomputed") else pairs.compact()
+    items = TrainingItems.read(
+        pairs, model.kernel, model.gamma, model.degree, model.coef0
+    )
     ends = np.column_stack([items.code[pairs.left], items.code[pairs.right]])
     points: Points
     if not items.is_linear:
@@ -640,9 +604,7 @@ def problem_of_comparisons(
         PairLaplacian(ends[:, 0], ends[:, 1], weight, points.n),
         target / scale,
         scale,
-        given,
-        ends,
-        None,
+        present,
         len(present),
     )
     return problem, pairs

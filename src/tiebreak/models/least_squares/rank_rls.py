@@ -8,22 +8,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.linalg as la
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from tiebreak.data import as_pairs, check_comparisons, is_pairs
+from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import check_positive
+from tiebreak.losses import GroupLaplacian
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.kernel_utility import KernelUtility, expansion
-from tiebreak.models.least_squares.leave_one_out import (
-    check_rows,
-    leave_comparison_out,
-    leave_group_out,
-    leave_rows_out,
-)
 from tiebreak.models.least_squares.normal_equations import (
     LARGEST,
     ColumnForm,
@@ -31,9 +27,13 @@ from tiebreak.models.least_squares.normal_equations import (
     LeastSquaresFit,
     LeastSquaresProblem,
     RowForm,
+    dense_array,
     problem_of_comparisons,
     problem_of_grades,
 )
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 
 class RankRLS(KernelUtility, BaseEstimator):
@@ -119,6 +119,13 @@ class RankRLS(KernelUtility, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        **dict.fromkeys(("alpha", "tol"), POSITIVE),
+        "max_iter": COUNT,
+        "per_group": ONE_OF("sum", "mean"),
+        "solver": ONE_OF("auto", "direct", "cg"),
+    }
+
     def __init__(
         self,
         alpha: float = 10.0,
@@ -156,7 +163,7 @@ class RankRLS(KernelUtility, BaseEstimator):
         Self
         """
         if (parts := as_partitioned(X)) is not None:
-            self._check_parameters()
+            check_parameters(self)
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(parts.fit_model(self, **columns))
         problem = self._read(X, y, qid, sample_weight)
@@ -222,69 +229,16 @@ class RankRLS(KernelUtility, BaseEstimator):
         if is_pairs(X):
             raise TypeError(
                 "leave_group_out is of graded items or orders; comparisons have no "
-                "groups. For these use leave_pair_out."
+                "groups."
             )
-        problem = self._read_all(X, y, qid, sample_weight)
-        with one_blas_thread():
-            return leave_group_out(problem, self.alpha)
-
-    def leave_pair_out(
-        self,
-        X: Any,
-        y: ArrayLike | None = None,
-        pairs: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Utilities of both items of a pair from a fit without it, in closed form.
-
-        Of graded items both rows of a pair are left out of their group; of comparisons
-        that one comparison. Only ``gamma="scale"`` is not found anew.
-
-        Parameters
-        ----------
-        X, y
-            As in ``fit``.
-        pairs : array-like of int of shape (k, 2), optional
-            Graded items and orders: pairs of rows of one group. Default: all pairs of
-            different grades, the better row first.
-        qid, sample_weight
-            As in ``fit``.
-
-        Returns
-        -------
-        pairs : ndarray of int of shape (k, 2)
-            Rows; of comparisons the items left and right.
-        utility : ndarray of shape (k, 2)
-            Their utilities.
-        """
-        problem = self._read_all(X, y, qid, sample_weight)
-        if not is_pairs(X):
-            rows = check_rows(problem, pairs)
-            with one_blas_thread():
-                out = leave_rows_out(problem, self.alpha, rows, self.per_group)
-            return rows, out
-        if pairs is not None:
-            raise ValueError(
-                "pairs are rows of graded items; of comparisons each one is left out "
-                "by itself. Leave pairs out."
-            )
-        compared = as_pairs(X)
-        items = np.column_stack([compared.left, compared.right])
-        with one_blas_thread():
-            return items, leave_comparison_out(problem, self.alpha)
-
-    def _read_all(
-        self, X: Any, y: Any, qid: Any, sample_weight: Any
-    ) -> LeastSquaresProblem:
         problem: LeastSquaresProblem = clone(self)._read(X, y, qid, sample_weight, True)
         if self._by_products(problem):
             raise ValueError(
                 "What is left out of a fit has a closed form where the direct solver "
                 f"is used: up to {LARGEST} features or items, or with solver='direct'."
             )
-        return problem
+        with one_blas_thread():
+            return _leave_group_out(problem, self.alpha)
 
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.
@@ -298,26 +252,17 @@ class RankRLS(KernelUtility, BaseEstimator):
         sample_weight: ArrayLike | None,
         keep_all: bool = False,
     ) -> LeastSquaresProblem:
-        self._check_parameters()
+        check_parameters(self)
         if not is_pairs(X):
             grades, weight = read_grades(self, X, y, qid, sample_weight)
             problem = problem_of_grades(self, grades, weight, keep_all)
         else:
             self._refuse_groups(qid)
             pairs, outcome, weight = check_comparisons(X, y, sample_weight)
-            problem, pairs = problem_of_comparisons(
-                self, pairs, outcome, weight, keep_all
-            )
+            problem, pairs = problem_of_comparisons(self, pairs, outcome, weight)
             self._start_pairs(pairs)
         self.n_pairs_ = problem.n_pairs
         return problem
-
-    def _check_parameters(self) -> None:
-        check_positive(self, "alpha", "tol", "max_iter")
-        known = {"per_group": ("sum", "mean"), "solver": ("auto", "direct", "cg")}
-        for name, values in known.items():
-            if (value := getattr(self, name)) not in values:
-                self._refuse(name, value, f"one of {', '.join(map(repr, values))}")
 
     def _by_products(self, problem: LeastSquaresProblem) -> bool:
         return self.solver == "cg" or (self.solver == "auto" and not problem.fits())
@@ -361,6 +306,65 @@ def _along(
     for alpha in alphas:
         model = copy.copy(template)
         model.alpha = alpha
-        check_positive(model, "alpha")
+        check_parameters(model)
         model._unpack(problem, form, model._solve(problem, form, again=True))
         yield model
+
+
+# Rows of the root B belong to one group each, so that leaving out a group g deletes
+# rows of a ridge regression. With the system of columns, H = AᵀLA + α I, Z = B_g A,
+#
+#     x' = x - H⁻¹Zᵀ (I - Z H⁻¹Zᵀ)⁻¹ (t_g - Z x);
+#
+# with that of rows, P = (BKBᵀ + α I)⁻¹, the coefficients become
+#
+#     b' = b - P_{·g} P_gg⁻¹ b_g.
+
+
+def _leave_group_out(problem: LeastSquaresProblem, alpha: float) -> Floats:
+    """Give the utility of every graded row from a fit without its group, shape (n,)."""
+    laplacian, form = problem.laplacian, problem.form()
+    assert isinstance(laplacian, GroupLaplacian)
+    if len(laplacian.size) < 2:
+        raise ValueError(
+            "To leave a group out there must be at least two groups, got one: without "
+            "it there is nothing to learn from. Pass qid."
+        )
+    try:
+        inverse = form.system.inverse(alpha)
+    except la.LinAlgError:
+        raise ValueError(
+            f"alpha={alpha:g} is lost in the rounding of features or kernel, whose "
+            f"squared differences add up to {form.system.H.diagonal().max():.3g}. "
+            "What is left out of a fit then has no closed form. Try a larger alpha."
+        ) from None
+    order = np.argsort(laplacian.group, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(laplacian.group))[:-1])
+    utility = np.empty(problem.points.n)
+    if isinstance(form, RowForm):
+        cross, b = form.cross, inverse @ form.target
+        for rows in groups:
+            push = la.solve(inverse[np.ix_(rows, rows)], b[rows], assume_a="pos")
+            utility[rows] = cross[rows] @ (b - inverse[:, rows] @ push)
+    else:
+        x = form.system.solve(alpha).x
+        for rows in groups:
+            utility[rows] = _columns_without(form, inverse, x, rows, alpha)
+    return problem.scale * utility
+
+
+def _columns_without(
+    form: ColumnForm, inverse: Floats, x: Floats, rows: Codes, alpha: float
+) -> Floats:
+    """Give the utilities of a group without itself, by the system of columns."""
+    assert isinstance(form.laplacian, GroupLaplacian)
+    A = dense_array(form.A[rows])
+    Z, t = form.laplacian.root_of(A, rows), form.target[rows]
+    Z[:, form.constant] = 0.0
+    if len(Z) > len(x):
+        H = form.system.H - Z.T @ Z
+        H.flat[:: len(H) + 1] += alpha
+        return A @ (la.inv(H) @ (form.system.h - Z.T @ t))
+    solved = inverse @ Z.T
+    left = np.eye(len(Z)) - Z @ solved
+    return A @ (x - solved @ la.solve(left, t - Z @ x, assume_a="pos"))

@@ -32,6 +32,7 @@ from tiebreak.data import (
 )
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, remember_features
@@ -47,10 +48,8 @@ from tiebreak.losses.comparison_covariance import (
 from tiebreak.metrics.inputs import outcome_vector
 from tiebreak.models.base import (
     OUTCOMES,
-    check_positive,
     fits_outcomes,
     read_comparisons,
-    refuse_overflow,
     some_pairs,
 )
 from tiebreak.models.covariates import (
@@ -200,6 +199,13 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
     effect_names_: NDArray[Any]
     item_effect_: NDArray[np.float64]
     tie_: float
+
+    _parameters: ClassVar = {
+        **dict.fromkeys(("alpha", "tol", "learning_rate"), POSITIVE),
+        "max_iter": COUNT,
+        "identity": POSITIVE | None,
+        "link": ONE_OF(*LINKS),
+    }
 
     def __init__(
         self,
@@ -492,14 +498,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "the weights of comparisons that can be separated are infinite. Try a "
                 "small positive alpha such as 1e-6."
             )
-        check_positive(self, "alpha", "tol", "max_iter", "learning_rate")
-        if self.identity is not None:
-            check_positive(self, "identity")
-        if not isinstance(self.link, str) or self.link not in LINKS:
-            raise ValueError(
-                f"link={self.link!r} is not known; expected "
-                f"{' or '.join(map(repr, LINKS))}."
-            )
+        check_parameters(self)
 
     def _check_identity(self, pairs: Pairs) -> None:
         if self.identity is None or (pairs.has_features and pairs.names is not None):
@@ -521,7 +520,6 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
                 "prediction is a tie.",
                 DataWarning,
             )
-        refuse_overflow(self, solution.gap, solution.value)
         if not solution.converged:
             warn_user(
                 f"{type(self).__name__} stopped after {solution.n_iter} Newton steps "

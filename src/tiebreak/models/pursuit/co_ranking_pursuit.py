@@ -26,11 +26,18 @@ from tiebreak.data import (
     is_pairs,
 )
 from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import (
+    COUNT,
+    NOT_NEGATIVE,
+    ONE_OF,
+    POSITIVE,
+    check_parameters,
+)
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
 from tiebreak.kernels.functions import Gamma
 from tiebreak.metrics import disagreement
-from tiebreak.models.base import UtilityMixin, check_positive, is_number
+from tiebreak.models.base import UtilityMixin
 from tiebreak.models.graded_problem import item_places, read_grades
 from tiebreak.models.kernel_utility import expand_kernel
 from tiebreak.models.pursuit.kernel_pursuit import (
@@ -42,7 +49,6 @@ from tiebreak.models.pursuit.kernel_pursuit import (
 from tiebreak.models.pursuit.problem import (
     GroupForm,
     centered_targets,
-    check_terms,
     distinct_rows,
     group_laplacian,
     present_rows,
@@ -211,7 +217,6 @@ class CoPursuitProblem:
             slice(0, len(scored)),
             at_others,
         )
-        check_terms(problem.b, problem.c, weight[scored])
         agreeing = [
             (table.take(part), grades.group[part], weight[part])
             for part in (others, scored)
@@ -365,6 +370,15 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     _fits_pairs: ClassVar[bool] = False
     _fits_items: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        "n_basis": COUNT,
+        "nu": NOT_NEGATIVE | "auto",
+        "objective": ONE_OF("increments", "functions"),
+        "indices": ONE_OF("free", "shared"),
+        "per_group": ONE_OF("sum", "mean"),
+        "cache_size": POSITIVE,
+    }
+
     def __init__(
         self,
         n_basis: int = 10,
@@ -517,18 +531,13 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
             )
 
     def _check_parameters(self, X: Any, validation: Any) -> None:
-        check_positive(self, "cache_size")
+        check_parameters(self)
         check_steps(self, validation)
         if is_pairs(X):
             raise TypeError(
                 "CoRankingPursuit learns from graded items or orders; got comparisons. "
                 "Try RankingPursuit, which takes these too."
             )
-        nu = 0.0 if self.nu == "auto" else self.nu
-        if isinstance(nu, str) or not is_number(nu) or not 0.0 <= nu < np.inf:
-            self._refuse("nu", self.nu, "'auto' or a finite number of at least 0")
-        self._check_choices(objective=("increments", "functions"))
-        self._check_choices(indices=("free", "shared"), per_group=("sum", "mean"))
 
     def __sklearn_is_fitted__(self) -> bool:
         # What a fit learns of the features comes before what can fail in it.

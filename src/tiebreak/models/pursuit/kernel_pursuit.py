@@ -31,6 +31,14 @@ from tiebreak.data import (
 )
 from tiebreak.data.columns import as_column, factorize
 from tiebreak.data.messages import FitWarning, list_rows, warn_user
+from tiebreak.data.parameters import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Values,
+    check_parameters,
+)
 from tiebreak.data.validation import check_features
 from tiebreak.kernels import (
     KERNEL_NAMES,
@@ -45,9 +53,6 @@ from tiebreak.lazy import LateModule
 from tiebreak.metrics import comparison_error, swapped_pairs
 from tiebreak.models.base import (
     UtilityMixin,
-    check_positive,
-    is_number,
-    refuse_overflow,
 )
 from tiebreak.models.kernel_utility import (
     expand_kernel,
@@ -67,12 +72,7 @@ Utilities = Callable[[ItemTable], Floats]
 
 
 def check_steps(model: Any, validation: Any) -> None:
-    """Refuse a wrong number of steps."""
-    by_folds = hasattr(model, "max_basis")
-    if not by_folds or model.n_basis != "cv":
-        model._check_whole("n_basis", other=" or 'cv'" if by_folds else "")
-    if by_folds:
-        model._check_whole("max_basis")
+    """Refuse two ways to choose the number of steps."""
     if isinstance(model.n_basis, str) and validation is not None:
         raise ValueError(
             "n_basis='cv' and a validation set both choose the number of basis "
@@ -284,6 +284,14 @@ class KernelPursuit(UtilityMixin):
 
     alpha: float = 0.0  # models that 0.1 saved have none of their own
 
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        "n_basis": COUNT | "cv",
+        "max_basis": COUNT,
+        "alpha": NOT_NEGATIVE,
+        **dict.fromkeys(("backfit", "prefit"), FLAG),
+        "cache_size": POSITIVE,
+    }
+
     def __init__(
         self,
         n_basis: int | Literal["cv"] = 10,
@@ -351,7 +359,6 @@ class KernelPursuit(UtilityMixin):
         values = candidates.columns.columns(path.columns)
         inner = basis.inner(problem.items)
         alpha = float(self.alpha)
-        refuse_overflow(self, alpha * float(np.abs(inner).max(initial=0.0)))
         try:
             return penalize_path(path, values, inner, problem.form, problem.b, alpha)
         except la.LinAlgError:
@@ -361,11 +368,8 @@ class KernelPursuit(UtilityMixin):
         raise NotImplementedError
 
     def _check_parameters(self, validation: Any) -> None:
-        check_positive(self, "cache_size")
+        check_parameters(self)
         check_steps(self, validation)
-        self._check_flags("backfit", "prefit")
-        if not is_number(self.alpha) or not np.isfinite(self.alpha) or self.alpha < 0:
-            self._refuse("alpha", self.alpha, "a finite number of at least 0")
         if self.prefit and not self.backfit:
             raise ValueError(
                 f"{type(self).__name__} got prefit=True with backfit=False; the best "

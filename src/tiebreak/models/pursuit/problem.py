@@ -24,7 +24,7 @@ from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import DataWarning, warn_user
 from tiebreak.losses import GroupLaplacian, PairLaplacian
 from tiebreak.models.base import refuse_only_ties
-from tiebreak.models.graded_problem import item_places, refuse_no_pairs, refuse_weights
+from tiebreak.models.graded_problem import item_places, refuse_no_pairs
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -158,7 +158,6 @@ def problem_of_differences(
     unit, s = centered_targets(laplacian, grades.y[rows])
     root = laplacian.root(s)
     b, c = form.gather(laplacian.product(s)), float(root @ root)
-    check_terms(b, c, weight[rows])
     return PursuitProblem(table, distinct, form, b, c, unit)
 
 
@@ -188,7 +187,6 @@ def problem_of_values(model: Any, grades: Grades, weight: Floats) -> PursuitProb
     form = WeightForm(np.bincount(code, own, len(distinct)).astype(float))
     b = np.bincount(code, own * s, len(distinct)).astype(float)
     c = float(own @ s**2)
-    check_terms(b, c, own)
     return PursuitProblem(table, distinct, form, b, c, unit)
 
 
@@ -208,7 +206,6 @@ def problem_of_comparisons(
     laplacian = PairLaplacian(left, right, weight, len(distinct))
     b = laplacian.root_transpose(np.sqrt(weight) * outcome)
     c = float(weight @ (outcome != 0))
-    check_terms(b, c, weight)
     return PursuitProblem(pairs.table, distinct, PairForm(laplacian), b, c, 1.0)
 
 
@@ -239,9 +236,3 @@ def refuse_equal(grades: Grades, rows: Codes) -> None:
     y, group = grades.y[order], grades.group[order]
     if not ((y[1:] != y[:-1]) & (group[1:] == group[:-1])).any():
         refuse_no_pairs(len(grades.y), grades.n_groups)
-
-
-def check_terms(b: Floats, c: float, weight: Floats) -> None:
-    """Refuse weights whose products no floating-point number can hold."""
-    if not 0.0 < c < np.inf or not np.isfinite(b).all():
-        refuse_weights(float(weight.min()), float(weight.max()))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import check_comparisons, is_pairs
+from tiebreak.data.parameters import ONE_OF
 from tiebreak.kernels.functions import Gamma
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
@@ -123,6 +124,11 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_pairs: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        **KernelPursuit._parameters,
+        "per_group": ONE_OF("sum", "mean"),
+    }
+
     def __init__(
         self,
         n_basis: int | Literal["cv"] = 10,
@@ -174,15 +180,6 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
         Self
         """
         return self._fit(X, y, qid, sample_weight, validation)
-
-    def _check_parameters(self, validation: Any) -> None:
-        super()._check_parameters(validation)
-        if self.per_group not in ("sum", "mean"):
-            expected = (
-                "'sum' (every pair counts alike) or 'mean' (a sum is divided by the "
-                "size of its group)"
-            )
-            self._refuse("per_group", self.per_group, expected)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> PursuitProblem:
         if not is_pairs(X):

@@ -12,9 +12,9 @@ weight two is a duplicated row by construction.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +23,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Grades, ItemTable, Pairs
 from tiebreak.data.messages import FitWarning, warn_user
+from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import check_positive, read_comparisons, refuse_overflow
+from tiebreak.models.base import read_comparisons
 from tiebreak.models.graded_problem import item_places
 from tiebreak.models.kernel_utility import (
     KernelUtility,
@@ -52,6 +53,12 @@ class SupportVectorMachine(KernelUtility):
 
     support_: np.ndarray
     dual_coef_: np.ndarray
+
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        "C": POSITIVE,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
 
     def __init__(
         self,
@@ -132,7 +139,7 @@ class SupportVectorMachine(KernelUtility):
         for C in Cs:
             model = copy.copy(self)
             model.C = C
-            check_positive(model, "C")
+            check_parameters(model)
             for name, value in vars(self).items():
                 if name.endswith("_") and isinstance(value, np.ndarray):
                     setattr(model, name, value.copy())
@@ -143,28 +150,10 @@ class SupportVectorMachine(KernelUtility):
         # A fit sets the features before what can fail in it.
         return hasattr(self, "dual_coef_") or hasattr(self, "coef_")
 
-    def _refuse_overflow(self, problem: Any, qp: DualQP) -> None:
-        """Refuse numbers that the dual problem cannot multiply."""
-        largest = float(problem.rows.diagonal().max())
-        with np.errstate(over="ignore", invalid="ignore"):
-            # What the directions may be multiplied with, twice, in the solver.
-            sizes = qp.size * float((qp.upper - qp.lower).max())
-            factor = float(qp.squared_loading.max())
-            fits = np.isfinite(sizes * sizes * np.maximum(largest * factor, 1.0))
-        if not fits:
-            raise ValueError(
-                f"{type(self).__name__}: the objective overflows, so there is no "
-                "solution in floating-point numbers. The largest kernel value of an "
-                f"item with itself is {largest:.3g} and C={self.C:g}. Scale the "
-                "features first, for example with StandardScaler, or try a smaller C "
-                "or smaller weights."
-            )
-
     def _dual_attributes(
         self, given: Codes, coef: Floats, solution: DualSolution
     ) -> dict[str, Any]:
         """Return the non-zero coefficients and the certificate; warn of a large gap."""
-        refuse_overflow(self, solution.gap)
         if not solution.converged:
             warn_user(
                 f"{type(self).__name__} stopped after {solution.n_iter} iterations "
@@ -308,6 +297,11 @@ def _pair_dual(
 class PairKernelMachine(SupportVectorMachine):
     """A utility Σ a_j k(item j, x) learned from comparisons by a problem ``_dual``."""
 
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        **SupportVectorMachine._parameters,
+        "cache_size": POSITIVE,
+    }
+
     def _dual(self, problem: PairProblem) -> PairDual:
         raise NotImplementedError
 
@@ -372,7 +366,7 @@ class PairKernelMachine(SupportVectorMachine):
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Pairs, NDArray[np.int8], Floats, TrainingItems, Codes]:
         """Return comparisons of positive weight, their items and their row numbers."""
-        check_positive(self, "C", "tol", "max_iter", "cache_size")
+        check_parameters(self)
         pairs, outcome, weight, given = read_comparisons(X, y, sample_weight)
         if not self._is_precomputed:
             pairs = pairs.compact()
@@ -388,7 +382,6 @@ class PairKernelMachine(SupportVectorMachine):
 
     def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
         dual = self._dual(problem)
-        self._refuse_overflow(problem, dual.qp)
         solution = solve_dual_qp(
             problem.rows, dual.qp, tol=self.tol, max_iter=self.max_iter, last=last
         )
@@ -568,6 +561,11 @@ def _distinct_items(
 class ThresholdMachine(SupportVectorMachine):
     """A utility learned together with ``thresholds_`` by a dual problem."""
 
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        **SupportVectorMachine._parameters,
+        "cache_size": POSITIVE,
+    }
+
     thresholds_: Floats
 
     def _own_attributes(
@@ -577,7 +575,6 @@ class ThresholdMachine(SupportVectorMachine):
 
     def _solve(self, problem: Any, last: Any = None) -> tuple[dict[str, Any], Any]:
         qp = problem.qp(self.C)
-        self._refuse_overflow(problem, qp)
         solution = solve_dual_qp(
             problem.rows, qp, tol=self.tol, max_iter=self.max_iter, last=last
         )

@@ -16,7 +16,7 @@ needs, and the others exactly zero.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,10 +26,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Pairs
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import (
     ThresholdWarning,
-    check_positive,
     fits_outcomes,
     read_comparisons,
 )
@@ -139,6 +139,13 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
+    _parameters: ClassVar = {
+        "program": ONE_OF("lp", "qp"),
+        "C": POSITIVE | None,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     def __init__(
         self,
         program: Literal["lp", "qp"] = "lp",
@@ -194,13 +201,8 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        if self.program not in ("lp", "qp"):
-            raise ValueError(
-                f"program={self.program!r} is not known; expected 'lp' or 'qp'."
-            )
-        check_positive(self, "tol", "max_iter")
+        check_parameters(self)
         if self.C is not None:
-            check_positive(self, "C")
             if self.program == "qp":
                 raise ValueError(
                     f"MaxMarginCompare(program='qp', C={self.C:g}): the quadratic "

@@ -24,8 +24,8 @@ from sklearn.base import BaseEstimator
 from tiebreak.data import Orders, check_weights, is_pairs
 from tiebreak.data.columns import as_column
 from tiebreak.data.messages import DataWarning, FitWarning, list_rows, warn_user
+from tiebreak.data.parameters import POSITIVE, check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import read_grades, warn_idle_groups
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
@@ -260,6 +260,8 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
 
     cuts_: NDArray[np.int64]
 
+    _parameters: ClassVar = {**ThresholdMachine._parameters, "coupling": POSITIVE}
+
     def __init__(
         self,
         C: float = 0.1,
@@ -305,7 +307,7 @@ class OrderSVM(ThresholdMachine, BaseEstimator):
         return self
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
-        check_positive(self, "C", "coupling", "tol", "max_iter", "cache_size")
+        check_parameters(self)
         if is_pairs(X):
             raise TypeError(
                 "OrderSVM learns from ranked lists: Orders, or a table X with grades y "

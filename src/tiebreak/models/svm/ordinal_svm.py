@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tiebreak.data import Orders, is_pairs
 from tiebreak.data.messages import warn_user
-from tiebreak.models.base import check_positive
+from tiebreak.data.parameters import check_parameters
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.svm.machine import ThresholdMachine, ThresholdProblem
 from tiebreak.solvers import DualSolution
@@ -162,7 +162,7 @@ class OrdinalSVM(ThresholdMachine, BaseEstimator):
         return self.predict(X)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> ThresholdProblem:
-        check_positive(self, "C", "tol", "max_iter", "cache_size")
+        check_parameters(self)
         if is_pairs(X) or isinstance(X, Orders):
             raise TypeError(
                 "OrdinalSVM learns from graded items, a table X with grades y; got "

@@ -19,10 +19,11 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.jit import njit
+from tiebreak.data.parameters import COUNT, ONE_OF, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
-from tiebreak.models.base import check_positive, refuse_only_ties
+from tiebreak.models.base import refuse_only_ties
 from tiebreak.models.graded_problem import GradedProblem, plant_tree, read_grades
 from tiebreak.models.kernel_utility import design_expansion, factor_kernel, support
 from tiebreak.models.primal import PrimalSolution
@@ -136,6 +137,14 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     __metadata_request__fit: ClassVar = {"qid": True}
     _fits_items: ClassVar[bool] = True
 
+    _parameters: ClassVar = {
+        **PairKernelMachine._parameters,
+        "loss": ONE_OF("hinge", "squared_hinge"),
+        "ties": ONE_OF("ignore", "both"),
+        "per_group": ONE_OF("sum", "mean"),
+        "pairs_per_item": COUNT | None,
+    }
+
     def __init__(
         self,
         C: float = 0.1,
@@ -187,7 +196,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         -------
         Self
         """
-        self._check_parameters()
+        check_parameters(self)
         if (partitions := as_partitioned(X)) is not None:
             columns = {"y": y, "qid": qid, "sample_weight": sample_weight}
             return self._keep(partitions.fit_model(self, **columns))
@@ -201,7 +210,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
     def _fit_along(
         self, X: Any, y: Any, Cs: Iterable[float], qid: Any, sample_weight: Any
     ) -> tuple[Any, Iterator[tuple[Self, Any]]]:
-        self._check_parameters()
+        check_parameters(self)
         if self.pairs_per_item is None or is_pairs(X):
             return super()._fit_along(X, y, Cs, qid, sample_weight)
         values = check_path(Cs)
@@ -211,7 +220,7 @@ class RankSVM(PairKernelMachine, BaseEstimator):
         return None, ((model, None) for model in models)
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
-        check_positive(self, "C", "tol", "max_iter")
+        check_parameters(self)
         if is_pairs(X):
             self._refuse_groups(qid)
             if self.loss == "hinge":
@@ -254,12 +263,6 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
     def _dual(self, problem: PairProblem) -> PairDual:
         return problem.order(self.C, self.ties)
-
-    def _check_parameters(self) -> None:
-        self._check_choices(loss=("hinge", "squared_hinge"), ties=("ignore", "both"))
-        self._check_choices(per_group=("sum", "mean"))
-        if self.pairs_per_item is not None:
-            self._check_whole("pairs_per_item", other=", or None for all pairs")
 
     def _check_outcomes(self, outcome: np.ndarray) -> None:
         if self.ties == "ignore" and not outcome.any():

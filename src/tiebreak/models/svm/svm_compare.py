@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from tiebreak.data.messages import DataWarning, FitWarning, warn_user
+from tiebreak.data.parameters import POSITIVE
 from tiebreak.kernels.functions import Gamma, Kernel
-from tiebreak.models.base import OUTCOMES, ThresholdWarning, fits_outcomes, is_number
+from tiebreak.models.base import OUTCOMES, ThresholdWarning, fits_outcomes
 from tiebreak.models.svm.machine import PairDual, PairKernelMachine, PairProblem
 from tiebreak.solvers import DualSolution, best_threshold
 
@@ -134,6 +135,11 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
 
     __module__ = "tiebreak"  # where users find it
 
+    _parameters: ClassVar = {
+        **PairKernelMachine._parameters,
+        "tie_weight": POSITIVE | "balanced",
+    }
+
     def __init__(
         self,
         C: float = 1.0,
@@ -158,13 +164,6 @@ class SVMCompare(PairKernelMachine, ClassifierMixin, BaseEstimator):
         self.__dict__.setdefault("tie_weight", 1.0)  # the only weight of version 0.1
 
     fit = fits_outcomes(PairKernelMachine.fit)
-
-    def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> Any:
-        weight: Any = self.tie_weight
-        balanced = isinstance(weight, str) and weight == "balanced"
-        if not balanced and not (is_number(weight) and 0 < weight < np.inf):
-            self._refuse("tie_weight", weight, "a positive finite number or 'balanced'")
-        return super()._read(X, y, qid, sample_weight)
 
     def _dual(self, problem: PairProblem) -> PairDual:
         return problem.compare(self.C, _tie_weight(self.tie_weight, problem))

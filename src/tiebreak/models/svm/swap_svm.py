@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import is_pairs
+from tiebreak.data.parameters import check_parameters
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge
-from tiebreak.models.base import check_positive
 from tiebreak.models.graded_problem import GradedProblem, read_grades
 from tiebreak.models.svm.machine import SupportVectorMachine
 
@@ -122,7 +122,7 @@ class SwapSVM(SupportVectorMachine, BaseEstimator):
         return self
 
     def _read(self, X: Any, y: Any, qid: Any, sample_weight: Any) -> GradedProblem:
-        check_positive(self, "C", "tol", "max_iter")
+        check_parameters(self)
         if is_pairs(X):
             raise TypeError(
                 "SwapSVM learns from graded items or orders; got comparisons. Try "

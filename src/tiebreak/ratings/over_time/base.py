@@ -25,8 +25,7 @@ it, which depend on a too. No unit may be worth more than odds of a hundred to o
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -38,6 +37,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import Pairs, check_outcomes, is_pairs
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import check_parameters
 from tiebreak.lazy import LateModule
 from tiebreak.models.base import (
     UtilityMixin,
@@ -84,6 +84,13 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
     _before: Floats  # (n, 2, _n_traced), of the last call
     _row_of: dict[Any, int] | None = None
     _cache: dict[str, Any]  # what is found when first asked for
+
+    def _checked_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a fit depends on."""
+        check_parameters(self)
+        values = {name: getattr(self, name) for name in self._parameters}
+        del values["unseen"]
+        return {k: v if isinstance(v, str) else float(v) for k, v in values.items()}
 
     def _read_settings(self) -> dict[str, Any]:
         """Check the parameters and give those that ratings depend on."""
@@ -259,15 +266,6 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         n = len(games.outcome)
         self._before = np.empty((n, 2, self._n_traced))
         self._play(games, self._state, self._before, self._before[:0])
-        known = len(self._names)
-        touched = slice(known) if known < games.sides.size else games.sides
-        if not np.isfinite(self._state[touched, 0]).all():
-            self._forget()
-            raise ValueError(
-                f"{type(self).__name__}: the ratings overflow, so the model is not "
-                "fitted. A game of weight w counts as w games; divide the weights by "
-                "the largest, and check the parameters."
-            )
         for name in _ROWS:
             self._write(name, getattr(games, name), self._n_rows, n)
         if games.starts is not None:
@@ -563,7 +561,7 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
         """Find the rows of items; -1 for unseen ones, if these are allowed."""
         asked, row_of = plain_values(names), self._rows()
         rows = np.array([row_of.get(name, -1) for name in asked], dtype=np.intp)
-        self._check_unseen()
+        check_parameters(self)
         if self.unseen == "error" and (rows < 0).any():
             unseen = list(dict.fromkeys(asked[i] for i in np.flatnonzero(rows < 0)))
             more = len(unseen) - _SHOWN_NAMES
@@ -575,13 +573,6 @@ class SequentialRating(UtilityMixin, ClassifierMixin, BaseEstimator):
                 "others the rating that new items start with."
             )
         return rows
-
-    def _check_unseen(self) -> None:
-        if self.unseen not in ("error", "prior"):
-            raise ValueError(
-                f"{type(self).__name__} got unseen={self.unseen!r}; expected 'error' "
-                "or 'prior'."
-            )
 
     def _values_of(self, names: NDArray[Any]) -> Floats:
         """Give the first columns of the state of items, the prior's for unseen ones."""
@@ -758,45 +749,6 @@ def _gather(name: str, values: NDArray[Any], codes: NDArray[Any]) -> pl.Series:
     if values.dtype.kind == "U":
         return pl.Series(name, values.tolist()).gather(codes)
     return pl.Series(name, values[codes])
-
-
-def finite_number(model: Any, name: str) -> float:
-    """Read a parameter that must be a finite number."""
-    value = getattr(model, name)
-    if not _is_finite(value):
-        refuse_parameter(model, name, "a finite number")
-    return float(value)
-
-
-def read_advantage(model: Any) -> float | str:
-    """Read the parameter `advantage`: a finite number, or "auto"."""
-    value = model.advantage
-    if isinstance(value, str) and value == "auto":
-        return "auto"
-    if not _is_finite(value):
-        refuse_parameter(model, "advantage", "a finite number or 'auto'")
-    return float(value)
-
-
-def positive_number(model: Any, name: str, or_else: str = "") -> float:
-    """Read a parameter that must be a positive finite number."""
-    value = getattr(model, name)
-    if not _is_finite(value) or value <= 0:
-        refuse_parameter(model, name, f"a positive finite number{or_else}")
-    return float(value)
-
-
-def refuse_parameter(model: Any, name: str, expected: str) -> NoReturn:
-    """Raise a ValueError that says what a parameter must be."""
-    raise ValueError(
-        f"{type(model).__name__} got {name}={getattr(model, name)!r}; expected "
-        f"{expected}."
-    )
-
-
-def _is_finite(value: Any) -> bool:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return number and math.isfinite(value)
 
 
 def _refuse_no_advantage(games: Games) -> None:

@@ -10,18 +10,14 @@ no exponential or division is left in the loop, whose rounding depends on no lib
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
-from tiebreak.ratings.over_time.base import (
-    SequentialRating,
-    finite_number,
-    positive_number,
-    read_advantage,
-)
+from tiebreak.data.parameters import NUMBER, ONE_OF, POSITIVE
+from tiebreak.ratings.over_time.base import SequentialRating
 from tiebreak.ratings.over_time.games import Games
 
 Floats = NDArray[np.float64]
@@ -201,6 +197,13 @@ class Elo(SequentialRating):
 
     _columns = COLUMNS
     _n_traced = 1
+    _parameters: ClassVar = {
+        "k": POSITIVE | "fide" | "fide2014",
+        "init": NUMBER,
+        "advantage": NUMBER | "auto",
+        "scale": POSITIVE,
+        "unseen": ONE_OF("error", "prior"),
+    }
 
     def __init__(
         self,
@@ -218,16 +221,7 @@ class Elo(SequentialRating):
         self.unseen = unseen
 
     def _read_settings(self) -> dict[str, Any]:
-        self._check_unseen()
-        k = self.k
-        if not (isinstance(k, str) and k in K_RULES):
-            k = positive_number(self, "k", or_else=", 'fide' or 'fide2014'")
-        return {
-            "k": k,
-            "init": finite_number(self, "init"),
-            "advantage": read_advantage(self),
-            "scale": positive_number(self, "scale"),
-        }
+        return self._checked_parameters()
 
     def _new_item(self) -> tuple[float, ...]:
         init = self._settings["init"]

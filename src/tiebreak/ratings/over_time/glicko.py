@@ -18,18 +18,23 @@ last played in, NaN before the first; without periods it stays NaN.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
+from tiebreak.data.parameters import (
+    NOT_NEGATIVE,
+    NUMBER,
+    ONE_OF,
+    POSITIVE,
+    Values,
+    refuse_parameter,
+)
 from tiebreak.ratings.over_time.base import (
     SequentialRating,
-    finite_number,
-    positive_number,
-    read_advantage,
-    refuse_parameter,
 )
 from tiebreak.ratings.over_time.games import Games
 
@@ -167,6 +172,13 @@ class DeviatingRating(SequentialRating):
 
     _columns = COLUMNS
     _measures_time = True
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        "init": NUMBER,
+        "deviation": POSITIVE,
+        "max_deviation": POSITIVE,
+        "advantage": NUMBER | "auto",
+        "unseen": ONE_OF("error", "prior"),
+    }
 
     init: float
     deviation: float
@@ -174,18 +186,11 @@ class DeviatingRating(SequentialRating):
     advantage: float | Literal["auto"]
 
     def _read_settings(self) -> dict[str, Any]:
-        self._check_unseen()
-        settings: dict[str, Any] = {
-            "init": finite_number(self, "init"),
-            "deviation": positive_number(self, "deviation"),
-            "max_deviation": positive_number(self, "max_deviation"),
-            "advantage": read_advantage(self),
-            "scale": 400.0,
-        }
-        if settings["deviation"] > settings["max_deviation"]:
+        settings = self._checked_parameters()
+        if self.deviation > self.max_deviation:
             limit = f"at most max_deviation={self.max_deviation!r}, which caps all"
             refuse_parameter(self, "deviation", limit)
-        return settings
+        return {**settings, "scale": 400.0}
 
     def _new_item(self) -> tuple[float, ...]:
         # Glicko has no volatility; it never reads this one.
@@ -303,6 +308,8 @@ class Glicko(DeviatingRating):
 
     _n_traced = 2
 
+    _parameters: ClassVar = {**DeviatingRating._parameters, "c": NOT_NEGATIVE}
+
     def __init__(
         self,
         *,
@@ -319,12 +326,6 @@ class Glicko(DeviatingRating):
         self.max_deviation = max_deviation
         self.advantage = advantage
         self.unseen = unseen
-
-    def _read_settings(self) -> dict[str, Any]:
-        c = finite_number(self, "c")
-        if c < 0:
-            refuse_parameter(self, "c", "a finite number that is not negative")
-        return super()._read_settings() | {"c": c}
 
 
 class Glicko2(DeviatingRating):
@@ -389,6 +390,11 @@ class Glicko2(DeviatingRating):
 
     _n_traced = 3
 
+    _parameters: ClassVar = {
+        **DeviatingRating._parameters,
+        **dict.fromkeys(("volatility", "tau"), POSITIVE),
+    }
+
     def __init__(
         self,
         *,
@@ -407,12 +413,6 @@ class Glicko2(DeviatingRating):
         self.max_deviation = max_deviation
         self.advantage = advantage
         self.unseen = unseen
-
-    def _read_settings(self) -> dict[str, Any]:
-        return super()._read_settings() | {
-            "volatility": positive_number(self, "volatility"),
-            "tau": positive_number(self, "tau"),
-        }
 
     @property
     def volatility_(self) -> Floats:

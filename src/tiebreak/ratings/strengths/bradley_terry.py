@@ -15,16 +15,16 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data import as_pairs
 from tiebreak.data.comparison_graph import (
     ComparisonCounts,
     count_comparisons,
 )
-from tiebreak.data.messages import DataWarning, list_rows, warn_user
+from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import ONE_OF, check_parameters
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
@@ -36,26 +36,20 @@ from tiebreak.losses import (
     JointDesign,
     OutcomeLink,
 )
-from tiebreak.losses.both_bad import (
-    BothBadObjective,
-    both_bad_counts,
-    both_bad_start,
-)
 from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     score_covariance,
 )
-from tiebreak.models.base import fits_outcomes, refuse_overflow
+from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import (
     CovariateMixin,
     check_level,
-    check_row_column,
     check_row_covariates,
     coefficient_table,
     effect_names,
     refuse_endless,
 )
-from tiebreak.ratings.inputs import Results, check_rater, check_results
+from tiebreak.ratings.inputs import check_rater, check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.existence import check_existence
 from tiebreak.ratings.strengths.inference import (
@@ -156,10 +150,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         Half-life in units of `period`, or in days; inf: all rows count the same.
     wins_, ties_, losses_ : ndarray of shape (N,)
         Summed weights of each item's comparisons, multiplied by age.
-    zero_ : float
-        The strength at which an item is acceptable to half, if fitted with both_bad.
-    duel_left_, duel_right_, duel_counts_ : ndarray of shape (m,), (m,) and (m, 2)
-        Of `both_bad`: item numbers, and how often they were not called bad, and were.
     objective_, gap_ : float
         Value reached, and how far it may be above the minimum, as a share of it.
     n_iter_, converged_, classes_ : int, bool, ndarray
@@ -189,10 +179,15 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     __module__ = "tiebreak"  # where users find it
 
     __metadata_request__fit: ClassVar = dict.fromkeys(
-        ("advantage", "both_bad", "context", "period", "rater"), True
+        ("advantage", "context", "period", "rater"), True
     )
 
     half_life: float | str | None = None  # models that 0.1 saved have none of their own
+
+    _parameters: ClassVar = {
+        **StrengthModel._parameters,
+        "ties": ONE_OF("auto", *LINK_OF),
+    }
 
     def __init__(
         self,
@@ -219,7 +214,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         advantage: ArrayLike | None = None,
         context: Any = None,
         rater: ArrayLike | None = None,
-        both_bad: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Find the strengths.
@@ -239,10 +233,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             neutral ground, -1 if right has it. The size of the effects is learned.
         rater : array-like of shape (n,), optional
             Who compared, for standard errors only.
-        both_bad : array-like of bool of shape (n,), optional
-            Which of the ties call both items bad. They are then an outcome of their
-            own, of probability σ(z - θ_left) σ(z - θ_right), and the others share the
-            rest: strengths get an absolute zero z, ``zero_``; see `acceptable`.
         sample_weight : array-like of shape (n,), optional
             Weights: 2 is as two rows and ½ as half a row, also in standard errors.
 
@@ -250,14 +240,12 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         -------
         BradleyTerry
         """
-        self._check_parameters()
+        check_parameters(self)
         if (parts := as_partitioned(X)) is not None:
             columns = {"advantage": advantage, "context": context, "rater": rater}
             columns |= {"y": y, "sample_weight": sample_weight}
             if self.half_life is not None:
                 columns["period"] = period
-            if both_bad is not None:
-                raise ValueError("both_bad is not for partitions; leave it out.")
             return self._keep(parts.fit_model(self, **columns))
         results = check_results(X, y, sample_weight, "BradleyTerry")
         n_rows = results.n_rows
@@ -265,16 +253,14 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         raters = check_rater(rater, n_rows)
         present = results.take(covariates)
         weight, half_life = recency_weights(self, results, present, period)
-        bad = self._check_both_bad(both_bad, results)
-        fine = slice(None) if bad is None else ~bad
         counts = count_comparisons(
-            results.left[fine],
-            results.right[fine],
-            results.outcome[fine],
-            weight[fine],
+            results.left,
+            results.right,
+            results.outcome,
+            weight,
             len(results.names),
-            present[fine],
-            None if raters is None else results.take(raters)[fine],
+            present,
+            None if raters is None else results.take(raters),
         )
         check_existence(counts, results.names, self.ties, self.alpha)
         if covariates.shape[1] and self.alpha != "auto":
@@ -286,42 +272,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         self.items_ = results.names
         self.half_life_ = half_life
         self._count(counts)
-        if bad is not None:
-            sides = results.left, results.right
-            duels = both_bad_counts(*sides, bad, weight, len(results.names))
-            self.duel_left_, self.duel_right_, self.duel_counts_ = duels
         self._solve(has_advantage=advantage is not None)
         if context_names is not None:
             self.context_names_ = context_names
         return self
-
-    def _check_parameters(self) -> None:
-        if self.ties != "auto" and self.ties not in LINK_OF:
-            raise ValueError(
-                f"BradleyTerry got ties={self.ties!r}; expected 'auto', 'davidson', "
-                "'rao-kupper', 'half' or None."
-            )
-        super()._check_parameters()
-
-    def _check_both_bad(
-        self, both_bad: ArrayLike | None, results: Results
-    ) -> NDArray[np.bool_] | None:
-        """Which present rows call both bad; None if none does."""
-        if both_bad is None:
-            return None
-        column = check_row_column(both_bad, "both_bad", results.n_rows)
-        if len(other := column[~np.isin(column, (0, 1))]):
-            raise ValueError(f"both_bad must hold True and False; got {other[0]!r}.")
-        bad = results.take(column).astype(bool)
-        wrong = np.flatnonzero(bad & (results.outcome != 0))
-        if len(wrong):
-            raise ValueError(
-                f"both_bad is True in {len(wrong)} row(s) that have a winner: "
-                f"{list_rows(wrong)}. Give them the outcome 0, or both_bad False."
-            )
-        if bad.all():
-            raise ValueError("Every vote calls both items bad; add other votes.")
-        return bad if bad.any() else None
 
     def _count(self, counts: ComparisonCounts) -> None:
         self.pair_left_, self.pair_right_ = counts.left, counts.right
@@ -347,7 +301,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             self.converged_ = True
         else:
             x, t = self._minimize()
-        refuse_overflow(self, self.gap_, self.objective_)
         # Rounding apart the mean is zero already; the contract says exactly.
         self.strength_ = x[:n] - x[:n].mean()
         self.tie_ = np.inf if t == np.inf else float(self._link.to_parameter(t))
@@ -379,9 +332,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             x = solution.x
         self.objective_, self.gap_ = solution.value, solution.gap
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        if self._has_zero:
-            n = len(self.items_)
-            self.zero_, x = float(x[-1] - x[:n].mean()), x[:-1]
         if self._has_tie:
             return x[:-1], float(x[-1])
         return x, self._link.start(0.0)
@@ -403,8 +353,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             spread = min(_WIDENED * slope**2 * float(guess.var()), 0.75)
             guess /= np.sqrt(1.0 - spread)
         tie = [self._link.start(share) + spread] if self._has_tie else []
-        zero = [both_bad_start(self.duel_counts_)] if self._has_zero else []
-        return np.concatenate([guess, rest, tie, zero])
+        return np.concatenate([guess, rest, tie])
 
     def _choose_tie_model(self) -> str:
         """Give the tie model under which the results are more probable."""
@@ -418,7 +367,9 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             values[name] = minimize_newton(objective, self._start(), tol=1e-6).value
         return min(values, key=lambda name: values[name])
 
-    def _objective_of(self, alpha: float, counts: Floats | None = None) -> Any:
+    def _objective_of(
+        self, alpha: float, counts: Floats | None = None
+    ) -> ComparisonObjective:
         """Build the objective for counts of the fitted cells."""
         n, q = len(self.items_), self.pair_covariates_.shape[1]
         design: Design = ItemDesign(self.pair_left_, self.pair_right_, n)
@@ -428,7 +379,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             if self.alpha == "auto":
                 # So that an effect that no comparison contradicts stays finite.
                 weak = WEAK_EFFECT * (self.pair_covariates_**2).mean(axis=0)
-        objective = ComparisonObjective(
+        return ComparisonObjective(
             design,
             self._link,
             self.pair_counts_ if counts is None else counts,
@@ -436,15 +387,10 @@ class BradleyTerry(CovariateMixin, StrengthModel):
             tie=None if self._has_tie else self._link.start(0.0),
             free=slice(0, n) if alpha == 0 else None,
         )
-        if not self._has_zero:
-            return objective
-        duels = self.duel_left_, self.duel_right_, self.duel_counts_
-        return BothBadObjective(objective, *duels)
 
     def _solution(self) -> Floats:
         tie = [self._tie] if self._has_tie else []
-        zero = [self.zero_] if self._has_zero else []
-        return np.concatenate([self.strength_, self._effect_values(), tie, zero])
+        return np.concatenate([self.strength_, self._effect_values(), tie])
 
     @property
     def _has_tie(self) -> bool:
@@ -452,131 +398,8 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         return bool(self.ties_.any()) and self.ties != "half"
 
     @property
-    def _has_zero(self) -> bool:
-        """Whether both bad is an outcome."""
-        return hasattr(self, "duel_counts_")
-
-    @property
     def _link(self) -> OutcomeLink:
         return LINK_OF[getattr(self, "tie_model_", self.ties)]
-
-    def predict_proba(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> Floats:
-        """Probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X, advantage, context
-            As in `difference`.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right, as ``classes_``; rows sum to 1. If fitted with
-            `both_bad`, the tie includes votes that call both bad.
-        """
-        share = super().predict_proba(X, advantage=advantage, context=context)
-        if not self._has_zero:
-            return share
-        bad = self.both_bad_proba(X)
-        share *= 1.0 - bad[:, None]
-        share[:, 1] += bad
-        return share
-
-    def predict_log_proba(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> Floats:
-        """Logarithms of the probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X, advantage, context
-            As in `difference`.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-            Columns left, tie, right; -inf where the probability is 0.
-        """
-        given = {"advantage": advantage, "context": context}
-        if not self._has_zero:
-            return super().predict_log_proba(X, **given)
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, **given))
-
-    def predict(
-        self, X: Any, *, advantage: ArrayLike | None = None, context: Any = None
-    ) -> NDArray[Any]:
-        """Most probable outcomes of comparisons, or utilities of items.
-
-        Parameters
-        ----------
-        X : Pairs or names of items
-            Dispatch is by type.
-        advantage, context : array-like of shape (n,) and (n, q), optional
-            As in `fit`, for comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        given = {"advantage": advantage, "context": context}
-        if not self._has_zero or not is_pairs(X):
-            return super().predict(X, **given)
-        left, tie, right = self.predict_proba(X, **given).T
-        sign = np.where(tie >= np.maximum(left, right), 0, np.sign(right - left))
-        return sign.astype(np.int8) + np.int8(self.classes_[1])
-
-    def both_bad_proba(self, X: Any) -> Floats:
-        """Probabilities that both items are called bad.
-
-        Parameters
-        ----------
-        X : Pairs
-            Comparisons, without their outcomes.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            0 unless fitted with `both_bad`.
-        """
-        check_is_fitted(self)
-        pairs = as_pairs(X).compact()
-        if not self._has_zero:
-            return np.zeros(len(pairs))
-        bad = expit(self.zero_ - self._utility_of_items(pairs))
-        return bad[pairs.left] * bad[pairs.right]
-
-    def acceptable(self, level: float = 0.95) -> pl.DataFrame:
-        """How probably each item is good by itself, σ(θ - z).
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Confidence of the intervals.
-
-        Returns
-        -------
-        polars.DataFrame
-            ``item``, ``acceptable``, ``lower`` and ``upper``, in the order of
-            ``items_``. Needs `both_bad` in `fit`.
-        """
-        check_is_fitted(self)
-        check_level(level)
-        if not self._has_zero:
-            raise ValueError(
-                "Without votes that call both items bad strengths have no zero, so "
-                "nothing is known of what is acceptable. Fit with both_bad=..."
-            )
-        full, n = self._coefficient_distribution(None, True), len(self.items_)
-        zero = np.full(n, full.center.shape[1] - 1)
-        above = full.differences(zero, np.arange(n))
-        tail = 0.5 - 0.5 * level
-        ends = {"lower": above.quantile(tail), "upper": above.quantile(1.0 - tail)}
-        columns = {"acceptable": self.strength_ - self.zero_} | ends
-        shares = {name: expit(value) for name, value in columns.items()}
-        return pl.DataFrame({"item": self.items_} | shares)
 
     def predict_interval(
         self,
@@ -656,7 +479,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
         found, tail = self._coefficient_distribution(None), 0.5 - 0.5 * level
         n = len(self.items_)
         names = self._effect_names() + (["tie"] if self._has_tie else [])
-        names += ["zero"] if self._has_zero else []
         ends = (found.quantile(share)[n:] for share in (tail, 1.0 - tail))
         interval = dict(zip(("lower", "upper"), ends, strict=True))
         table = coefficient_table(names, found.mean[n:], found.errors()[n:])
@@ -683,11 +505,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     def _refuse_half(self, what: str) -> None:
         check_is_fitted(self)
-        if self._has_zero:
-            raise ValueError(
-                f"With both_bad there are four outcomes, and {what} is that of three. "
-                "Fit without both_bad for it."
-            )
         if self.ties == "half" and self.ties_.any():
             raise ValueError(
                 "With ties='half' a tie has no probability, so there is no model of "
@@ -756,13 +573,6 @@ class BradleyTerry(CovariateMixin, StrengthModel):
     def _spread_of(
         self, kind: str | None, raters: sp.csr_array | None
     ) -> StrengthDistribution:
-        if self._has_zero:
-            # Scores of single votes are those of three outcomes.
-            if kind in ("sandwich", "cluster"):
-                raise ValueError(
-                    f"kind={kind!r} is not offered with both_bad; use None or 'model'."
-                )
-            kind, raters = "model", None
         df = np.inf if raters is None else raters.shape[0] - 1.0
         if self._penalty == 0:
             kind = kind or ("sandwich" if raters is None else "cluster")

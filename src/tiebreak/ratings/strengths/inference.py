@@ -21,17 +21,16 @@ data; the others by Newton's method.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from numbers import Real
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from tiebreak.data import as_pairs, is_pairs
+from tiebreak.data.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Values
 from tiebreak.data.threads import in_threads
 from tiebreak.losses import ComparisonObjective
 from tiebreak.losses.comparison_covariance import (
@@ -40,8 +39,8 @@ from tiebreak.losses.comparison_covariance import (
     coefficient_covariance,
     excess_covariance,
 )
-from tiebreak.models.base import UtilityMixin, check_positive
-from tiebreak.models.covariates import check_level, check_row_column
+from tiebreak.models.base import UtilityMixin
+from tiebreak.models.covariates import check_level
 from tiebreak.ratings.inputs import find_item
 from tiebreak.ratings.strengths.distribution import (
     Separation,
@@ -161,62 +160,14 @@ def _solve_near(
     return minimize_newton(objective, x, tol=1e-6).x
 
 
-def find_raters(
-    raters: NDArray[Any], rater: ArrayLike, n_rows: int
-) -> NDArray[np.int64]:
-    """Places of names among the raters of a model, one per row; -1 is a new one."""
-    names = check_row_column(rater, "rater", n_rows)
-    place = {name: k for k, name in enumerate(raters.tolist())}
-    return np.array([place.get(name, -1) for name in names.tolist()], np.int64)
-
-
-class RaterPredictions(UtilityMixin):
-    """What models that know raters share: predictions of their votes."""
-
-    def predict_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Array:
-        """Probabilities of left, tie and right, shape (n, 3)."""
-        raise NotImplementedError
-
-    def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Array:
-        """Logarithms of the probabilities of left, tie and right.
-
-        Parameters
-        ----------
-        X, rater
-            As in `predict_proba`.
-
-        Returns
-        -------
-        ndarray of shape (n, 3)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, rater=rater))
-
-    def predict(self, X: Any, *, rater: ArrayLike | None = None) -> NDArray[Any]:
-        """Most probable outcomes of comparisons, or strengths of items.
-
-        Parameters
-        ----------
-        X : Pairs or names of items
-            Dispatch is by type.
-        rater : array-like of shape (n,), optional
-            As in `predict_proba`, for comparisons.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        if rater is None or not is_pairs(X):
-            return super().predict(X)
-        share = self.predict_proba(as_pairs(X), rater=rater)
-        tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
-        return np.asarray(self.classes_, np.int8)[
-            np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
-        ]
-
-
 class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     """What BradleyTerry and PlackettLuce share: a penalty, and uncertain strengths."""
+
+    _parameters: ClassVar[Mapping[str, Values]] = {
+        "alpha": NOT_NEGATIVE | "auto",
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
 
     items_: NDArray[Any]
     strength_: Array
@@ -242,16 +193,6 @@ class StrengthModel(UtilityMixin, ClassifierMixin, BaseEstimator):
     def _penalty(self) -> float:
         """The penalty of the fit; models of version 0.1 kept only the parameter."""
         return float(getattr(self, "alpha_", self.alpha))
-
-    def _check_parameters(self) -> None:
-        alpha = self.alpha
-        good = isinstance(alpha, Real) and not isinstance(alpha, bool)
-        if alpha != "auto" and not (good and np.isfinite(alpha) and alpha >= 0):  # type: ignore[operator]
-            raise ValueError(
-                f"{type(self).__name__} got alpha={alpha!r}; expected 'auto' or a "
-                "finite number, 0 or more."
-            )
-        check_positive(self, "tol", "max_iter")
 
     def _check_kind(self, kind: str | None, kinds: tuple[str, ...], why: str) -> None:
         """Refuse covariances that do not exist, or say too little with a penalty."""

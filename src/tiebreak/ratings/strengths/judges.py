@@ -21,23 +21,22 @@ from scipy.special import expit, ndtri
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tiebreak.data import ItemTable, Pairs, as_pairs
+from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import FLAG, ONE_OF, check_parameters, refuse_parameter
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import remember_features
 from tiebreak.losses.comparison_covariance import cholesky
 from tiebreak.losses.judges import JudgeCells, JudgeObjective
-from tiebreak.models.base import fits_outcomes, refuse_overflow
+from tiebreak.models.base import fits_outcomes
 from tiebreak.models.covariates import check_level, check_row_column
 from tiebreak.ratings.inputs import Results, check_results
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.inference import (
     FEWEST_RATERS,
-    RaterPredictions,
     StrengthModel,
-    find_raters,
 )
 from tiebreak.ratings.strengths.prior import learn_prior
 from tiebreak.solvers import NewtonSolution, minimize_newton
@@ -72,7 +71,7 @@ class _Part:
     covariances: Floats  # (K, N, N)
 
 
-class JudgeBradleyTerry(RaterPredictions, StrengthModel):
+class JudgeBradleyTerry(StrengthModel):
     r"""Strengths of items from votes of judges, each with an own way of voting.
 
     A judge j has a discrimination a_j (0: coin tosses, negative: reversed), a tie width
@@ -168,6 +167,12 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
     __module__ = "tiebreak"  # where users find it
 
     __metadata_request__fit: ClassVar = {"rater": True}
+
+    _parameters: ClassVar = {
+        **StrengthModel._parameters,
+        "ties": ONE_OF("davidson", "rao-kupper"),
+        "features": FLAG,
+    }
 
     def __init__(
         self,
@@ -271,15 +276,12 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         return Pairs._of(None, code[pairs.left], code[pairs.right], names), table
 
     def _check_parameters(self) -> None:
-        self._check_choices(ties=("davidson", "rao-kupper"))
-        self._check_flags("features")
+        check_parameters(self)
         wrong = [name for name in self.vary or () if name not in _VARY]
         if wrong or isinstance(self.vary, str):
-            shown = self.vary if isinstance(self.vary, str) else wrong[0]
-            self._refuse("vary", shown, f"some of {', '.join(map(repr, _VARY))}")
-        super()._check_parameters()
+            refuse_parameter(self, "vary", f"some of {', '.join(map(repr, _VARY))}")
         if self.features and self.alpha == 0:
-            self._refuse("alpha", 0, "'auto' or a positive number, with features")
+            refuse_parameter(self, "alpha", "positive or 'auto', with features")
 
     def _free(self, plain: BradleyTerry) -> NDArray[np.bool_]:
         """Which of a, ln ν and b differ between judges."""
@@ -310,7 +312,6 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         return math.log(tie) if self.ties == "rao-kupper" else tie
 
     def _solve(self, cells: JudgeCells, free: NDArray[np.bool_]) -> None:
-        refuse_overflow(self, math.prod([float(cells.counts.sum())] * 2))
         parts = [self._fit_part(cells, free)]
         if free.any() and cells.n_judges <= _UNSURE:
             # Perhaps all judges vote alike: few votes cannot tell, and what they seem
@@ -619,12 +620,51 @@ class JudgeBradleyTerry(RaterPredictions, StrengthModel):
         gap, link = self.difference(X), self.plain_._link
         if rater is None or np.isposinf(self.tie_):  # nothing but ties is known
             return link.probabilities(gap, link.from_parameter(self.tie_))
-        code = find_raters(self.judges_, rater, len(gap))
+        names = check_row_column(rater, "rater", len(gap))
+        place = {name: k for k, name in enumerate(self.judges_.tolist())}
+        code = np.array([place.get(name, -1) for name in names.tolist()], np.int64)
         out = np.empty((len(gap), 3))
         for begin in range(0, len(gap), _ROWS):
             rows = slice(begin, begin + _ROWS)
             out[rows] = self._average(gap[rows], code[rows])
         return out
+
+    def predict_log_proba(self, X: Any, *, rater: ArrayLike | None = None) -> Floats:
+        """Logarithms of the probabilities of left, tie and right.
+
+        Parameters
+        ----------
+        X, rater
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, rater=rater))
+
+    def predict(self, X: Any, *, rater: ArrayLike | None = None) -> NDArray[Any]:
+        """Most probable outcomes of comparisons, or strengths of items.
+
+        Parameters
+        ----------
+        X : Pairs or names of items
+            Dispatch is by type.
+        rater : array-like of shape (n,), optional
+            As in `predict_proba`, for comparisons.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if rater is None or not is_pairs(X):
+            return super().predict(X)
+        share = self.predict_proba(as_pairs(X), rater=rater)
+        tie = share[:, 1] >= np.maximum(share[:, 0], share[:, 2])
+        return np.asarray(self.classes_, np.int8)[
+            np.where(tie, 1, np.where(share[:, 2] > share[:, 0], 2, 0))
+        ]
 
     def _average(self, gap: Floats, code: NDArray[np.int64]) -> Floats:
         """Average over the parameters of judges; -1 is a new one."""

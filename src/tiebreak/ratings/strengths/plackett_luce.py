@@ -20,9 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import Orders, Pairs, check_weights, is_pairs
 from tiebreak.data.comparison_graph import ComparisonGraph
 from tiebreak.data.messages import DataWarning, warn_user
+from tiebreak.data.parameters import check_parameters
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.losses import LINKS, Choices, OrderLikelihood
-from tiebreak.models.base import fits_outcomes, refuse_overflow
+from tiebreak.models.base import fits_outcomes
 from tiebreak.ratings.inputs import check_results
 from tiebreak.ratings.strengths.distribution import StrengthDistribution
 from tiebreak.ratings.strengths.existence import check_separation
@@ -150,7 +151,7 @@ class PlackettLuce(StrengthModel):
         -------
         PlackettLuce
         """
-        self._check_parameters()
+        check_parameters(self)
         names, choices = _read(X, y, sample_weight)
         _check_existence(choices, names, self.alpha)
         self._forget()
@@ -179,7 +180,6 @@ class PlackettLuce(StrengthModel):
             self.alpha_ = float(self.alpha)
             found = minimize_newton(objective, start, **options)
             x = found.x
-        refuse_overflow(self, found.value, found.gap)
         self.objective_, self.gap_ = found.value, found.gap
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.strength_ = x[:n] - x[:n].mean()

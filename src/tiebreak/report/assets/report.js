@@ -42,7 +42,7 @@
       return {
         row, place, text, short: name.textContent, name: name.title || name.textContent, low: (name.title || name.textContent).toLocaleLowerCase(),
         provisional: Boolean(row.querySelector("i")), letters: new Set(((groups && groups[place]) || "").split(" ").filter(Boolean)),
-        rank: place, rating: number(text.rating), lower, upper, interval: lower, best, ranks: best + worst / 1e6,
+        rank: place, rating: number(text.rating), lower, upper, interval: lower, ranks: best + worst / 1e6,
         votes: number(text.votes || "–"), wins: number(text.wins || "–"), ties: number(text.ties || "–"), losses: number(text.losses || "–"),
       };
     });
@@ -190,7 +190,7 @@
   const dress = (item) => {
     if (item.dressed || !item.text.interval) return;
     item.dressed = true;
-    [...item.row.cells].forEach((cell, k) => { if (![0, 1, 2, 6].includes(k) && k > 2) cell.classList.add("wide"); });
+    [...item.row.cells].forEach((cell, k) => { if (k > 2 && k !== 6) cell.classList.add("wide"); });
     item.row.cells[1].append(make("span", { class: "under" }, item.text.interval));
   };
   let list = [];

@@ -2,8 +2,7 @@
 """People who answer by themselves, from utilities that are known.
 
 The utilities are drawn from N(0, spread²), answers from Davidson's model with the tie
-parameter ν, and a share of answers is given without looking. So it can be counted how
-many answers it takes until the ranking is right.
+parameter ν, and a share of answers is given without looking.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from tiebreak.ask.choose import Chooser, Floats, Pair, Settings
-from tiebreak.metrics import kendall_tau_b
 
 
 class Asker(Protocol):
@@ -93,30 +91,3 @@ def run(people: People, asker: Asker, most: int) -> Iterator[int]:
             return
         asker.tell(pair, people.answer(pair))
         yield n
-
-
-GOALS = ("τ = 0.8", "τ = 0.9", "top 5")
-
-
-def answers_needed(
-    people: People, asker: Asker, most: int, goals: tuple[str, ...] = GOALS
-) -> dict[str, int | None]:
-    """Answers until each goal is first met; None if not within `most`."""
-    theta, n = people.theta, len(people.theta)
-    top = min(5, n - 1)
-    best = set(np.argsort(-theta)[:top].tolist())
-    found: dict[str, int | None] = dict.fromkeys(goals)
-    every = max(1, n // 10)
-    for count in run(people, asker, most):
-        if count % every:
-            continue
-        known = asker.utilities()
-        tau = kendall_tau_b(known, theta)
-        right = set(np.argsort(-known, kind="stable")[:top].tolist()) == best
-        met = {"τ = 0.8": tau >= 0.8, "τ = 0.9": tau >= 0.9, "top 5": right}
-        for goal in goals:
-            if met[goal] and found[goal] is None:
-                found[goal] = count
-        if None not in found.values():
-            break
-    return found

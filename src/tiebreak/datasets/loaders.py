@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bundled set and the published ones, as comparisons, ranked lists or grades."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from tiebreak.data import Orders, Pairs
+from tiebreak.datasets.published import REGISTRY, fetch
+from tiebreak.io import FileError, ReadOptions, read_file
+
+
+def load_worldcup2022() -> Bunch:
+    """Load the 64 matches of the 2022 men's football World Cup.
+
+    The result counts after extra time; the five matches decided by a penalty shoot-out
+    are draws. 15 of the 64 matches are draws.
+
+    Returns
+    -------
+    Bunch
+        ``pairs`` of the 32 teams, whose names are in alphabetical order; ``y``: -1 the
+        left team won, 0 draw, +1 the right team won; ``table``: a polars DataFrame with
+        date, stage, sides and goals; ``description``.
+
+    Examples
+    --------
+    >>> from tiebreak.datasets import load_worldcup2022
+    >>> cup = load_worldcup2022()
+    >>> cup.table.select("stage", "left", "right", "left_goals", "right_goals").row(-1)
+    ('Final', 'Argentina', 'France', 3, 3)
+    >>> int(cup.y[-1])
+    0
+    """
+    table = _read_table("worldcup2022.csv", True, schema_overrides={"date": pl.Date})
+    teams = sorted({*table["left"], *table["right"]})
+    left, right = (
+        np.array([teams.index(team) for team in table[side]])
+        for side in ("left", "right")
+    )
+    return Bunch(
+        pairs=Pairs(None, left, right, names=teams),
+        y=_compare(table["left_goals"], table["right_goals"]),
+        table=table,
+        description=REGISTRY["worldcup2022"].description,
+    )
+
+
+def load_football(*, download: bool = True) -> Bunch:
+    """Load men's international football matches: results, dates, and who was at home.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a missing file is downloaded.
+
+    Returns
+    -------
+    Bunch
+        ``pairs`` in order of date, left is the home team; ``y``: -1 the left team won,
+        0 draw, +1 the right team won; ``date`` of datetime64[D]; ``advantage``: 1 if
+        left played at home, 0 on neutral ground; ``tournament``; ``goals`` (n, 2) of
+        both sides; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If ``football/results.csv`` is neither here nor can be downloaded.
+    """
+    table = _read_table(
+        "football/results.csv",
+        download,
+        null_values="NA",
+        schema_overrides={"date": pl.Date, "neutral": pl.String},
+    )
+    # Matches that are still to be played have no goals.
+    table = table.drop_nulls("home_score").sort("date", maintain_order=True)
+    return Bunch(
+        pairs=Pairs(None, table["home_team"], table["away_team"]),
+        y=_compare(table["home_score"], table["away_score"]),
+        date=table["date"].to_numpy().astype("M8[D]"),
+        advantage=(table["neutral"] == "FALSE").to_numpy().astype(np.float64),
+        tournament=np.asarray(table["tournament"].to_list(), dtype=np.str_),
+        goals=table.select("home_score", "away_score").to_numpy(),
+        description=REGISTRY["football"].description,
+    )
+
+
+def load_chess(*, download: bool = True) -> Bunch:
+    """Load the chess games of Kaggle's contest of 2010: 100 months of top players.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a missing file is downloaded.
+
+    Returns
+    -------
+    Bunch
+        ``pairs`` in order of month, left is white; ``y``: -1 white won, 0 draw, +1
+        black won; ``month`` from 1; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If ``chess_kaggle2010/out.chess`` is neither here nor can be downloaded.
+    """
+    (path,) = fetch("chess_kaggle2010/out.chess", download=download)
+    # White, black, the result of white (1, 0 or -1), and a time for each month.
+    games = np.loadtxt(path, comments="%").astype(np.int64)
+    white, black, result, time = games[np.argsort(games[:, 3], kind="stable")].T
+    return Bunch(
+        pairs=Pairs(None, white, black),
+        y=-result.astype(np.int8),
+        month=np.unique(time, return_inverse=True)[1] + 1,
+        description=REGISTRY["chess_kaggle2010"].description,
+    )
+
+
+_TAGS = (
+    "creative_writing", "complexity", "creativity", "domain_knowledge",
+    "problem_solving", "real_world", "specificity", "technical_accuracy",
+    "instruction_following", "math",
+)  # fmt: skip
+
+
+def load_lm_arena() -> Bunch:
+    """Load 2025's votes between language models from LMArena, with tags of the prompts.
+
+    ``both_bad`` counts as a tie and is marked. Votes between a model and itself are
+    left out.
+
+    Returns
+    -------
+    Bunch
+        ``pairs``, left is model A; ``y``: -1 the left answer is better, 0 tie or both
+        bad, +1 the right answer is better; ``both_bad`` of bool; ``tags``: a dict of
+        ten arrays of bool, so that ``pairs[tags["math"]]`` are votes on mathematics;
+        ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If ``lm_arena_140k/battles.csv`` is not here; it cannot be downloaded. Its
+        columns are ``model_a``, ``model_b``, ``winner`` (``model_a``, ``model_b``,
+        ``tie`` or ``both_bad``) and ten tags of 0 and 1.
+    ValueError
+        If the file is no such table.
+    """
+    words = {"model_a": -1, "model_b": 1, "tie": 0, "both_bad": 0}
+    name = "lm_arena_140k/battles.csv"
+    table = _read_table(name, True, columns=["model_a", "model_b", "winner", *_TAGS])
+    table = table.filter(pl.col("model_a") != pl.col("model_b"))
+    return Bunch(
+        pairs=Pairs(None, table["model_a"], table["model_b"]),
+        y=_outcomes(name, table["winner"], words),
+        both_bad=(table["winner"] == "both_bad").to_numpy(writable=True),
+        tags={tag: (table[tag] == 1).to_numpy(writable=True) for tag in _TAGS},
+        description=REGISTRY["lm_arena_140k"].description,
+    )
+
+
+def load_llmfao(*, download: bool = True) -> Bunch:
+    """Load 2023's judgments of crowd workers on language models, from LLMFAO.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a missing file is downloaded.
+
+    Returns
+    -------
+    Bunch
+        ``pairs``, left and right as shown; ``y``: -1 the left answer is better, 0 tie,
+        +1 the right answer is better; ``rater``, ``prompt``, ``pair``: numbers of the
+        worker who judged, of the prompt, and of the pair of answers, of which several
+        workers judged the same; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If ``llmfao/llmfao.csv`` is neither here nor can be downloaded.
+    """
+    name = "llmfao/llmfao.csv"
+    table = _read_table(name, download)
+    return Bunch(
+        pairs=Pairs(None, table["left"], table["right"]),
+        y=_outcomes(name, table["winner"], {"left": -1, "right": 1, "tie": 0}),
+        rater=table["worker"].to_numpy(writable=True),
+        prompt=table["prompt"].to_numpy(writable=True),
+        pair=table["id"].to_numpy(writable=True),
+        description=REGISTRY["llmfao"].description,
+    )
+
+
+N_PEOPLE, N_RATED = 5000, 10
+_KIND_FEATURES = (
+    "style", "major_group", "minor_group", "oiliness", "eaten", "price", "sold",
+)  # fmt: skip
+_PERSON_FEATURES = (
+    "gender", "age", "time", "latitude_childhood", "longitude_childhood",
+    "latitude_now", "longitude_now",
+)  # fmt: skip
+# Item set A, in the order of its own numbers, which are not those of item set B.
+_SET_A = (
+    "ebi", "anago", "maguro", "ika", "uni", "ikura", "tamago", "toro", "tekka_maki",
+    "kappa_maki",
+)  # fmt: skip
+# Latitude and longitude of the prefectural capitals, public record, in the order of the
+# set's own prefecture numbers 0 to 46, which are not the JIS X 0401 codes.
+_PREFECTURES = {
+    "Hokkaido": (43.06, 141.35), "Aomori": (40.82, 140.74), "Iwate": (39.70, 141.15),
+    "Akita": (39.72, 140.10), "Miyagi": (38.27, 140.87), "Yamagata": (38.24, 140.36),
+    "Fukushima": (37.75, 140.47), "Niigata": (37.90, 139.02),
+    "Ibaraki": (36.34, 140.45), "Tochigi": (36.57, 139.88), "Gunma": (36.39, 139.06),
+    "Saitama": (35.86, 139.65), "Chiba": (35.60, 140.12), "Tokyo": (35.69, 139.69),
+    "Kanagawa": (35.45, 139.64), "Yamanashi": (35.66, 138.57),
+    "Shizuoka": (34.98, 138.38), "Nagano": (36.65, 138.18), "Aichi": (35.18, 136.91),
+    "Gifu": (35.39, 136.72), "Toyama": (36.70, 137.21), "Ishikawa": (36.59, 136.63),
+    "Fukui": (36.07, 136.22), "Shiga": (35.00, 135.87), "Mie": (34.73, 136.51),
+    "Kyoto": (35.02, 135.76), "Osaka": (34.69, 135.52), "Nara": (34.69, 135.83),
+    "Wakayama": (34.23, 135.17), "Hyogo": (34.69, 135.18), "Okayama": (34.66, 133.93),
+    "Hiroshima": (34.40, 132.46), "Tottori": (35.50, 134.24),
+    "Shimane": (35.47, 133.05), "Yamaguchi": (34.19, 131.47), "Ehime": (33.84, 132.77),
+    "Kagawa": (34.34, 134.04), "Tokushima": (34.07, 134.56), "Kochi": (33.56, 133.53),
+    "Fukuoka": (33.61, 130.42), "Nagasaki": (32.74, 129.87), "Saga": (33.25, 130.30),
+    "Kumamoto": (32.79, 130.74), "Kagoshima": (31.56, 130.56),
+    "Miyazaki": (31.91, 131.42), "Oita": (33.24, 131.61), "Okinawa": (26.21, 127.68),
+}  # fmt: skip
+
+
+def load_sushi_pairs(
+    random_state: int | np.random.Generator | None = None, *, download: bool = True
+) -> Bunch:
+    """Load the sushi comparisons of Venuto et al., 17,832 ties and 7,168 non-ties.
+
+    The protocol of "Support vector comparison machines": each person's ten scores are
+    sorted in ascending order (a stable sort, so equal scores stay in the order of the
+    sushi numbers) and paired off 1-2, 3-4, ..., 9-10. All non-ties then point to the
+    right, so the sides of each pair are swapped with probability 1/2.
+
+    Features are raw: standardize them before using a kernel or a penalty.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed of the swaps.
+    download : bool, default=True
+        Whether missing files are downloaded.
+
+    Returns
+    -------
+    Bunch
+        ``pairs`` over 50,000 items with 14 features, seven of the sushi and seven of
+        the person: item ``10 * person + k`` is the person's k-th rated sushi by number;
+        ``y``: -1 the left sushi got the higher score, 0 equal scores, +1 the right one;
+        ``person`` who compared, for splits by people; ``sushi`` (n, 2): numbers from 0
+        to 99 of both sides; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file of the set is neither here nor can be downloaded.
+    ValueError
+        If the scores are those of an old release.
+    """
+    name = "sushi/sushi3b.5000.10.score"
+    scores = _read_table(name, download, has_header=False, separator=" ").to_numpy()
+    if scores[scores >= 0].mean() < 2:
+        raise FileError(
+            Path(name),
+            "0 is the best score, as in downloads before 29 December 2015. Get the "
+            "release sushi3-2016 from https://www.kamishima.net/sushi/.",
+        )
+    _, kinds = _read_kinds(download)
+    people = _read_table(
+        "sushi/sushi3.udata", download, has_header=False, separator="\t"
+    )
+    table = people.to_numpy()
+    coordinates = np.array(list(_PREFECTURES.values()))
+    # Column 4 is the prefecture lived in until the age of 15, column 7 today's.
+    persons = np.hstack(
+        [table[:, 1:4], coordinates[table[:, 4]], coordinates[table[:, 7]]]
+    )
+
+    rated = np.nonzero(scores >= 0)[1].reshape(N_PEOPLE, N_RATED)
+    given = np.take_along_axis(scores, rated, axis=1)
+    ranks = np.argsort(given, axis=1, kind="stable")
+    rows = (N_RATED * np.arange(N_PEOPLE)[:, None] + ranks).reshape(-1, 2)
+    y = np.sign(np.diff(given.ravel()[rows], axis=1)).ravel().astype(np.int8)
+    rng = np.random.default_rng(random_state)
+    swapped = rng.integers(0, 2, len(rows), dtype=np.int8).astype(bool)
+    rows[swapped] = rows[swapped, ::-1]
+    y[swapped] *= -1
+    items = np.hstack([kinds[rated.ravel()], np.repeat(persons, N_RATED, axis=0)])
+    names = [*_KIND_FEATURES, *_PERSON_FEATURES]
+    return Bunch(
+        pairs=Pairs(pl.DataFrame(items, schema=names), rows[:, 0], rows[:, 1]),
+        y=y,
+        person=np.repeat(np.arange(N_PEOPLE), N_RATED // 2),
+        sushi=rated.ravel()[rows],
+        description=REGISTRY["sushi"].description,
+    )
+
+
+def load_sushi_orders(
+    which: Literal["a", "b"] = "b", *, download: bool = True
+) -> Bunch:
+    """Load 5000 people's orders of ten kinds of sushi.
+
+    Features are raw: scale the numbers, and write the minor group as indicators,
+    before using a kernel or a penalty.
+
+    Parameters
+    ----------
+    which : {"a", "b"}, default="b"
+        Item set A, the same ten kinds for everyone, or B, ten of 100 kinds.
+    download : bool, default=True
+        Whether missing files are downloaded.
+
+    Returns
+    -------
+    Bunch
+        ``orders`` of ten kinds, best first, one of each person, over 10 or 100 named
+        items with seven features; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file of the set is neither here nor can be downloaded.
+    """
+    if which not in ("a", "b"):
+        raise ValueError(f"which must be 'a' or 'b', got {which!r}.")
+    (path,) = fetch(f"sushi/sushi3{which}.5000.10.order", download=download)
+    orders = read_file(path, ReadOptions(format="orders")).orders
+    assert orders is not None  # the only shape that this format has
+    names, kinds = _read_kinds(download)
+    chosen = list(_SET_A) if which == "a" else names
+    rows = [names.index(name) for name in chosen]
+    items = pl.DataFrame(kinds[rows], schema=list(_KIND_FEATURES))
+    lists = orders.flat.reshape(N_PEOPLE, N_RATED)
+    return Bunch(
+        orders=Orders(items, lists, names=chosen),
+        description=REGISTRY["sushi"].description,
+    )
+
+
+def _read_kinds(download: bool) -> tuple[list[str], NDArray[np.float64]]:
+    """Names and features of the 100 kinds of sushi."""
+    table = _read_table(
+        "sushi/sushi3.idata", download, has_header=False, separator="\t"
+    )
+    return table.to_series(1).to_list(), table[:, 2:].to_numpy().astype(np.float64)
+
+
+def load_mq2008(*, download: bool = True) -> Bunch:
+    """Load a part of MQ2008: 2874 web pages graded for 156 queries, 46 features.
+
+    Parameters
+    ----------
+    download : bool, default=True
+        Whether a missing file is downloaded.
+
+    Returns
+    -------
+    Bunch
+        Features ``X``, grades ``y`` (higher is better) and ``qid``, the publisher's
+        numbers of the queries; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If ``mq2008/fold1_test.txt`` is neither here nor can be downloaded.
+    """
+    return _read_grades("mq2008", "fold1_test.txt", download)
+
+
+def load_lightgbm_rank(
+    part: Literal["train", "test"] = "train", *, download: bool = True
+) -> Bunch:
+    """Load LightGBM's example of learning to rank, 300 features.
+
+    Parameters
+    ----------
+    part : {"train", "test"}, default="train"
+        3005 rows of 201 queries to learn from, or 768 rows of 50 queries to test with.
+    download : bool, default=True
+        Whether missing files are downloaded.
+
+    Returns
+    -------
+    Bunch
+        Features ``X``, grades ``y`` (higher is better) and ``qid``, which numbers the
+        queries of each part from 0; ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file of the set is neither here nor can be downloaded.
+    """
+    if part not in ("train", "test"):
+        raise ValueError(f"part must be 'train' or 'test', got {part!r}.")
+    data = _read_grades("lightgbm_rank", f"rank.{part}", download)
+    (path,) = fetch(f"lightgbm_rank/rank.{part}.query", download=download)
+    sizes = np.loadtxt(path, dtype=np.int64)
+    data.qid = np.repeat(np.arange(len(sizes)), sizes)
+    return data
+
+
+def _read_grades(name: str, file: str, download: bool) -> Bunch:
+    (path,) = fetch(f"{name}/{file}", download=download)
+    read = read_file(path, ReadOptions(format="svmlight"))
+    assert read.items is not None and read.grades is not None
+    return Bunch(
+        X=np.asarray(read.items.values, dtype=np.float64),
+        y=np.asarray(read.grades, dtype=np.float64),
+        qid=None if read.query is None else read.query.astype(np.int64),
+        description=REGISTRY[name].description,
+    )
+
+
+# Name of each table: its file, and its nominal inputs.
+_UCI: dict[str, tuple[str, tuple[str, ...]]] = {
+    "abalone": ("arff/abalone.arff", ("Sex",)),
+    "auto_mpg": ("arff/autompg.arff", ("cylinders", "model", "origin")),
+    "bank32nh": ("arff/bank32nh.arff", ()),
+    "bank8FM": ("arff/bank8FM.arff", ()),
+    "boston_housing": ("arff/housing.arff", ("CHAS",)),
+    "concrete": ("concrete.csv", ()),
+    "diabetes": ("arff/diabetes.numeric.arff", ()),
+    "machine_cpu": ("arff/machine.cpu.arff", ()),
+    "pyrimidines": ("arff/pyrim.arff", ()),
+    "servo": ("arff/servo.arff", ("motor", "screw", "pgain", "vgain")),
+    "stock": ("arff/stock.arff", ()),
+    "triazines": ("arff/triazines.arff", ()),
+    "wpbc": ("arff/wisconsin.arff", ()),
+}
+UCI_TABLES = tuple(_UCI)
+"""Names of the tables that `load_uci` reads."""
+# The ARFF file names its columns as mean, se and worst of each cell feature in turn,
+# but holds ten means, then ten standard errors, then ten worst values.
+_CELLS = (
+    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity",
+    "concave_points", "symmetry", "fractal_dimension",
+)  # fmt: skip
+_WPBC = (
+    "lymph_node_status",
+    *(f"{cell}_{what}" for what in ("mean", "se", "worst") for cell in _CELLS),
+    *("tumor_size", "time"),
+)
+
+
+def load_uci(name: str, *, one_hot: bool = True, download: bool = True) -> Bunch:
+    """Load one of thirteen regression tables, used as benchmarks of ranking.
+
+    Parameters
+    ----------
+    name : str
+        One of `UCI_TABLES`, such as ``"abalone"``.
+    one_hot : bool, default=True
+        Whether nominal inputs (`Sex` of abalone, `cylinders`, `model` and `origin` of
+        auto_mpg, `CHAS` of boston_housing, all of servo) become one column of 0 and 1
+        for each value. Else they stay one column: numbers as they are, and letters as
+        numbers from 0 in the order of the alphabet.
+    download : bool, default=True
+        Whether a missing file is downloaded.
+
+    Returns
+    -------
+    Bunch
+        Inputs ``X``, not scaled, and the target ``y``; ``feature_names``, where
+        ``"Sex=F"`` is 1 if `Sex` is F and 0 elsewhere; ``target_name``;
+        ``description``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file is neither here nor can be downloaded.
+    ValueError
+        If there is no such table.
+    """
+    if name not in _UCI:
+        raise ValueError(
+            f"There is no table {name!r}. Expected one of {', '.join(_UCI)}."
+        )
+    file, nominal = _UCI[name]
+    (path,) = fetch(f"uci/{file}", download=download)
+    header, rows = _read_rows(path)
+    *inputs, target = _WPBC if name == "wpbc" else header
+    table = dict(zip(inputs, np.array(rows).T, strict=False))
+    columns: dict[str, NDArray[Any]] = {}
+    for column, words in table.items():
+        has_letters = column in ("Sex", "motor", "screw")
+        values = words if has_letters else words.astype(np.float64)
+        levels, codes = np.unique(values, return_inverse=True)
+        if one_hot and column in nominal:
+            for code, level in enumerate(levels):
+                shown = level if has_letters else f"{level:g}"
+                columns[f"{column}={shown}"] = codes == code
+        else:
+            columns[column] = codes if has_letters else values
+    return Bunch(
+        X=np.column_stack(list(columns.values())).astype(np.float64),
+        y=np.array([float(row[-1]) for row in rows]),
+        feature_names=tuple(columns),
+        target_name=target,
+        description=REGISTRY["uci"].description,
+    )
+
+
+def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Header and rows without unknown values (``?``) of an ARFF or CSV file."""
+    unpack = gzip.open if path.suffix == ".gz" else open
+    with unpack(path, "rt", encoding="latin-1") as file:
+        head, found, body = file.read().replace("\r", "").partition("@data\n")
+    if found:
+        names = re.findall(r"(?im)^@attribute\s+(?:'([^']*)'|(\S+))", head)
+        header = [quoted or plain for quoted, plain in names]
+    else:
+        first, _, body = head.partition("\n")
+        header = first.split(",")
+    rows = [
+        [value.strip() for value in line.strip().rstrip(",").split(",")]
+        for line in body.split("\n")
+        if line.strip() and not line.startswith("%")
+    ]
+    return header, [row for row in rows if "?" not in row]
+
+
+def _read_table(name: str, download: bool, **options: Any) -> pl.DataFrame:
+    (path,) = fetch(name, download=download)
+    try:
+        return pl.read_csv(path, **options)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FileError(path, f"it is not the expected table ({error}).") from error
+
+
+def _compare(left: pl.Series, right: pl.Series) -> NDArray[np.int8]:
+    """Outcomes of matches by the goals of both sides."""
+    return np.sign((right - left).to_numpy()).astype(np.int8)
+
+
+def _outcomes(
+    name: str, winner: pl.Series, words: Mapping[str, int]
+) -> NDArray[np.int8]:
+    try:
+        outcome = winner.replace_strict(words, return_dtype=pl.Int8)
+    except pl.exceptions.PolarsError as error:
+        expected = ", ".join(words)
+        raise FileError(
+            Path(name), f"column {winner.name!r} must be one of {expected} ({error})."
+        ) from error
+    return outcome.to_numpy(writable=True)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The published sets: one table, ``registry.toml``, and where their files are.
+
+A file is looked for in the folder that ``$TIEBREAK_DATA`` names, as it is or packed
+(``.gz``), then in the user's cache, and is else downloaded from its publisher. Files in
+``$TIEBREAK_DATA`` are the user's own and taken as they are; those in the cache have the
+SHA-256 of the table.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from zipfile import BadZipFile, ZipFile
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a set.
+
+    Attributes
+    ----------
+    name : str
+        Path below the data folder, with forward slashes.
+    sha256 : str
+        Of the file, not packed.
+    url, member : str
+        Address of the file, or of a ZIP archive and the file's name in it; empty for
+        files that cannot be downloaded.
+    """
+
+    name: str
+    sha256: str
+    url: str = ""
+    member: str = ""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One published set.
+
+    Attributes
+    ----------
+    name, what, rows : str
+        Name of the set; what it is, in one line; how much there is of it.
+    terms, publisher, cite : str
+        What you may do with it; page of who made it public; what to cite.
+    description : str
+        What the data are, whose they are, and on what terms.
+    files : tuple of DataFile
+        Its files.
+    by_hand : str
+        What to do about files that cannot be downloaded.
+    """
+
+    name: str
+    what: str
+    rows: str
+    terms: str
+    publisher: str
+    cite: str
+    description: str = field(repr=False)
+    files: tuple[DataFile, ...] = field(repr=False)
+    by_hand: str = ""
+
+
+def _read_registry() -> dict[str, DataSet]:
+    text = resources.files(__package__).joinpath("registry.toml").read_text("utf-8")
+    sets = {}
+    for entry in tomllib.loads(text)["set"]:
+        files = tuple(DataFile(**file) for file in entry.pop("files"))
+        sets[entry["name"]] = DataSet(**entry, files=files)
+    return sets
+
+
+REGISTRY: Mapping[str, DataSet] = MappingProxyType(_read_registry())
+"""All sets by their names."""
+
+
+def find_set(name: str) -> tuple[DataSet, tuple[DataFile, ...]]:
+    """Give a set with all of its files, or with the one file that is named."""
+    for dataset in REGISTRY.values():
+        if dataset.name == name:
+            return dataset, dataset.files
+        for file in dataset.files:
+            if file.name == name:
+                return dataset, (file,)
+    names = [
+        *REGISTRY,
+        *(file.name for each in REGISTRY.values() for file in each.files),
+    ]
+    similar = difflib.get_close_matches(name, names, 1, 0.5)
+    meant = f" Did you mean {similar[0]!r}?" if similar else ""
+    raise ValueError(
+        f"There is no data set {name!r}.{meant} The sets are {', '.join(REGISTRY)}."
+    )
+
+
+def cache_dir() -> Path:
+    """Return the folder for downloaded sets, which may not exist.
+
+    It is pooch's: ``$XDG_CACHE_HOME/tiebreak`` or ``~/.cache/tiebreak`` on Linux,
+    ``~/Library/Caches/tiebreak`` on macOS, a folder in ``%LOCALAPPDATA%`` on Windows.
+
+    Returns
+    -------
+    pathlib.Path
+        An absolute path.
+    """
+    import pooch
+
+    try:
+        return Path(pooch.os_cache("tiebreak")).expanduser()
+    except RuntimeError:  # a user without a home, as in many containers
+        return Path(tempfile.gettempdir()) / f"tiebreak-{os.getuid()}"
+
+
+def find_file(file: DataFile) -> Path | None:
+    """Path of a file that is on this machine, or None."""
+    if "/" not in file.name:
+        return Path(__file__).parent / file.name
+    if folder := os.environ.get("TIEBREAK_DATA"):
+        own = Path(folder).expanduser() / file.name
+        for path in (own, own.with_name(f"{own.name}.gz")):
+            if path.is_file():
+                return path
+    path = cache_dir() / file.name
+    return path if path.is_file() and _sha256(path) == file.sha256 else None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def fetch(name: str, *, download: bool = True) -> list[Path]:
+    """Find the files of a published set, and download those that are missing.
+
+    Each is looked for in ``$TIEBREAK_DATA``, then in the user's cache. Downloads go
+    into the cache and are compared with their SHA-256. ``REGISTRY[name].terms`` says
+    what you may do with a set.
+
+    Parameters
+    ----------
+    name : str
+        Name of a set, or of one of its files.
+    download : bool, default=True
+        Whether missing files are downloaded.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files in the order of ``REGISTRY``; the one that was named.
+
+    Raises
+    ------
+    ValueError
+        If there is no such set.
+    FileNotFoundError
+        If a file is not here and cannot be downloaded; it says why, and what to do.
+
+    Examples
+    --------
+    >>> from tiebreak.datasets import fetch
+    >>> [path.name for path in fetch("worldcup2022")]
+    ['worldcup2022.csv']
+    """
+    dataset, files = find_set(name)
+    paths = []
+    for file in files:
+        path = find_file(file)
+        if path is None and not file.url:
+            raise _missing(dataset, file, f"It has no address. {dataset.by_hand}")
+        if path is None and not download:
+            raise _missing(
+                dataset, file, f"Get it: `tiebreak data get {dataset.name}`."
+            )
+        paths.append(path or _download(dataset, file))
+    return paths
+
+
+def _missing(dataset: DataSet, file: DataFile, why: str) -> FileNotFoundError:
+    return FileNotFoundError(
+        f"{file.name!r} is neither in $TIEBREAK_DATA "
+        f"({os.environ.get('TIEBREAK_DATA') or 'not set'}) nor in {cache_dir()}. {why} "
+        f"Publisher: {dataset.publisher}. Or set TIEBREAK_DATA to the folder that "
+        f"contains {dataset.name!r}."
+    )
+
+
+def _download(dataset: DataSet, file: DataFile) -> Path:
+    import pooch
+    import requests
+
+    path = cache_dir() / file.name
+    served = file.url.rpartition("/")[2] if file.member else path.name
+    known = None if file.member else file.sha256
+    pooch.get_logger().info("Terms of %s: %s", dataset.name, dataset.terms)
+    try:
+        arrived = Path(pooch.retrieve(file.url, known, fname=served, path=path.parent))
+        if file.member:
+            with ZipFile(arrived) as archive:
+                content = archive.read(file.member)
+            if hashlib.sha256(content).hexdigest() != file.sha256:
+                raise ValueError(f"{file.member} in it has another SHA-256.")
+            path.write_bytes(content)
+    except (requests.RequestException, ValueError, KeyError, BadZipFile) as error:
+        if file.member:
+            (path.parent / served).unlink(missing_ok=True)
+        why = f"{file.url} could not be downloaded: {error}"
+        raise _missing(dataset, file, why) from error
+    return path

@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulated comparisons, by a squared norm or a linear utility, and simulated orders.
+
+Pairs are drawn in batches and kept until there are exactly as many ties and non-ties as
+asked for, so each class is an independent sample of its conditional distribution. A
+difference of exactly the threshold is a tie.
+
+The level of noise in an order is the probability that Spearman's ρ between the order
+and its noisy version is smaller than between the order and a random one. With D the sum
+of squared differences of positions, ρ = 1 - 6 D / (L³ - L), so that it is the
+probability of D(noisy) > D(random): 0 without noise, and for much noise that of two
+random orders, ½ (1 - P(equal)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Bunch
+
+from tiebreak.data import Orders, Pairs
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# A difference of utilities beyond this is not a tie.
+_THRESHOLD = 1.0
+# No difference of separable pairs is closer than this to the threshold.
+_MARGIN = 0.2
+# Label of a drawn pair that belongs to neither class and is thrown away.
+_NEITHER = 2
+# Drawing stops after this many pairs (plus so many per wanted pair): a class rarer
+# than about 1 in 2000 is taken for a mistake in the parameters.
+_PATIENCE, _PATIENCE_PER_PAIR = 1_000_000, 2_000
+# Numbers held by one batch of drawn pairs, about 16 MB.
+_BATCH_VALUES = 2**21
+
+
+def _squared_norm(X: ArrayLike, norm: float, informative: int) -> Floats:
+    """The utility r(x) = ‖x‖² of the first `informative` coordinates."""
+    x = np.asarray(X, dtype=np.float64)[:, :informative]
+    if norm == 2:
+        return (x**2).sum(axis=1)
+    size = np.abs(x)
+    return (size.sum(axis=1) if norm == 1 else size.max(axis=1)) ** 2
+
+
+def make_norms(
+    n_pairs: int,
+    *,
+    norm: float = 2,
+    tie_share: float = 0.5,
+    noise: float = 0.25,
+    offset: float = 0.5,
+    n_features: int = 2,
+    informative: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Bunch:
+    """Simulate comparisons of points by a squared norm, with noisy labels.
+
+    The simulation of Venuto, Hocking, Sphanurattana and Sugiyama, "Support vector
+    comparison machines". Items x are uniform on [-2, 2]ᵖ, their opponents are
+    x′ = x + δ with independent normal offsets δ in each coordinate, in the paper of
+    standard deviation 1/2, and the outcome is ::
+
+        y = t₁(r(x′) - r(x) + ε),    r(x) = ‖x‖ⱼ²,    ε ~ N(0, noise²),
+
+    where t₁(d) is 0 if d lies between -1 and 1, and the sign of d otherwise. Pairs
+    are drawn until there are exactly ``round(tie_share * n_pairs)`` ties and the rest
+    non-ties; their rows are then shuffled.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Number of comparisons, at least 1.
+    norm : {1, 2, numpy.inf}, default=2
+        The norm j of the true utility.
+    tie_share : float in [0, 1], default=0.5
+        Share of ties; ``round`` takes halves to the even number.
+    noise, offset : float, default=0.25, 0.5
+        Standard deviations of the label noise, at least 0, and of the offsets, above 0.
+    n_features : int, default=2
+        Number p of coordinates.
+    informative : int, optional
+        Number of leading coordinates that enter the norm; all by default.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed. A Generator is used, and advanced, as it is.
+
+    Returns
+    -------
+    Bunch
+        ``pairs`` over ``2 * n_pairs`` items: pair i compares rows i and n_pairs + i;
+        ``y``: -1 left better, 0 tie, +1 right better, as observed with noise;
+        ``utility``: the true utility of a table of items, a function; ``threshold``: a
+        difference of more than this, noise included, is not a tie, always 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or ties or other pairs are too rare.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.datasets import make_norms
+    >>> data = make_norms(100, norm=1, random_state=0)
+    >>> data.pairs
+    Pairs(100 comparisons of 200 items, 2 features)
+    >>> int(np.sum(data.y == 0))
+    50
+    """
+    informative = n_features if informative is None else informative
+    _check(n_pairs >= 1, "n_pairs", "at least 1", n_pairs)
+    _check(norm in (1, 2, np.inf), "norm", "1, 2 or numpy.inf", norm)
+    _check(0 <= tie_share <= 1, "tie_share", "a share from 0 to 1", tie_share)
+    _check(0 <= noise < math.inf, "noise", "finite and at least 0", noise)
+    _check(0 < offset < math.inf, "offset", "finite and more than 0", offset)
+    expected = f"from 1 to n_features={n_features}"
+    _check(1 <= informative <= n_features, "informative", expected, informative)
+    utility = partial(_squared_norm, norm=norm, informative=informative)
+    rng = np.random.default_rng(random_state)
+
+    def draw(n: int) -> tuple[Floats, Floats, NDArray[np.int8]]:
+        left = rng.uniform(-2.0, 2.0, (n, n_features))
+        right = left + rng.normal(0.0, offset, (n, n_features))
+        difference = utility(right) - utility(left) + rng.normal(0.0, noise, n)
+        return left, right, _threshold_outcome(difference)
+
+    pairs, y = _collect_pairs(draw, n_pairs, tie_share, n_features, rng)
+    return Bunch(pairs=pairs, y=y, utility=utility, threshold=_THRESHOLD)
+
+
+def make_separable(
+    n_pairs: int = 40,
+    *,
+    n_features: int = 2,
+    scale: Sequence[float] | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Bunch:
+    """Simulate comparisons that a linear utility separates with a margin.
+
+    In the manner of the second figure of Venuto, Hocking, Sphanurattana and Sugiyama,
+    "Support vector comparison machines". Items are x = s ⊙ z with z uniform on
+    [-2, 2]ᵖ, opponents x′ = s ⊙ (z + δ) with standard normal offsets δ, and the utility
+    is r(x) = w·x with w = v ⊘ s, where v has a random direction and length 3/2 (⊙ and ⊘
+    multiply and divide feature by feature). With d = w·(x′ - x), outcomes are ::
+
+        y = 0        where |d| ≤ 0.8,
+        y = sign d   where |d| ≥ 1.2,
+
+    and pairs between the two are thrown away. Half of the pairs are ties, and the rows
+    are shuffled.
+
+    The max-margin linear program does not see the feature scales s; the quadratic
+    program does. With unequal `scale` the two choose different weights more often.
+
+    Parameters
+    ----------
+    n_pairs, n_features : int, default=40, 2
+        Numbers of comparisons, at least 1, and of features, p.
+    scale : array-like of shape (n_features,), optional
+        Positive factors s of the features; all 1 by default.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed; with another `scale` it gives the same pairs with rescaled features.
+
+    Returns
+    -------
+    Bunch
+        ``pairs`` over ``2 * n_pairs`` items: pair i compares rows i and n_pairs + i;
+        ``y``: -1 left better, 0 tie, +1 right better; ``w``: the true weights;
+        ``threshold`` and ``margin``: 1 and 0.2.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tiebreak.datasets import make_separable
+    >>> data = make_separable(20, scale=(1, 100), random_state=0)
+    >>> left, right = np.moveaxis(np.asarray(data.pairs), 1, 0)
+    >>> gap = np.abs((right - left) @ data.w)
+    >>> bool(np.all(gap[data.y == 0] < 0.81)), bool(np.all(gap[data.y != 0] > 1.19))
+    (True, True)
+    """
+    factors = np.ones(n_features) if scale is None else np.asarray(scale, np.float64)
+    _check(n_pairs >= 1, "n_pairs", "at least 1", n_pairs)
+    valid = factors.shape == (n_features,) and np.all(
+        np.isfinite(factors) & (factors > 0)
+    )
+    _check(valid, "scale", f"{n_features} positive finite numbers", scale)
+    rng = np.random.default_rng(random_state)
+    direction = rng.normal(size=n_features)
+    v = 1.5 * direction / np.linalg.norm(direction)
+
+    def draw(n: int) -> tuple[Floats, Floats, NDArray[np.int8]]:
+        left = rng.uniform(-2.0, 2.0, (n, n_features))
+        right = left + rng.normal(size=(n, n_features))
+        difference = (right - left) @ v
+        label = _threshold_outcome(difference)
+        label[np.abs(np.abs(difference) - _THRESHOLD) < _MARGIN] = _NEITHER
+        return left * factors, right * factors, label
+
+    pairs, y = _collect_pairs(draw, n_pairs, 0.5, n_features, rng)
+    return Bunch(pairs=pairs, y=y, w=v / factors, threshold=_THRESHOLD, margin=_MARGIN)
+
+
+def _check(valid: bool | np.bool_, name: str, expected: str, got: object) -> None:
+    if not valid:
+        raise ValueError(f"{name} must be {expected}, got {got!r}.")
+
+
+def _threshold_outcome(difference: Floats) -> NDArray[np.int8]:
+    """Outcomes (n,) of int8 from differences r(right) - r(left)."""
+    different = np.abs(difference) > _THRESHOLD
+    return np.where(different, np.sign(difference), 0.0).astype(np.int8)
+
+
+def _collect_pairs(
+    draw: Callable[[int], tuple[Floats, Floats, NDArray[np.int8]]],
+    n_pairs: int,
+    tie_share: float,
+    n_features: int,
+    rng: np.random.Generator,
+) -> tuple[Pairs, NDArray[np.int8]]:
+    """Draw until there are enough ties and others; pairs of i and n + i, and y."""
+    n_ties = round(tie_share * n_pairs)
+    missing = [n_ties, n_pairs - n_ties]
+    allowance = _PATIENCE + _PATIENCE_PER_PAIR * n_pairs
+    largest = max(1, _BATCH_VALUES // (2 * n_features))
+    kept: list[tuple[Floats, Floats, NDArray[np.int8]]] = []
+    drawn, size = 0, min(largest, 4 * n_pairs + 64)
+    while sum(missing) > 0:
+        if drawn >= allowance:
+            raise ValueError(
+                f"{missing[0]} ties and {missing[1]} other pairs are missing after "
+                f"{drawn:,} draws: they are too rare. Try fewer informative features, "
+                "less noise, another offset or another tie_share."
+            )
+        left, right, label = draw(size)
+        for k, member in enumerate((label == 0, np.abs(label) == 1)):
+            rows = np.flatnonzero(member)[: missing[k]]
+            kept.append((left[rows], right[rows], label[rows]))
+            missing[k] -= len(rows)
+        drawn += size
+        size = min(largest, 2 * size)
+    left, right, y = (np.concatenate(part) for part in zip(*kept, strict=True))
+    shuffled = rng.permutation(n_pairs)
+    items = np.concatenate([left[shuffled], right[shuffled]])
+    first = np.arange(n_pairs)
+    return Pairs(items, first, n_pairs + first), y[shuffled]
+
+
+# All orders of so many items are listed, 40320; of more, as many as below are drawn.
+_LISTED = 8
+_DRAWN = 200_000
+# Orders whose noise is simulated to find its level: so many items in all, and orders
+# at least.
+_WALK_ITEMS, _FEWEST_WALKS = 200_000, 2_000
+# The level creeps up to its limit; it is followed up to this share.
+_REACHED = 0.9
+
+
+def _polynomial(X: ArrayLike, weights: Floats, degree: int) -> Floats:
+    """The utility r(x) = (1 + w·x)^degree."""
+    return (1.0 + np.asarray(X, dtype=np.float64) @ weights) ** degree
+
+
+def make_orders(
+    n_orders: int = 300,
+    length: int = 10,
+    *,
+    n_items: int = 1000,
+    attributes: str = "numeric",
+    degree: int = 1,
+    order_noise: float = 0.0,
+    attribute_noise: float = 0.0,
+    random_state: int | np.random.Generator | None = None,
+) -> Bunch:
+    """Simulate orders by the utility (1 + w·x)^degree, with two kinds of noise.
+
+    The artificial data of Kamishima, Kazawa and Akaho, "Supervised ordering: an
+    empirical survey". Each list holds `length` different items, chosen at random, by
+    r(x) = (1 + Σ_l w_l x_l)^degree, w_l ~ N(0, 1), of the attributes without noise.
+
+    Parameters
+    ----------
+    n_orders, length, n_items : int, default=300, 10, 1000
+        Number of lists, of items in each of them (at least 2), and of all items.
+    attributes : {"numeric", "binary"}, default="numeric"
+        5 standard normal attributes, or 15 of 0 and 1 such that no two items are the
+        same.
+    degree : int, default=1
+        1 for a linear utility, 2 or 3 in the survey for others.
+    order_noise : float, default=0.0
+        Probability that Spearman's ρ between a list and its noisy version is smaller
+        than between the list and a random one; at most about 0.4. Random neighbors are
+        swapped, one pair after the other, as often as this level needs.
+    attribute_noise : float, default=0.0
+        Standard deviation of the normal factors, with mean 1, of numeric attributes:
+        0.4 is the survey's 40 %. Probability that a binary one is turned over.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed. A Generator is used, and advanced, as it is.
+
+    Returns
+    -------
+    Bunch
+        ``orders``: noisy lists of items with noisy attributes, from which a model
+        learns; ``exact``: the same lists in the order of the true utility;
+        ``attributes`` without noise; ``utility``: the true utility of a table of
+        attributes, a function; ``n_swaps``: mean number of swaps of adjacent items.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> from tiebreak.datasets import make_orders
+    >>> data = make_orders(50, 6, n_items=40, order_noise=0.01, random_state=0)
+    >>> data.orders
+    Orders(50 lists of 40 items, 5 features)
+    >>> best = data.exact.flat[data.exact.indptr[:-1]]
+    >>> worst = data.exact.flat[data.exact.indptr[1:] - 1]
+    >>> utility = data.utility(data.attributes)
+    >>> bool((utility[best] > utility[worst]).all())
+    True
+    """
+    is_binary = attributes == "binary"
+    known = is_binary or attributes == "numeric"
+    _check(known, "attributes", "'numeric' or 'binary'", attributes)
+    _check(n_orders >= 1, "n_orders", "at least 1", n_orders)
+    _check(degree >= 1, "degree", "at least 1", degree)
+    most = 2**15 if is_binary else math.inf
+    _check(2 <= n_items <= most, "n_items", f"from 2 to {most}", n_items)
+    _check(2 <= length <= n_items, "length", f"from 2 to n_items={n_items}", length)
+    largest = 1.0 if is_binary else np.finfo(np.float64).max
+    valid = 0 <= attribute_noise <= largest
+    _check(valid, "attribute_noise", f"from 0 to {largest:g}", attribute_noise)
+    n_swaps = swaps_at_level(length, order_noise)
+    rng = np.random.default_rng(random_state)
+    if is_binary:
+        number = rng.choice(2**15, n_items, replace=False)
+        X = (number[:, None] >> np.arange(15) & 1).astype(np.float64)
+    else:
+        X = rng.normal(size=(n_items, 5))
+    weights = rng.normal(size=X.shape[1:])
+    utility = partial(_polynomial, weights=weights, degree=degree)
+    listed = np.array([rng.permutation(n_items)[:length] for _ in range(n_orders)])
+    best_first = np.argsort(-utility(X)[listed], axis=1, kind="stable")
+    exact = np.take_along_axis(listed, best_first, axis=1)
+    # The whole swaps, and one more with the probability of the rest.
+    more = rng.random(n_orders) < n_swaps - math.floor(n_swaps)
+    noisy = swap_adjacent(exact, math.floor(n_swaps) + more.astype(np.int64), rng)
+    if is_binary:
+        seen = np.abs(X - (rng.random(X.shape) < attribute_noise))
+    else:
+        seen = X * rng.normal(1.0, attribute_noise, X.shape)
+    return Bunch(
+        orders=Orders(seen, noisy),
+        exact=Orders(seen, exact),
+        attributes=X,
+        utility=utility,
+        n_swaps=n_swaps,
+    )
+
+
+def swaps_at_level(length: int, level: float) -> float:
+    """Mean number of swaps of adjacent items that gives a noise level.
+
+    2.3 stands for two swaps, and a third one with probability 0.3, which has the level
+    exactly on average. It grows with the cube of the length.
+
+    >>> swaps_at_level(2, 0.1)  # a swap is worse than a random order half of the time
+    0.2000
+    """
+    limit = noise_limit(length)
+    expected = f"a share from 0 to {limit:.3f} for orders of {length} items"
+    _check(0 <= level <= limit, "order_noise", expected, level)
+    return _find_swaps(length, float(level))
+
+
+def noise_limit(length: int) -> float:
+    """Largest noise level that can be asked for: 0.9 times that of a random order.
+
+    >>> noise_limit(2)
+    0.2250
+    """
+    _, counts = np.unique(_random_distances(length), return_counts=True)
+    equal = float(np.sum((counts / counts.sum()) ** 2))
+    return _REACHED * 0.5 * (1.0 - equal)
+
+
+def swap_adjacent(orders: Codes, n_swaps: Codes, rng: np.random.Generator) -> Codes:
+    """Swap random neighbors in orders (n, length), `n_swaps` (n,) times; a copy."""
+    n, length = orders.shape
+    out = orders.copy()
+    flat, starts = out.reshape(-1), length * np.arange(n)
+    for number in range(int(n_swaps.max(initial=0))):
+        _swap_once(flat, starts[n_swaps > number], length, rng)
+    return out
+
+
+def _swap_once(
+    flat: Codes, starts: Codes, length: int, rng: np.random.Generator
+) -> tuple[Codes, Codes]:
+    """Swap one pair of neighbors in every order at `starts`; return both items."""
+    place = starts + rng.integers(0, length - 1, len(starts))
+    first, second = flat[place], flat[place + 1]
+    flat[place], flat[place + 1] = second, first
+    return first, second
+
+
+@lru_cache(maxsize=64)
+def _find_swaps(length: int, level: float) -> float:
+    rng = np.random.default_rng(0)
+    random = _random_distances(length)
+    # The probability that a random order has a smaller D, for every D.
+    counts = np.bincount(random, minlength=(length**3 - length) // 3 + 1)
+    smaller = (np.cumsum(counts) - counts) / len(random)
+    # Longer orders differ less from each other, and need more swaps.
+    n = max(_FEWEST_WALKS, _WALK_ITEMS // length)
+    flat, starts = np.tile(np.arange(length), n), length * np.arange(n)
+    distance = np.zeros(n, dtype=np.int64)
+    swaps, before, reached = 0, 0.0, 0.0
+    while reached < level:
+        first, second = _swap_once(flat, starts, length, rng)
+        # Only two terms of D change: they were (a - j)² + (b - j - 1)².
+        distance += 2 * (second - first)
+        swaps, before, reached = swaps + 1, reached, float(smaller[distance].mean())
+    if not swaps:
+        return 0.0
+    return swaps - 1 + (level - before) / (reached - before)
+
+
+@lru_cache(maxsize=16)
+def _random_distances(length: int) -> Codes:
+    """D of all orders, or of many random ones."""
+    original = np.arange(length)
+    if length <= _LISTED:
+        orders = np.array(list(permutations(range(length))))
+    else:
+        rng = np.random.default_rng(0)
+        n = max(1000, min(_DRAWN, 20_000_000 // length))
+        orders = rng.permuted(np.tile(original, (n, 1)), axis=1)
+    return ((orders - original) ** 2).sum(axis=1)

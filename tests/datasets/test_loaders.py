@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loaders: facts about the published files, which were counted independently."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tiebreak.datasets import (
+    UCI_TABLES,
+    load_chess,
+    load_football,
+    load_lightgbm_rank,
+    load_llmfao,
+    load_lm_arena,
+    load_mq2008,
+    load_sushi_orders,
+    load_sushi_pairs,
+    load_uci,
+)
+from tiebreak.datasets.loaders import _PREFECTURES
+
+FOOTBALL = "football/results.csv"
+GOOD_FOOTBALL = """\
+date,home_team,away_team,home_score,away_score,tournament,city,country,neutral
+1990-06-08,Argentina,Cameroon,0,1,FIFA World Cup,Milan,Italy,TRUE
+1872-11-30,Scotland,England,0,0,Friendly,Glasgow,Scotland,FALSE
+1990-06-08,Italy,Austria,1,0,FIFA World Cup,Rome,Italy,FALSE
+2030-01-01,Italy,Cameroon,NA,NA,Friendly,Rome,Italy,FALSE
+"""
+
+
+def write(folders, name, text):
+    path = folders[0] / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+def test_a_small_table_of_football(folders):
+    write(folders, FOOTBALL, GOOD_FOOTBALL)
+    data = load_football()
+    names = data.pairs.names
+    assert names[data.pairs.left].tolist() == ["Scotland", "Argentina", "Italy"]
+    assert names[data.pairs.right].tolist() == ["England", "Cameroon", "Austria"]
+    assert not data.pairs.has_features
+    assert data.y.tolist() == [0, 1, -1]
+    assert data.y.dtype == np.int8
+    assert data.goals.tolist() == [[0, 0], [0, 1], [1, 0]]
+    assert data.advantage.tolist() == [1.0, 0.0, 1.0]
+    assert data.advantage.dtype == np.float64
+    assert data.tournament.tolist() == ["Friendly", "FIFA World Cup", "FIFA World Cup"]
+    assert data.date.astype(str).tolist() == ["1872-11-30", "1990-06-08", "1990-06-08"]
+    assert "CC0" in data.description
+
+
+def test_the_published_football_matches(published):
+    """The counts are those of the list as of 31 July 2026, by its keeper's notes."""
+    path = published(FOOTBALL)
+    data = load_football()
+    assert len(data.pairs) == 49520
+    assert data.pairs.n_items == 337
+    assert int(np.sum(data.y == 0)) == 11258
+    assert (data.date.min(), data.date.max()) == (
+        np.datetime64("1872-11-30"),
+        np.datetime64("2026-07-19"),
+    )
+    assert (np.diff(data.date) >= np.timedelta64(0, "D")).all()
+    raw = pl.read_csv(path, infer_schema=False)
+    assert data.advantage.sum() == raw["neutral"].str.contains("FALSE").sum()
+    # Home teams win more often than away teams, and less so on neutral ground.
+    home, neutral = data.y[data.advantage == 1], data.y[data.advantage == 0]
+    assert home.mean() < neutral.mean() < 0
+
+
+def test_the_published_games_of_chess(published):
+    """Counts of KONECT's file, made independently of this reader."""
+    published("chess_kaggle2010/out.chess")
+    data = load_chess()
+    assert [int(np.sum(data.y == y)) for y in (-1, 0, 1)] == [21163, 28666, 15224]
+    assert data.pairs.n_items == 7301
+    counts = np.bincount(data.month)[1:]
+    assert (len(counts), counts.min(), counts.max()) == (100, 46, 2540)
+    games = np.bincount(np.r_[data.pairs.left, data.pairs.right])
+    assert int(np.sum(games >= 10)) == 3067
+    assert (np.diff(data.month) >= 0).all()
+    # KONECT numbered the players in order of first appearance, as Pairs does.
+    np.testing.assert_array_equal(data.pairs.names, np.arange(1, 7302))
+
+
+ARENA, CROWD = "lm_arena_140k/battles.csv", "llmfao/llmfao.csv"
+
+
+GOOD_ARENA = """\
+model_a,model_b,winner,creative_writing,complexity,creativity,domain_knowledge,\
+problem_solving,real_world,specificity,technical_accuracy,instruction_following,math
+x,y,model_b,0,0,0,1,0,1,1,1,0,0
+y,z,both_bad,0,0,0,0,0,0,0,0,0,1
+z,z,model_a,0,0,0,0,0,0,0,0,0,1
+z,x,tie,1,0,0,0,0,0,0,0,0,0
+x,z,model_a,0,0,0,0,0,0,0,0,0,1
+"""
+
+
+def test_a_small_table_of_the_arena(folders):
+    write(folders, ARENA, GOOD_ARENA)
+    data = load_lm_arena()
+    names = data.pairs.names
+    assert names[data.pairs.left].tolist() == ["x", "y", "z", "x"]
+    assert names[data.pairs.right].tolist() == ["y", "z", "x", "z"]
+    assert data.y.tolist() == [1, 0, 0, -1]
+    assert data.y.dtype == np.int8
+    assert data.both_bad.tolist() == [False, True, False, False]
+    assert len(data.tags) == 10
+    assert data.tags["math"].tolist() == [False, True, False, True]
+    assert data.tags["creative_writing"].tolist() == [False, False, True, False]
+    assert len(data.pairs[data.tags["math"]]) == 2
+    assert "CC BY 4.0" in data.description
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("tie", "draw", "'winner' must be one of model_a, model_b, tie, both_bad"),
+        ("math", "sums", "it is not the expected table .*math"),
+    ],
+)
+def test_broken_tables_of_the_arena(folders, old, new, message):
+    write(folders, ARENA, GOOD_ARENA.replace(old, new, 1))
+    with pytest.raises(ValueError, match=message):
+        load_lm_arena()
+
+
+def test_the_published_votes_of_the_arena(published):
+    """All votes of the publisher's card, but for those of a model with itself."""
+    raw = pl.read_csv(published(ARENA), infer_schema=False)
+    same = raw.filter(pl.col("model_a") == pl.col("model_b"))
+    data = load_lm_arena()
+    assert same.height == 10
+    assert len(data.pairs) == 135634 - 10
+    assert data.pairs.n_items == 53
+    left_out = same["winner"].to_list()
+    ties = 21532 + 15754 - left_out.count("tie") - left_out.count("both_bad")
+    assert int(np.sum(data.y == -1)) == 48563 - left_out.count("model_a")
+    assert int(np.sum(data.y == 1)) == 49785 - left_out.count("model_b")
+    assert int(np.sum(data.y == 0)) == ties
+    assert int(data.both_bad.sum()) == 15754 - left_out.count("both_bad")
+    assert (data.y[data.both_bad] == 0).all()
+
+
+def test_the_published_votes_of_the_crowd(published):
+    published(CROWD)
+    data = load_llmfao()
+    assert [int(np.sum(data.y == y)) for y in (-1, 1, 0)] == [2911, 2549, 3471]
+    assert data.pairs.n_items == 59
+    assert len(np.unique(data.rater)) == 124
+    assert len(np.unique(data.prompt)) == 13
+    assert len(np.unique(data.pair)) == 2139
+
+
+def test_the_published_file_of_letor(published):
+    published("mq2008/fold1_test.txt")
+    data = load_mq2008()
+    assert data.X.shape == (2874, 46)
+    assert np.bincount(data.y.astype(int)).tolist() == [2319, 378, 177]
+    assert len(np.unique(data.qid)) == 156
+    assert data.qid[0] == 18219
+
+
+@pytest.mark.parametrize(
+    ("part", "grades", "n_queries"),
+    [
+        ("train", [645, 1211, 858, 222, 69], 201),
+        ("test", [206, 256, 252, 44, 10], 50),
+    ],
+)
+def test_the_published_files_of_lightgbm(published, part, grades, n_queries):
+    published(f"lightgbm_rank/rank.{part}")
+    data = load_lightgbm_rank(part)
+    assert data.X.shape == (sum(grades), 300)
+    assert np.bincount(data.y.astype(int)).tolist() == grades
+    sizes = np.bincount(data.qid)
+    assert len(sizes) == n_queries
+    assert sizes.min() >= 1
+    assert sizes.max() <= 27
+
+
+# Rows, inputs, target and its range, as the publishers and the papers list them.
+FACTS = {
+    "abalone": (4177, 8, "Class_Rings", 1, 29),
+    "auto_mpg": (392, 7, "class", 9, 46.6),
+    "bank32nh": (8192, 32, "rej", 0, 0.820),
+    "bank8FM": (8192, 8, "rej", 0, 0.802),
+    "boston_housing": (506, 13, "class", 5, 50),
+    "concrete": (1030, 8, "strength", 2.33, 82.6),
+    "diabetes": (43, 2, "c_peptide", 3.0, 6.6),
+    "machine_cpu": (209, 6, "class", 6, 1150),
+    "pyrimidines": (74, 27, "activity", 0.1, 0.9),
+    "servo": (167, 4, "class", 0.131, 7.10),
+    "stock": (950, 9, "company10", 34, 62),
+    "triazines": (186, 60, "activity", 0.1, 0.9),
+    "wpbc": (194, 32, "time", 1, 125),
+}
+# Attributes and how many of them are nominal, as in Table 1 of the swapped-pairs paper.
+NOMINAL = {"abalone": 1, "auto_mpg": 3, "boston_housing": 1, "servo": 4}
+
+
+def test_the_names():
+    assert sorted(UCI_TABLES) == sorted(FACTS)
+    with pytest.raises(ValueError, match=r"no table 'iris'\. Expected one of abal"):
+        load_uci("iris")
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_the_published_tables(data_dir, name):
+    rows, inputs, target, low, high = FACTS[name]
+    plain = load_uci(name, one_hot=False)
+    assert plain.X.shape == (rows, inputs)
+    assert plain.X.dtype == plain.y.dtype == np.float64
+    assert len(plain.feature_names) == inputs
+    assert plain.target_name == target
+    assert plain.y.min() == pytest.approx(low, abs=5e-3)
+    assert plain.y.max() == pytest.approx(high, abs=5e-3)
+    assert np.isfinite(plain.X).all()
+    wide = load_uci(name)
+    assert np.array_equal(wide.y, plain.y)
+    assert wide.X.shape == (rows, len(wide.feature_names))
+    nominal = {
+        column.partition("=")[0] for column in wide.feature_names if "=" in column
+    }
+    assert len(nominal) == NOMINAL.get(name, 0)
+    # What is numeric stands in both; what is nominal has one 1 in every row.
+    for j, column in enumerate(plain.feature_names):
+        spread = [
+            k for k, c in enumerate(wide.feature_names) if c.startswith(column + "=")
+        ]
+        if column in nominal:
+            assert set(np.unique(wide.X[:, spread])) == {0, 1}
+            assert (wide.X[:, spread].sum(axis=1) == 1).all()
+            order = np.argsort(np.unique(plain.X[:, j]))
+            codes = np.unique(plain.X[:, j], return_inverse=True)[1]
+            assert np.array_equal(wide.X[:, spread].argmax(axis=1), order[codes])
+        else:
+            assert np.array_equal(
+                wide.X[:, wide.feature_names.index(column)], plain.X[:, j]
+            )
+
+
+def test_letters_and_numbers(data_dir):
+    wide = load_uci("servo")
+    assert wide.feature_names[:6] == (
+        "motor=A", "motor=B", "motor=C", "motor=D", "motor=E", "screw=A",
+    )  # fmt: skip
+    assert wide.feature_names[-5:] == tuple(f"vgain={k}" for k in range(1, 6))
+    # The first row of the file is E,E,5,4,0.281251.
+    assert load_uci("servo", one_hot=False).X[0].tolist() == [4, 4, 5, 4]
+    assert [
+        name for name, value in zip(wide.feature_names, wide.X[0], strict=True) if value
+    ] == ["motor=E", "screw=E", "pgain=5", "vgain=4"]
+    assert wide.y[0] == 0.281251
+
+
+def test_names_of_wpbc_fit_its_columns(data_dir):
+    """Worst values are never below the means, under the corrected names."""
+    table = load_uci("wpbc")
+    column = dict(zip(table.feature_names, table.X.T, strict=True))
+    for name in ("radius", "area", "perimeter"):
+        assert (column[f"{name}_worst"] >= column[f"{name}_mean"]).all()
+
+
+def naive_pairs(scores):
+    """Rows (person, worse or equal sushi, other sushi, outcome), person by person."""
+    rows = []
+    for person, given in enumerate(scores):
+        rated = [(score, sushi) for sushi, score in enumerate(given) if score >= 0]
+        rated.sort()
+        for (a, i), (b, j) in zip(rated[0::2], rated[1::2], strict=True):
+            rows.append((person, i, j, int(b > a)))
+    return np.array(rows)
+
+
+def test_published_pairs_person_by_person(published):
+    """The paper: 17,832 equality and 7,168 inequality pairs."""
+    scores = np.loadtxt(published("sushi/sushi3b.5000.10.score"), dtype=int)
+    data = load_sushi_pairs(random_state=0)
+    assert int(np.sum(data.y == 0)) == 17832
+    assert int(np.sum(data.y != 0)) == 7168
+    expected = naive_pairs(scores)
+    turned = data.sushi[:, 0] != expected[:, 1]
+    # Binomial with standard deviation 0.003; ties are swapped as well.
+    assert np.mean(turned) == pytest.approx(0.5, abs=0.02)
+    assert np.mean(turned[data.y == 0]) == pytest.approx(0.5, abs=0.02)
+    sides = np.where(turned[:, None], data.sushi[:, ::-1], data.sushi)
+    assert np.array_equal(sides, expected[:, 1:3])
+    assert np.array_equal(np.where(turned, -data.y, data.y), expected[:, 3])
+    assert np.array_equal(data.person, expected[:, 0])
+    assert np.array_equal(load_sushi_pairs(random_state=0).y, data.y)
+    assert (load_sushi_pairs(random_state=1).y != data.y).any()
+
+
+def test_published_features_of_sushi_and_people(published):
+    options = {"has_header": False, "separator": "\t"}
+    kinds = pl.read_csv(published("sushi/sushi3.idata"), **options).rows()
+    people = pl.read_csv(published("sushi/sushi3.udata"), **options).rows()
+    place = list(_PREFECTURES.values())
+    data = load_sushi_pairs(random_state=0)
+    assert data.pairs.shape == (25000, 2, 14)
+    names = data.pairs.feature_names
+    assert names[:3] == ("style", "major_group", "minor_group")
+    assert names[7:10] == ("gender", "age", "time")
+    array = np.asarray(data.pairs)
+    for row in range(0, 25000, 997):
+        person = people[data.person[row]]
+        for side in range(2):
+            kind = kinds[data.sushi[row, side]]
+            whole = [*kind[2:], *person[1:4], *place[person[4]], *place[person[7]]]
+            assert array[row, side].tolist() == pytest.approx(whole)
+
+
+def test_the_old_scale_is_refused(published, request):
+    text = published("sushi/sushi3b.5000.10.score").read_text()
+    turned = re.sub(r"(?<![-\d])[0-4]", lambda found: str(4 - int(found[0])), text)
+    folders = request.getfixturevalue("folders")
+    write(folders, "sushi/sushi3b.5000.10.score", turned)
+    with pytest.raises(ValueError, match="0 is the best score, as in downloads before"):
+        load_sushi_pairs()
+
+
+def test_prefecture_numbers_are_the_publishers(published):
+    text = published("sushi/README-en.txt").read_text(encoding="ascii")
+    numbered = text[text.index("* prefecture no") : text.index("* region no")]
+    numbers = dict(re.findall(r"(\d+):(\w+)", numbered))
+    assert list(_PREFECTURES) == [numbers[str(code)] for code in range(47)]
+    assert numbers["47"] == "foreign"
+
+
+def kilometers(first, second):
+    """Great-circle distance between two prefectural capitals."""
+    place = {name: np.radians(where) for name, where in _PREFECTURES.items()}
+    (a, b), (c, d) = place[first], place[second]
+    h = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
+    return 2 * 6371 * np.arcsin(np.sqrt(h))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "distance"),
+    [
+        # Great-circle distances between the cities, to the nearest ten kilometers.
+        ("Tokyo", "Osaka", 400),
+        ("Hokkaido", "Tokyo", 830),
+        ("Tokyo", "Fukuoka", 880),
+        ("Kagoshima", "Okinawa", 660),
+        ("Kyoto", "Shiga", 10),
+    ],
+)
+def test_known_distances(first, second, distance):
+    assert kilometers(first, second) == pytest.approx(distance, abs=15)
+
+
+def test_the_published_orders(published):
+    """Mean places in order; the first list, read by hand, and that all are whole."""
+    published("sushi/sushi3a.5000.10.order")
+    first = load_sushi_orders("a").orders
+    assert next(iter(first)) == [
+        "ikura", "ebi", "ika", "uni", "tamago", "kappa_maki", "tekka_maki", "anago",
+        "toro", "maguro",
+    ]  # fmt: skip
+    assert np.array_equal(
+        np.sort(first.flat.reshape(5000, 10)), np.tile(range(10), (5000, 1))
+    )
+    second = load_sushi_orders("b").orders
+    assert second.n_items == 100
+    assert set(first.names) < set(second.names)
+    scores = np.loadtxt(published("sushi/sushi3b.5000.10.score"), dtype=int)
+    rated = [np.flatnonzero(person >= 0).tolist() for person in scores]
+    assert np.sort(second.flat.reshape(5000, 10)).tolist() == rated
+    given = np.take_along_axis(scores, second.flat.reshape(5000, 10), axis=1).mean(
+        axis=0
+    )
+    # Better places hold higher scores, from 3.90 to 1.19 on average.
+    assert (np.diff(given) < 0).all()
+    assert given[[0, 9]].round(2).tolist() == [3.9, 1.19]
+
+
+@pytest.mark.parametrize(
+    ("loader", "name", "message"),
+    [
+        (load_sushi_orders, "c", "which must be 'a' or 'b', got 'c'"),
+        (load_lightgbm_rank, "valid", "part must be 'train' or 'test', got 'valid'"),
+    ],
+)
+def test_unknown_parts(loader, name, message):
+    with pytest.raises(ValueError, match=message):
+        loader(name)
