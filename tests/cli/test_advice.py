@@ -17,7 +17,7 @@ from tests.io.test_shapes import FOLDER, REFUSED
 from tests.meta.sources import PACKAGE
 from tiebreak.cli.app import app
 from tiebreak.io import ReadOptions
-from tiebreak.pipeline.options import RankOptions
+from tiebreak.options import RankOptions, read_settings
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # In messages for Python; the values of --outcome-words look the same.
@@ -113,20 +113,11 @@ CASES = {
     "check votes.csv --meaning score --likert 1..7": ["- --likert", "- --meaning"],
     "check ranked_ballots.soc --where 'x > 1'": ["- --where"],
     "check ranked_ballots.soc --kind grades": ["- --kind"],
-    "rank votes.csv --print csv --alpha 0": ["- --alpha", "--alpha auto"],
-    "rank votes.csv --print csv --bootstrap 9": ["- --bootstrap"],
-    "rank votes.csv --print csv --scale arena": ["--alpha auto"],
-    "rank votes.csv --print csv --bootstrap 9 --alpha 1": ["- --bootstrap"],
-    "rank votes.csv --print csv --items items.csv --model logistic --alpha 0": [
-        "--alpha 1e-6"
-    ],
+    "rank votes.csv --print csv --set alpha=0": ["- --set", "--set alpha=auto"],
+    "rank votes.csv --print csv --items items.csv --set alpha=0": ["--set alpha=1e-6"],
     "rank votes.csv --print csv --items items.csv --model elo": ["- --items"],
     "rank votes.csv --print csv --items items.csv --by language": [
         "- --by",
-        "- --items",
-    ],
-    "rank votes.csv --print csv --items items.csv --min-games 2": [
-        "- --min-games",
         "- --items",
     ],
     "rank votes.csv --print csv --items items.csv --ties half": ["- --ties"],
@@ -134,60 +125,61 @@ CASES = {
     "rank votes.csv --print csv --half-life 5y --period round": ["--half-life 3"],
     "rank votes.csv --print csv --model elo --half-life 3 --period round": [
         "- --half-life",
-        "--model davidson",
+        "--model bradley-terry",
     ],
     "rank votes.csv --print csv --since 2": ["--period round", "- --since"],
     "rank votes.csv --print csv --period round --since x": ["--since 2"],
-    "rank votes.csv --print csv --model elo --alpha 1": ["- --alpha"],
+    "rank votes.csv --print csv --model elo --set alpha=1": ["--set k=20"],
+    "rank votes.csv --print csv --set alpha": ["--set alpha=1"],
+    "rank votes.csv --print csv --set alpha=1 --set alpha=2": ["- --set"],
     "rank votes.csv --print csv --model elo --ties half": [
         "- --ties",
         "--model bradley-terry",
     ],
-    "rank votes.csv --print csv --model davidson --ties rao-kupper": [
+    "rank votes.csv --print csv --set ties=davidson --ties rao-kupper": [
         "- --ties",
-        "- --model",
+        "- --set",
     ],
     "rank votes.csv --print csv --model glicko --position": [
         "- --position",
         "--model bradley-terry",
     ],
-    "rank votes.csv --print csv --model svm": ["--model elo", "--items items.csv"],
-    "rank votes.csv --print csv --model judges": ["--rater language", "--model elo"],
-    "rank votes.csv --print csv --model judges --rater language --ties half": [
-        "- --ties"
+    "rank votes.csv --print csv --model rank-svm": [
+        "--model elo",
+        "--items items.csv",
     ],
+    "rank votes.csv --print csv --model judge-bradley-terry": [
+        "--rater language",
+        "--model elo",
+    ],
+    "rank votes.csv --print csv --model judge-bradley-terry --rater language "
+    "--ties half": ["- --ties"],
     "rank votes.csv --print csv --covariates log:len_a:len_b": [
         "--covariates len_a:len_b",
         "--where 'len_b > 0'",
     ],
     "rank votes.csv --print csv --covariates round:round": ["- --covariates"],
-    "rank votes.csv --print csv --anchor Ada=1 --reference Bo": [
-        "- --anchor",
-        "- --reference",
-    ],
     "rank votes.csv --print csv --anchor Ada": ["--anchor Ada=1114"],
-    "rank votes.csv --print csv --tune --alpha 1": ["- --alpha"],
+    "rank votes.csv --print csv --tune --set alpha=1": ["- --set"],
     "rank votes.csv --print csv --tune": ["- --tune"],
-    "rank votes.csv --print csv --scale fide": ["--scale arena --alpha 1"],
     "rank votes.csv --print csv --level 2": ["--level 0.9"],
     "rank votes.csv --print word": ["--print csv"],
-    "rank votes.csv --print csv --json": ["- --json"],
+    "rank votes.csv --print csv --json": ["- --json", "- --print"],
     "rank votes.csv --out full": ["--out other", "--force"],
     "rank grades.csv --print markdown": ["--print csv"],
-    "rank grades.csv --print csv --alpha auto": ["--alpha 0.1", "- --alpha + --tune"],
+    "rank grades.csv --print csv --set alpha=auto": ["--set alpha=0.1"],
     "rank tennis_winner_loser.csv --print csv --position": [
         "- --position",
         "--left winner_name --right loser_name",
     ],
     "rank chess_pgn_results.csv --print csv --position": ["- --position"],
     "versus votes.csv Ada --model elo": ["--model glicko"],
-    "next votes.csv --model glicko": ["--model davidson"],
-    "compare votes.csv --models elo,svm": [
+    "compare votes.csv --models elo,rank-svm": [
         "--models elo,glicko",
         "--items items.csv",
     ],
     "compare votes.csv --models elo --half-life 3": ["- --half-life"],
-    "compare votes.csv --models davidson --half-life 3": [
+    "compare votes.csv --models bradley-terry --half-life 3": [
         "--period round",
         "- --half-life",
     ],
@@ -205,7 +197,10 @@ def test_advice_can_be_followed(line, run):
     assert code, said
     advised = set(OPTION.findall(said)) - {"--help"}
     assert advised <= options_of(line), said
-    assert not ARGUMENT.search(re.sub("'[^']*'", "", said)), said
+    plain = re.sub("'[^']*'", "", said)
+    assert set(ARGUMENT.findall(plain)) <= {"alpha", "half_life", "kernel"}, (
+        said
+    )  # of --set
     followed = set()
     for advice in CASES[line]:
         without, _, others = advice.removeprefix("- ").partition(" + ")
@@ -224,7 +219,7 @@ def test_advice_can_be_followed(line, run):
         assert said[:60] not in after, f"{shlex.join(again)}: {after}"
     mentioned = {word for word in shlex.split(line) if word.startswith("--")}
     untried = advised - followed - mentioned - NOT_TRIED.get(line, set())
-    assert untried <= {"--model", "--skip-bad-rows", "--alpha"}, said
+    assert untried <= {"--model", "--skip-bad-rows"}, said
 
 
 @pytest.mark.parametrize("name", few(REFUSED, 6))
@@ -238,14 +233,15 @@ def test_options_of_a_refusal_are_those_of_every_command_that_reads(name, run):
 
 def arguments(line):
     """Write the options of a command as arguments of `tiebreak.rank`."""
-    words, given = shlex.split(line)[2:], {}
+    words, given = shlex.split(line)[2:], {"settings": {}}
     while words:
         name = words.pop(0).removeprefix("--").replace("-", "_")
         value = words.pop(0) if words and not words[0].startswith("--") else True
-        given[name] = float(value) if name in ("alpha", "level") else value
+        if name == "set":
+            given["settings"] |= read_settings([value])
+        else:
+            given[name] = float(value) if name == "level" else value
     given.pop("print", None)
-    for name in ("bootstrap", "min_games"):
-        given |= {name: int(given[name])} if name in given else {}
     return given
 
 
@@ -254,13 +250,16 @@ IN_PYTHON = [
     for line in CASES
     if line.startswith(("check", "rank"))
     and not {"--print word", "--json", "--out", "markdown", "auto"} & set(line.split())
+    and line.count("--set") == line.count("alpha=") + line.count("ties=")
+    and line.count("--set") < 2
 ]
 
 
 @pytest.mark.parametrize("line", [*IN_PYTHON, *(f"check {name}" for name in REFUSED)])
 def test_python_speaks_of_arguments(line):
     known = {*RankOptions.__dataclass_fields__, *ReadOptions.__dataclass_fields__}
-    if {"--json", "--out", "word", "--alpha auto"} & {*line.split(), line[-12:]}:
+    known |= {"alpha"}  # of an estimator, which settings= has
+    if {"--json", "--out", "word"} & {*line.split()}:
         return
     try:
         tiebreak.rank(shlex.split(line)[1], **arguments(line))

@@ -2,6 +2,7 @@
 """The real command in a process of its own, on good files and bad."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,7 +65,7 @@ def test_rank_as_json_and_quiet(run, votes, tmp_path):
     assert found["model"] == "glicko"
     assert len(found["leaderboard"]) == 5
     assert done.stderr == ""
-    quiet = run("rank", path, "--out", tmp_path / "b", "-q", "--bootstrap", 50)
+    quiet = run("rank", path, "--out", tmp_path / "b", "-q")
     assert (quiet.code, quiet.stdout, quiet.stderr) == (0, "", "")
 
 
@@ -130,7 +131,7 @@ def test_undefeated_items_are_rated_with_a_prior_that_is_named(run, tmp_path):
         ("", (), 3, ["empty"]),
         ("a,b\n", (), 3, []),
         ("left,right,outcome\nAda,Bo,left\n", ("--model", "magic"), 4, ["magic"]),
-        ("left,right,outcome\nAda,Bo,left\n", ("--alpha", "-1"), 4, ["alpha"]),
+        ("left,right,outcome\nAda,Bo,left\n", ("--set", "alpha=-1"), 4, ["alpha"]),
         ("left,right,outcome\nAda,Bo,left\n", ("--left", "who"), 3, ["who"]),
     ],
 )
@@ -170,8 +171,10 @@ def test_help_is_quick_and_shows_examples(run):
     done = run("rank", "--help")
     assert done.code == 0
     assert "tiebreak rank matches.csv" in done.stdout
-    assert "--both-bad" in done.stdout
+    assert "--both-bad" not in done.stdout
     assert "FILE" in done.stdout
+    assert 14 <= len(re.findall(r"^│ --[a-z]", done.stdout, re.M)) <= 22
+    assert "--both-bad" in run("rank", "--help-all").stdout
     assert "-q" in done.stdout
     assert run("--version").stdout.startswith("tiebreak ")
     # Imports are lazy: help needs no solver. Seconds are measured in benchmarks.

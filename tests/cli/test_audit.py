@@ -39,7 +39,6 @@ def votes(tmp_path):
         (["--top", "-1"], "top must not be negative"),
         (["--neighbors", "-1"], "neighbors must not be negative"),
         (["--ties", "foo"], "--ties must be one of"),
-        (["--min-games", "100"], "No comparison is left"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -60,7 +60,7 @@ def test_a_scheduler_that_runs_already_fits_graded_items(run, rng, tmp_path):
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0",
         protocol="tcp", host="127.0.0.1",
     ) as started:  # fmt: skip
-        words = ["rank", "queries", "--checkpoint", "steps.npz", "--quiet"]
+        words = ["rank", "queries", "--quiet"]
         address = ["--dask", started.scheduler_address]
         there = run(*words, "--out", "there", *address, cwd=tmp_path)
         assert (there.code, there.stderr) == (0, "")
@@ -73,7 +73,6 @@ def test_a_scheduler_that_runs_already_fits_graded_items(run, rng, tmp_path):
         assert len(started.scheduler.workers) == 1  # it is not ours to stop
     here = run(*words, "--out", "here", cwd=tmp_path)
     assert here.code == 0
-    assert not (tmp_path / "steps.npz").exists()  # all is done
     ours, theirs = (
         load(tmp_path / out / "model.tiebreak") for out in ("here", "there")
     )

@@ -379,7 +379,7 @@ def test_signals_at_any_moment(processes, votes, tmp_path, rng):
 
 def test_a_folder_that_was_made_is_not_left_behind(processes, votes, tmp_path):
     out = tmp_path / "one" / "two"
-    processes.start("rank", votes, "--out", out, "--bootstrap", 200_000)
+    processes.start("rank", votes, "--out", out)
     wait_for(lambda: processes.out.exists() and processes.out.stat().st_size)
     processes.signal(signal.SIGINT)
     assert processes.end().code == 130
@@ -437,8 +437,8 @@ def test_steps_are_shown_on_a_terminal_only(processes, votes, tmp_path):
         assert done.code == 0
         return seen.decode()
 
-    shown = read("--bootstrap", 100)
-    for step in ("reading votes.csv", "fitting bradley-terry", "bootstrap", "writing"):
+    shown = read()
+    for step in ("reading votes.csv", "fitting bradley-terry", "writing"):
         assert step in shown
     assert read("--quiet") == ""
     assert read("--json") == ""

@@ -13,7 +13,7 @@ from tiebreak.io import ReadOptions, read_file
 from tiebreak.pipeline.comparisons import as_comparisons
 from tiebreak.pipeline.held_out import columns_for, predict_held_out
 from tiebreak.pipeline.leaderboard import item_utilities
-from tiebreak.pipeline.models import BY_BOTH, BY_FEATURE, choose_model, models_for
+from tiebreak.pipeline.models import choose_model, fitting_models
 
 NAMES = np.array(["Ada", "Bo", "=cmd", "<b>Cy</b>", "Dée", "a,b"])
 
@@ -78,12 +78,15 @@ def test_graded_rows_and_names_are_read(tmp_path):
 
 
 def test_the_default_learns_from_features_and_names(known):
-    choice = choose_model("auto", known, None)
-    assert choice.name == "logistic-names"
+    choice = choose_model("auto", known)
+    assert choice.name == "logistic-compare"
+    assert choice.model[-1].identity == 1.0
     assert "features and names" in choice.reason
-    assert list(models_for(known)) == [*BY_BOTH, *BY_FEATURE]
+    fitting = fitting_models(known)
+    assert {"logistic-compare", "rank-svm", "svm-compare"} <= set(fitting)
+    assert not {"elo", "swap-svm", "threshold-compare"} & set(fitting)
     with pytest.raises(ValueError, match="names only; leave --items out"):
-        choose_model("elo", known, None)
+        choose_model("elo", known)
     assert choose_model("elo", known, None, by_name_too=True).name == "elo"
 
 
@@ -91,34 +94,32 @@ def test_a_choice_is_refused_in_words(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text("home,away,winner\nAda,Bo,Ada\n")
     named = as_comparisons(read_file(path))
-    for asked in ("logistic", "logistic-names"):
-        with pytest.raises(ValueError, match=r"only names\. 'logistic.*' needs feat"):
-            choose_model(asked, named, None)
-    elo = choose_model("elo", named, None)
+    with pytest.raises(ValueError, match=r"only names\. 'logistic.*' needs feat"):
+        choose_model("logistic-compare", named)
+    elo = choose_model("elo", named)
     assert elo.model.advantage == "auto"
-    for choice in (elo, choose_model("bradley-terry", named, None)):
+    for choice in (elo, choose_model("bradley-terry", named)):
         assert "advantage" not in choice.reason
     path.write_text("query,grade,x\nq,1,5\nq,2,6\n")
     graded = as_comparisons(read_file(path))
-    assert choose_model("auto", graded, None).name == "logistic"
-    with pytest.raises(ValueError, match="'logistic-names' needs names"):
-        choose_model("logistic-names", graded, None)
+    choice = choose_model("auto", graded)
+    assert choice.name == "logistic-compare" and choice.model[-1].identity is None
 
 
 def test_a_pipeline_is_fitted_with_the_weights(known):
-    model = choose_model("logistic", known, None).model
+    model = choose_model("logistic-compare", known).model
     fitted = model.fit(known.pairs, known.y, **columns_for(model, known.columns))
     weight = known.columns["sample_weight"].astype(int)
     rows = np.repeat(np.arange(len(weight)), weight)
-    again = choose_model("logistic", known, None).model
+    again = choose_model("logistic-compare", known).model
     again.fit(known.pairs[rows], known.y[rows])
     np.testing.assert_allclose(fitted[-1].coef_, again[-1].coef_, rtol=1e-6)
-    plain = choose_model("logistic", known, None).model.fit(known.pairs, known.y)
+    plain = choose_model("logistic-compare", known).model.fit(known.pairs, known.y)
     assert np.abs(plain[-1].coef_ - fitted[-1].coef_).max() > 1e-3
 
 
 def test_held_out_rows_are_weighted_in_training_too(known):
-    model = choose_model("logistic", known, None).model
+    model = choose_model("logistic-compare", known).model
     result = predict_held_out({"logistic": model}, known)
     assert len(result.row) == 240
     first = result.row[result.split == 0]
@@ -142,7 +143,7 @@ def test_rank_then_evaluate_then_predict(run, files, known, tmp_path):
     assert "items.csv has 8 items, named by item, with 3 features" in text
     assert "In organic, yes and no became 1 and 0." in text
     assert "2 items of the table are in no comparison" in text
-    assert "Model: logistic-names, items have features and names" in text
+    assert "Model: logistic-compare, items have features and names" in text
     model = load(out / "model.tiebreak")
     names = known.pairs.names
     found = item_utilities(model, known.items, names)
@@ -173,7 +174,7 @@ def test_rank_then_evaluate_then_predict(run, files, known, tmp_path):
 
 
 def test_compare_has_models_of_names_and_of_features(run, files):
-    models = "logistic-names,logistic,bradley-terry"
+    models = "logistic-compare identity=1,logistic-compare,bradley-terry"
     done = run("compare", files[0], "--items", files[1], "--models", models, "--json")
     assert done.code == 0, done.stderr
     table = json.loads(done.stdout)["table"]

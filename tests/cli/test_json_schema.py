@@ -47,7 +47,7 @@ def printed(run, tmp_path, monkeypatch):
     [
         (VOTES, ("rank",)),
         (VOTES, ("rank", "--by", "language", "--position")),
-        (JUDGED, ("rank", "--model", "judges", "--rater", "language")),
+        (JUDGED, ("rank", "--model", "judge-bradley-terry", "--rater", "language")),
         (GRADES, ("rank", "--grade", "grade", "--kind", "grades")),
     ],
     ids=["votes", "categories", "judges", "grades"],

@@ -110,7 +110,6 @@ def test_output_never_replaces_input(run, tmp_path):
         ("rank", out, "--out", out),
         ("rank", out / "*.csv", "--out", out),
         ("rank", votes, "--items", board, "--out", out),
-        ("rank", votes, "--out", tmp_path / "new", "--checkpoint", votes),
         ("audit", votes, "--votes", votes),
         ("audit", votes, "--items", board, "--out", out),
         ("ask", votes, "--export", votes),

@@ -134,7 +134,7 @@ def test_an_advantage_counts_where_the_model_knows_it(run, results, tmp_path):
         "so none is counted; columns named home and away say it, or --advantage."
     )
     with pytest.raises(WriteError, match=r"must end with \.csv, \.tsv or \.parquet"):
-        predict_command.run(
+        predict_command.predict(
             tmp_path / "model",
             asked,
             ReadOptions(),

@@ -127,10 +127,6 @@ def test_one_judge_is_the_normal_case(rank):
     plain, alone, _ = rank(rows, "--rater", "none", columns=columns)
     assert "rater" not in plain
     assert board["lower"].to_list() == pytest.approx(alone["lower"].to_list())
-    # To resample one rater would change nothing, and make everything certain.
-    _, resampled, _ = rank(rows, "--bootstrap", "50", columns=columns)
-    assert (resampled["upper"] - resampled["lower"] > 10).all()
-    assert set(resampled["rank_worst"]) == {3}
 
 
 def test_few_raters_get_a_note(rank):
@@ -160,20 +156,6 @@ def test_the_best_of_most_items_is_named_where_a_few_never_meet_them(rank):
     assert "a is best, with 95 % confidence; 2 other items were never compared" in said
     ranks = {row["item"]: row["rank_worst"] for row in board.to_dicts()}
     assert ranks["a"] == 3  # x and y may be above
-
-
-def test_the_bootstrap_leaves_the_prior_out_and_says_so(rank, run, tmp_path):
-    rows = ["a,b,left", "b,c,left", "c,a,left", "a,b,tie", "b,a,left"] * 5
-    said, *_ = rank(rows, "--bootstrap", "50")
-    assert "--bootstrap sets --alpha 0" in said
-    assert "Prior:" not in said
-    done = run("rank", tmp_path / "file.csv", "--bootstrap", "50", "--alpha", "0.1")
-    assert done.code == 4
-    assert "leave --alpha 0.1 out" in " ".join(done.stderr.split())
-    (tmp_path / "file.csv").write_text("left,right,outcome\na,b,left\n")
-    done = run("rank", tmp_path / "file.csv", "--bootstrap", "50")
-    assert done.code == 4
-    assert "--bootstrap sets --alpha 0. 1 item won" in done.stderr
 
 
 def test_versus_answers_in_a_sentence(run, tmp_path):

@@ -15,6 +15,7 @@ import pytest
 from tests.extended import few
 from tests.meta.sources import ROOT
 from tiebreak.cli.app import app
+from tools import options
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -67,3 +68,8 @@ def test_the_command_prints_what_its_page_shows(session, tmp_path, monkeypatch, 
 def test_the_page_asks_ten_questions():
     text = COMMAND_LINE.read_text(encoding="utf-8")
     assert len(SESSIONS) == len(re.findall(r"^## .*\?$", text, re.MULTILINE)) == 10
+
+
+def test_the_table_of_options_is_that_of_today():
+    page = options.PAGE.read_text(encoding="utf-8")
+    assert page == options.update(page)  # else run: python -m tools.options

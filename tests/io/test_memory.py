@@ -134,8 +134,6 @@ def test_advice_is_given_as_arguments():
     with pytest.raises(FileError, match=r"weight='none' reads .* skip_bad_rows=True g"):
         read_file(holes)
     assert len(read_file(holes, ReadOptions(skip_bad_rows=True)).y) == 3
-    strong = read_file({**COLUMNS, "winner": ["A>>B", "A>B", "B>A", "A=B"]})
-    assert "; strength=3 lets these count three times." in strong.questions[0]
     scale = {**COLUMNS, "winner": [1, 9, 7, 4]}
     with pytest.raises(FileError, match=r"numbers of likert='1\.\.7': row 1"):
         read_file(scale, ReadOptions(likert="1..7"))

@@ -19,6 +19,7 @@ import pytest
 
 from tiebreak.cli.errors import _code_of
 from tiebreak.io import FileError, ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
@@ -136,18 +137,9 @@ SHAPES = [
         MODELS,
         (
             compared("model_a", "model_b", "verdict says who won"),
-            "Preferences count once however strong they are (6 rows of the strongest); "
-            "--strength 3 lets these count three times.",
             RESULTS,
         ),
         "rater",
-    ),
-    Shape(
-        "arena_hard.csv",
-        MODELS,
-        ("The strongest preferences (6 rows) count 3 times.",),
-        "rater sample_weight",
-        {"strength": "3"},
     ),
     Shape(
         "likert_1_to_7.csv",
@@ -198,9 +190,9 @@ SHAPES = [
     Shape(
         "preference_minus3_to_3.jsonl",
         MODELS,
-        ("The strongest preferences (5 rows) count 2 times.", RESULTS),
-        "sample_weight",
-        {"likert": "-3..3", "strength": 2},
+        (RESULTS,),
+        "",
+        {"likert": "-3..3"},
     ),
     Shape(
         "chess_pgn_results.csv",
@@ -574,7 +566,7 @@ def test_a_file_is_read_and_ranked(shape, tmp_path):
     if shape.order is None:
         assert data.by_name is None
         return
-    board = rank_names(data, model="auto", alpha=None, level=0.95)
+    board = rank_names(data, RankOptions())
     assert board.table["item"].to_list() == shape.order
 
 

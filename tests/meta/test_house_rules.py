@@ -138,7 +138,6 @@ SINGLE_IMPORTERS = {
             "convert",
             "data",
             "diff",
-            "evaluate",
             "judges",
             "next",
             "predict",

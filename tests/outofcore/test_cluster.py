@@ -227,9 +227,8 @@ def test_a_worker_killed_in_the_middle_changes_nothing(own_cluster, few, keep):
 
 
 @pytest.mark.extended
-def test_a_scheduler_that_goes_away_is_said_in_words(few, tmp_path):
+def test_a_scheduler_that_goes_away_is_said_in_words(few):
     folder = few
-    path = tmp_path / "fit.npz"
     steps = []
     with (
         distributed.LocalCluster(
@@ -248,16 +247,11 @@ def test_a_scheduler_that_goes_away_is_said_in_words(few, tmp_path):
                 client.shutdown()
 
         with (
-            running(client=client, checkpoint=path, tell=leave),
+            running(client=client, tell=leave),
             pytest.raises(ClusterError, match="scheduler of the cluster"),
         ):
             new_svm().fit(folder, "grade", qid="query", sample_weight="w")
     assert max(steps) == 2
-    with running(checkpoint=path, tell=lambda step: steps.append(step.number)):
-        resumed = new_svm().fit(folder, "grade", qid="query", sample_weight="w")
-    assert steps[steps.index(2) + 1] == 2  # where it was, not from the beginning
-    fresh = new_svm().fit(folder, "grade", qid="query", sample_weight="w")
-    np.testing.assert_allclose(resumed.coef_, fresh.coef_, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.extended

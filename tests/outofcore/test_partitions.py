@@ -4,17 +4,13 @@
 import numpy as np
 import pytest
 
-from tests.outofcore.cases import cut_groups, make_compared, make_graded
-from tiebreak import LogisticCompare, RankSVM
-from tiebreak.outofcore import PartitionedPairs, PartitionedTable, running
+from tests.outofcore.cases import cut_groups, make_graded
+from tiebreak import RankSVM
+from tiebreak.outofcore import PartitionedTable, running
 from tiebreak.outofcore import partitions as parts_module
 from tiebreak.outofcore.partitions import LocalPartitions, current
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*groups have one item")
-
-
-class StoppedError(Exception):
-    """Stands for whatever may end a fit."""
 
 
 @pytest.fixture
@@ -33,14 +29,6 @@ def fit(model, table, **settings):
         return model.fit(table, "grade", qid="query", sample_weight="w")
 
 
-def stop_at(number):
-    def tell(step):
-        if step.number == number:
-            raise StoppedError
-
-    return tell
-
-
 def test_every_step_is_told(table):
     steps = []
     model = fit(new_svm(), table, tell=steps.append)
@@ -51,62 +39,12 @@ def test_every_step_is_told(table):
     np.testing.assert_array_equal(steps[-1].x, model.coef_)
 
 
-def test_a_fit_goes_on_from_its_checkpoint(table, tmp_path):
-    path, steps = tmp_path / "fit.npz", []
-    with pytest.raises(StoppedError):
-        fit(new_svm(), table, checkpoint=path, tell=stop_at(3))
-    fresh = fit(new_svm(), table)
-    resumed = fit(new_svm(), table, checkpoint=path, tell=steps.append)
-    assert steps[0].number == 3 and fresh.n_iter_ > 3
-    assert resumed.n_iter_ == fresh.n_iter_ - 3
-    np.testing.assert_allclose(resumed.coef_, fresh.coef_, rtol=1e-6)
-    # What is finished is known at once, to another tolerance too.
-    again = fit(new_svm().set_params(tol=1e-6), table, checkpoint=path)
-    assert again.n_iter_ == 0
-    np.testing.assert_array_equal(again.coef_, resumed.coef_)
-
-
-def test_the_likelihood_goes_on_from_its_checkpoint(rng, tmp_path):
-    data = make_compared(rng, n=300)
-    folder = data.write(tmp_path / "votes", rng.integers(0, 3, 300))
-    log = PartitionedPairs(folder, "a", "b", items=data.items, names=data.names)
-    path = tmp_path / "fit.npz"
-    with (
-        pytest.raises(StoppedError),
-        running(checkpoint=path, tell=stop_at(2)),
-    ):
-        LogisticCompare(0.1).fit(log, "winner")
-    steps = []
-    with running(checkpoint=path, tell=steps.append):
-        resumed = LogisticCompare(0.1).fit(log, "winner")
-    assert steps[0].number == 2
-    whole = LogisticCompare(0.1).fit(data.pairs, data.y)
-    np.testing.assert_allclose(resumed.coef_, whole.coef_, atol=1e-6)
-    assert resumed.tie_ == pytest.approx(whole.tie_)
-
-
-def test_a_checkpoint_of_another_fit_is_refused(table, tmp_path):
-    path = tmp_path / "fit.npz"
-    fit(new_svm(), table, checkpoint=path)
-    for other in (new_svm(C=2.0), new_svm(per_group="mean")):
-        with pytest.raises(ValueError, match="checkpoint of another fit"):
-            fit(other, table, checkpoint=path)
-    with (
-        running(checkpoint=path),
-        pytest.raises(ValueError, match="other data"),
-    ):
-        new_svm().fit(table, "grade", qid="query")  # without weights
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(ValueError, match="not a checkpoint of a fit"):
-        fit(new_svm(), table, checkpoint=path)
-
-
 def test_settings_hold_inside_the_block_only():
     assert current().keep is None
     with running(keep=True):
-        with running(keep=False, checkpoint="a"):
-            assert current().keep is False and current().checkpoint is not None
-        assert current().keep is True and current().checkpoint is None
+        with running(keep=False):
+            assert current().keep is False
+        assert current().keep is True
     assert current().keep is None
 
 

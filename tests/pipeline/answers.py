@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rank comparisons that were made by hand, without a file."""
 
-from tiebreak.pipeline.options import Asked, RankOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.rank import Source, rank_source
+from tiebreak.pipeline.source import Asked
 
 
 def rank_data(data, title="", detected=(), **options):

@@ -204,7 +204,9 @@ def test_files_that_need_a_prior_have_a_wide_one_both(rng, written):
     found = compare(written(old=old, new=draw(rng, theta, 400)))
     assert any("strengths need a prior" in note for note in found.notes)
     assert not found.changes["more_than_noise"].any()
-    learned = compare(written(old=old, new=draw(rng, theta, 400)), alpha="auto")
+    learned = compare(
+        written(old=old, new=draw(rng, theta, 400)), settings={"alpha": "auto"}
+    )
     assert any("that looks like a change" in note for note in learned.notes)
 
 

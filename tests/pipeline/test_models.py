@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+import tiebreak
 from tests.extended import few
 from tiebreak import BradleyTerry, OrdinalSVM, Pairs, PlackettLuce, SwapSVM, rank
 from tiebreak.io import ReadOptions, read_file
@@ -23,13 +24,13 @@ from tiebreak.pipeline.comparisons import (
 )
 from tiebreak.pipeline.held_out import predict_held_out
 from tiebreak.pipeline.models import (
-    BY_BOTH,
-    BY_FEATURE,
-    BY_GRADE,
-    BY_NAME,
+    CLASSES,
     GRIDS,
     AsGiven,
+    choose_model,
+    find_estimator,
     grid_for,
+    inner_estimator,
     tune_model,
 )
 
@@ -62,20 +63,65 @@ def graded(n_groups=6, size=8):
     )
 
 
-def test_every_model_has_a_grid_of_its_own_parameters():
-    models = BY_NAME | BY_FEATURE | BY_BOTH | BY_GRADE
-    assert set(models) - set(GRIDS) == {
-        "boosted",
-        "expected-rank",
-        "judges",
-        "max-margin",
-    }
-    for name in GRIDS:
-        known = {key.rpartition("__")[2] for key in models[name]().get_params()}
-        assert set(GRIDS[name]) <= known
-        for values in GRIDS[name].values():
+NAMED = ["bradley-terry", "elo", "glicko", "glicko2", "plackett-luce"]
+COMPARED = [
+    "boosted-utility", "l1-ranker", "logistic-compare", "majority-compare",
+    "max-margin-compare", "rank-boost", "rank-rls", "rank-svm", "ranking-pursuit",
+    "svm-compare",
+]  # fmt: skip
+GRADED = [
+    "co-ranking-pursuit", "expected-rank-regression", "matching-pursuit", "order-svm",
+    "ordinal-svm", "swap-svm",
+]  # fmt: skip
+MODELS = [*NAMED, "judge-bradley-terry", *COMPARED, *GRADED]
+
+
+def tune(name, data, **settings):
+    return tune_model(choose_model(name, data, settings), data)
+
+
+def test_every_estimator_has_the_name_of_its_class():
+    assert {*MODELS, "hedge-order"} <= set(CLASSES)
+    for name in MODELS:
+        assert find_estimator(name) is getattr(tiebreak, CLASSES[name])
+    # These need another estimator, or make no leaderboard.
+    for name in ("threshold-compare", "without-ties", "on-items", "pairs", "magic"):
+        assert find_estimator(name) is None
+
+
+UNTUNED = {"boosted-utility", "expected-rank-regression", "max-margin-compare"}
+UNTUNED |= {"majority-compare", "judge-bradley-terry"}
+
+
+def test_the_grid_of_a_model_is_of_its_own_parameters():
+    tuned = set()
+    for name in MODELS:
+        data = results(period=np.arange(300), rater=np.arange(300) % 3)
+        if name not in (*NAMED, "judge-bradley-terry"):
+            data = graded(1, 30)
+        choice = choose_model(name, data)
+        if name in UNTUNED:
+            with pytest.raises(ValueError, match=f"nothing to tune for {name}"):
+                grid_for(choice)
+            continue
+        grid = grid_for(choice)
+        assert set(grid) <= set(inner_estimator(choice.model).get_params())
+        for values in grid.values():
             assert len(values) >= 3
             assert list(values) == sorted(set(values))
+        tuned |= set(grid)
+    assert tuned == set(GRIDS) - {"identity"}
+
+
+def test_what_was_set_is_not_tuned():
+    choice = choose_model("rank-svm", graded(), {"C": 10})
+    assert set(grid_for(choice)) == {"gamma"}
+    linear = choose_model("rank-svm", graded(), {"kernel": "linear"})
+    assert set(grid_for(linear)) == {"C"}
+    both = choose_model("logistic-compare", graded(), {"identity": 1.0})
+    assert set(grid_for(both)) == {"alpha"}
+    with pytest.raises(ValueError, match="nothing to tune for elo"):
+        tune("elo", results(), k=20)
 
 
 @pytest.fixture(scope="module")
@@ -108,19 +154,16 @@ def files(tmp_path_factory):
 
 
 KINDS = {
-    "compared": (("compared.csv",), [name for name in BY_NAME if name != "judges"]),
-    "compared, features": (("compared.csv", "items"), [*BY_BOTH, *BY_FEATURE]),
-    "lists": (
-        ("lists.csv", "orders"),
-        [name for name in BY_NAME if name != "judges"],
-    ),
-    "lists, features": (
-        ("lists.csv", "items", "orders"),
-        [*BY_BOTH, *BY_FEATURE, *BY_GRADE],
-    ),
-    "graded": (("graded.csv",), [*BY_FEATURE, *BY_GRADE]),
-    "queries": (("queries.csv",), [*BY_FEATURE, *BY_GRADE]),
+    "compared": (("compared.csv",), NAMED),
+    "compared, features": (("compared.csv", "items"), COMPARED),
+    "lists": (("lists.csv", "orders"), NAMED),
+    "lists, features": (("lists.csv", "items", "orders"), [*COMPARED, *GRADED]),
+    "graded": (("graded.csv",), [*COMPARED, *GRADED]),
+    "queries": (("queries.csv",), [*COMPARED, *GRADED]),
 }
+
+
+KINDS_OF_NAMES = [kind for kind in KINDS if kind not in ("graded", "queries")]
 
 
 def rank_kind(files, kind, **given):
@@ -137,12 +180,12 @@ def rank_kind(files, kind, **given):
 def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
     fits = KINDS[kind][1]
     one_scale = kind == "graded"
-    for name in BY_NAME | BY_FEATURE | BY_BOTH | BY_GRADE:
-        if name == "boosted":  # as slow as all others together
+    for name in [*MODELS, "hedge-order"]:
+        if name == "boosted-utility":  # as slow as all others together
             continue
-        if name == "judges" and kind in ("compared", "lists"):
-            why = {"compared": "needs to know who judged", "lists": "has ranked lists"}
-            with pytest.raises(ValueError, match=why[kind]):
+        if name == "judge-bradley-terry" and kind in KINDS_OF_NAMES:
+            why = "ranked lists" if kind.startswith("lists") else "to know who judged"
+            with pytest.raises(ValueError, match=why):
                 rank_kind(files, kind, model=name)
         elif name not in fits:
             with pytest.raises(ValueError, match=rf"Choose model= .*got '{name}'"):
@@ -162,7 +205,7 @@ def test_every_model_that_fits_a_file_can_be_asked_for(files, kind):
 def test_judges_have_ties_of_two_kinds(files):
     rows = pl.read_csv(files / "compared.csv")
     rows = rows.with_columns(rater=pl.Series(["Ann", "Bo", "Cy"] * 27))
-    given = {"model": "judges", "rater": "rater"}
+    given = {"model": "judge-bradley-terry", "rater": "rater"}
     found = rank(rows, ties="rao-kupper", **given)
     assert found.model.ties == "rao-kupper" and found.model.tie_ > 1
     assert rank(rows, **given).model.ties == "davidson"
@@ -216,9 +259,9 @@ def test_lists_with_missing_comparisons_are_refused(files):
 
 def test_the_choice_is_that_of_a_plain_loop():
     known = results()
-    tuned = tune_model("bradley-terry", BradleyTerry(), known)
+    tuned = tune("bradley-terry", known)
     scores = {}
-    for alpha in GRIDS["bradley-terry"]["alpha"]:
+    for alpha in (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0):
         losses = []
         for train, test in KFold(5, shuffle=True, random_state=0).split(known.y):
             model = BradleyTerry(alpha=alpha).fit(known.pairs[train], known.y[train])
@@ -246,33 +289,30 @@ def test_a_choice_by_time_does_not_know_the_later_half():
     # Half of the rows come first, and 30 periods can be halved.
     mirrored.y[150:] *= -1
     for name in ("bradley-terry", "elo", "glicko"):
-        first, second = (
-            tune_model(name, BY_NAME[name](), k) for k in (known, mirrored)
-        )
+        first, second = (tune(name, k) for k in (known, mirrored))
         assert first.result.table.equals(second.result.table)
         assert "earlier half of the results only" in first.notes[-1]
         quality = predict_held_out({name: first.model}, known)
         assert quality.row.min() >= 150
     mirrored.y[:150] *= -1
-    other = tune_model("elo", BY_NAME["elo"](), mirrored)
-    assert not other.result.table.equals(
-        tune_model("elo", BY_NAME["elo"](), known).result.table
-    )
+    other = tune("elo", mirrored)
+    assert not other.result.table.equals(tune("elo", known).result.table)
 
 
 def test_settings_of_a_pipeline_reach_its_model():
     known = graded()
-    for name, scoring in (("svm", "error"), ("logistic", "log_loss")):
-        tuned = tune_model(name, BY_FEATURE[name](), known)
+    for name, scoring in (("rank-svm", "error"), ("logistic-compare", "log_loss")):
+        tuned = tune(name, known)
         assert tuned.result.scoring == scoring
         last = tuned.model[-1]
         last = getattr(last, "ranker", last)
         for key, value in tuned.result.best_params_.items():
-            assert key in GRIDS[name]
+            assert key in GRIDS
             assert getattr(last, key) == value
         assert "every query" in tuned.notes[0]
         clone(tuned.model).fit(known.pairs, known.y)
-    assert grid_for("svm", 3)["gamma"][1] == pytest.approx(1 / 3)
+    grid = grid_for(choose_model("rank-svm", known), 3)
+    assert grid["gamma"][1] == pytest.approx(1 / 3)
 
 
 def test_items_that_are_named_once_are_left_out_of_the_test_rows():
@@ -283,7 +323,7 @@ def test_items_that_are_named_once_are_left_out_of_the_test_rows():
         [*known.pairs.names[known.pairs.right], "item 0"],
     )
     more = ComparisonData(pairs, np.append(known.y, 1).astype(np.int8))
-    tuned = tune_model("bradley-terry", BradleyTerry(), more)
+    tuned = tune("bradley-terry", more)
     assert np.isfinite(tuned.result.best_score_)
 
 
@@ -291,18 +331,16 @@ def test_an_outcome_that_some_folds_do_not_have():
     known = results()
     known.y[:] = np.where(known.y == 0, -1, known.y)
     known.y[7] = 0
-    tuned = tune_model("bradley-terry", BradleyTerry(), known)
+    tuned = tune("bradley-terry", known)
     assert tuned.result.scoring == "brier"
     assert np.isfinite(tuned.result.table["score"].to_numpy()).all()
 
 
 def test_what_cannot_be_tuned():
     with pytest.raises(ValueError, match=r"nothing to tune for glicko without dates"):
-        tune_model("glicko", BY_NAME["glicko"](), results())
+        tune("glicko", results())
     with pytest.raises(ValueError, match="There are 5 comparisons, too few"):
-        tune_model("elo", BY_NAME["elo"](), results(5))
-    with pytest.raises(ValueError, match="nothing to tune for magic"):
-        grid_for("magic")
+        tune("elo", results(5))
 
 
 # The command
@@ -322,7 +360,7 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     out = tmp_path / "out"
     done = processes.run("rank", path, "--tune", "--out", out)
     assert (done.code, done.stderr) == (0, "")
-    best = tune_model("bradley-terry", BradleyTerry(), results()).result
+    best = tune("bradley-terry", results()).result
     text = " ".join(done.stdout.split())
     assert f"chose alpha = {best.best_params_['alpha']:g}" in text
     assert f"{-best.table['score'][0]:.4f}" in done.stdout
@@ -341,9 +379,9 @@ def test_rank_and_compare_say_what_was_chosen(processes, tmp_path):
     said = json.loads(done.stdout)["recognized"]
     assert any("bradley-terry: Tuning tried 8 settings" in one for one in said)
     assert any("glicko is not tuned" in one for one in said)
-    done = processes.run("rank", path, "--tune", "--alpha", 1)
-    assert done.code == 2
-    assert "leave one of the two out" in done.stderr
+    done = processes.run("rank", path, "--tune", "--set", "alpha=1")
+    assert done.code == 4
+    assert "nothing to tune for bradley-terry" in done.stderr
 
 
 @pytest.mark.parametrize(

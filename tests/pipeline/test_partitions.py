@@ -142,7 +142,10 @@ def test_weighted_votes_of_raters(rng, tmp_path, monkeypatch, enough):
     many = read(tmp_path / "votes")
     assert many.partitioned.n_rows == 300
     assert many.partitioned.complete == (enough > 300)
-    found = [rank_data(known, model="rao-kupper", alpha=0.5) for known in (one, many)]
+    found = [
+        rank_data(known, ties="rao-kupper", settings={"alpha": 0.5})
+        for known in (one, many)
+    ]
     names = found[0].leaderboard.table["item"]
     assert found[1].leaderboard.table["item"].to_list() == names.to_list()
     for column in ("rating", "lower", "upper", "wins", "ties", "losses"):
@@ -165,7 +168,7 @@ def test_features_of_the_items_are_joined_to_counts(rng, tmp_path):
     items.write_text("item,size\nada,1\nbo,2\ncy,3\ndee,5\neve,4\n")
     one = read_comparisons(whole, ReadOptions(items=items))[0]
     many = read(tmp_path / "votes", items=str(items))
-    ours, theirs = (rank_data(known, model="logistic") for known in (one, many))
+    ours, theirs = (rank_data(known, model="logistic-compare") for known in (one, many))
     assert theirs.items["item"].to_list() == ours.items["item"].to_list()
     np.testing.assert_allclose(theirs.utility, ours.utility, rtol=1e-6)
 
@@ -207,7 +210,7 @@ def test_a_folder_of_graded_items(run, rng, tmp_path):
     done = run("rank", "queries", "--out", "out", cwd=tmp_path)
     assert done.code == 0, done.stderr
     assert "300 graded rows in 30 groups, with 5 features." in done.stdout
-    assert "Model: linear-svm" in done.stdout
+    assert "Model: rank-svm" in done.stdout
     ranked = pl.read_csv(tmp_path / "out" / "leaderboard.csv")
     assert ranked.columns == ["row", "query", "grade", "utility", "rank"]
     assert sorted(ranked["row"]) == list(range(1, 301))
@@ -242,7 +245,7 @@ def test_words_that_not_every_file_has_are_features_of_all(rng, tmp_path):
     graded = read(tmp_path / "queries")
     features = ["sweet", "salty", "color=blue", "color=green", "color=red"]
     assert list(graded.scaler.feature_names_in_) == features
-    answer = rank_data(graded, model="linear-rank-rls", alpha=2.0)
+    answer = rank_data(graded, model="rank-rls", settings={"alpha": 2.0})
     sample = answer.data
     assert answer.choice.model[-1].alpha == 2.0
     assert len(sample.grades) == 300
@@ -277,12 +280,12 @@ def test_what_cannot_be_done_in_parts(run, rng, tmp_path):
     for words, code, text in (
         (["straddling"], 4, "tiebreak.outofcore.repartition(source, folder, qid=...)"),
         (
-            ["graded", "--model", "logistic"],
+            ["graded", "--model", "logistic-compare"],
             4,
-            "auto, linear-svm, linear-rank-rls",
+            "auto, rank-svm, rank-rls",
         ),
         (["graded", "--tune"], 4, "--tune is not for graded items in partitions"),
-        (["graded", "--alpha", "1"], 4, "has no penalty"),
+        (["graded", "--set", "alpha=1"], 4, "has no parameter 'alpha'"),
         (["one group"], 3, "Name the column with --query"),
         (["panel"], 3, "cannot be read in partitions"),
     ):

@@ -23,13 +23,13 @@ from tiebreak.pipeline.leaderboard import (
     find_disagreements,
     rank_rows,
 )
-from tiebreak.pipeline.options import readable_title
 from tiebreak.pipeline.report import (
     compare_judges,
     fingerprint,
     ratings_over_time,
     report_data,
 )
+from tiebreak.pipeline.source import readable_title
 from tiebreak.ratings.leaderboard import RatingScale
 
 
@@ -290,7 +290,7 @@ def test_many_items_get_a_leaderboard_without_intervals(rng, monkeypatch):
     pairs = Pairs(None, left, (left + rng.integers(1, 6, 300)) % 6)
     y = rng.integers(-1, 2, 300).astype(np.int8)
     known = ComparisonData(pairs, y, item_names=pairs.names)
-    answer = rank_data(known, alpha=0)
+    answer = rank_data(known, settings={"alpha": 0})
     assert answer.leaderboard.table["lower"].is_null().all()
     assert any("intervals of ratings and ranks" in text for text in answer.warnings)
     assert answer.summary()[0].endswith("has the highest rating.")

@@ -63,7 +63,7 @@ def test_rank_fades_old_results(run, matches, tmp_path):
     for asked in ("6m", "300", "auto"):
         assert "same weight" not in said[asked]
     out = tmp_path / "out"
-    done = run("rank", matches, "--half-life", "6m", "--alpha", 0.1, "--out", out)
+    done = run("rank", matches, "--half-life", "6m", "--set", "alpha=0.1", "--out", out)
     assert done.code == 0, done.stderr
     assert "counts half after 183 days" in " ".join(done.stdout.split())
     model = load(out / "model.tiebreak")
@@ -75,7 +75,7 @@ def test_rank_fades_old_results(run, matches, tmp_path):
 
 def test_a_half_life_that_has_no_place_is_refused(matches):
     data = as_comparisons(read_file(matches))
-    with pytest.raises(ValueError, match="is for bradley-terry, davidson and rao-k"):
+    with pytest.raises(ValueError, match="is for bradley-terry"):
         choose_model("elo", data, None, half_life="5y")
     data.columns.pop("period")
     with pytest.raises(ValueError, match="name one with --period"):
@@ -84,8 +84,9 @@ def test_a_half_life_that_has_no_place_is_refused(matches):
 
 def test_a_half_life_is_kept_when_settings_are_tuned(matches):
     data = as_comparisons(read_file(matches))
-    choice = choose_model("rao-kupper", data, None, half_life="1y")
-    tuned = tune_model(choice.name, choice.model, data)
+    settings = {"ties": "rao-kupper"}
+    choice = choose_model("bradley-terry", data, settings, half_life="1y")
+    tuned = tune_model(choice, data)
     assert tuned.model.half_life == "1y"
     assert set(tuned.result.best_params_) == {"alpha"}
 

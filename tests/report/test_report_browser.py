@@ -91,7 +91,7 @@ def plane_report(rng):
         cv=2,
         progress=False,
     )
-    answer = rank_data(known, "<plane>", ["Read."], model="logistic")
+    answer = rank_data(known, "<plane>", ["Read."], model="logistic-compare")
     answer = dataclasses.replace(answer, tuning=found)
     MODELS["plane"] = answer.choice.model, pairs
     return report_data(answer, "tiebreak rank", "today")
@@ -520,9 +520,6 @@ def test_the_table_is_copied(visit, by_file):
     table = pl.read_csv(io.StringIO(copied(page, "CSV")))
     assert table["Item"].to_list() == board["item"].to_list()
     assert table["Won"].to_list() == board["wins"].to_list()
-    latex = copied(page, "LaTeX")
-    assert latex.startswith("\\begin{tabular}{rlr")
-    assert latex.count("\\\\") == 1 + len(board)
 
 
 def test_hostile_names_are_copied_as_text(visit):
@@ -537,8 +534,6 @@ def test_hostile_names_are_copied_as_text(visit):
     names = table["Item"].to_list()
     assert "'" + HOSTILE[7] in names
     assert HOSTILE[2] in names
-    latex = copied(page, "LaTeX")
-    assert "\\$x\\^{}2\\$" in latex
 
 
 @pytest.mark.extended

@@ -9,10 +9,11 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import Field, fields
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer import Argument, Option
@@ -20,15 +21,8 @@ from typer import Argument, Option
 from tiebreak import __version__
 from tiebreak.cli.ask import ask
 from tiebreak.cli.errors import guarded
+from tiebreak.options import RankOptions, ReadOptions, default_of
 
-if TYPE_CHECKING:
-    from tiebreak.io import ReadOptions
-    from tiebreak.pipeline.options import RankOptions
-
-_COLUMNS = "How to read the file"
-_ROWS = "Which results count"
-_QUESTIONS = "More questions"
-_SCALE = "Model and scale"
 _PARTITIONS = "Many files, and clusters"
 # Whether a file can be read is for the reader to say, in its own words.
 _place = partial(Argument, readable=False)
@@ -65,88 +59,11 @@ Dask = Annotated[
         help="Let workers read the files: local starts one per core of this machine, "
         "tcp://host:port asks a Dask scheduler that runs already.",
         rich_help_panel=_PARTITIONS,
+        hidden=True,
     ),
 ]
 
 
-def _choice(help: str, metavar: str | None = None) -> Any:
-    return Option(metavar=metavar, help=help, rich_help_panel=_COLUMNS)
-
-
-def _option(panel: str, help: str, metavar: str | None = None, *names: str) -> Any:
-    return Option(*names, metavar=metavar, help=help, rich_help_panel=panel)
-
-
-_asks, _rows, _scaled = (
-    partial(_option, panel) for panel in (_QUESTIONS, _ROWS, _SCALE)
-)
-Since = Annotated[str | None, _rows("Only results from this date on.", "DATE")]
-Until = Annotated[str | None, _rows("Only results up to this date.", "DATE")]
-MinGames = Annotated[int, _rows("Leave out items of fewer games.", "NUMBER")]
-HalfLife = _scaled(
-    "For bradley-terry, davidson and rao-kupper: the age at which a result counts "
-    "half, 5y, 18m, 26w, 90d or a number of periods; auto: what predicts best.",
-    "TIME",
-)
-_column = partial(_choice, metavar="COLUMN")
-_READING: dict[str, Any] = {
-    "format": _choice(
-        "csv, tsv, json, jsonl, parquet, arrow, sqlite, svmlight, preflib or orders; "
-        "guessed if not given."
-    ),
-    "encoding": _choice("Of a text that is not UTF-8, such as cp1252."),
-    "kind": _choice("comparisons, grades or orders; guessed from the columns."),
-    "meaning": _choice(
-        "What a number in the outcome column means: score (of the left side: 1, 0.5, "
-        "0) or sign (-1 left is better, 0 tie, 1 right is better)."
-    ),
-    "outcome_words": _choice(
-        "What other values of the outcome column mean; also both_bad=… and skip=….",
-        metavar="left=1,tie=0.5,right=0",
-    ),
-    "likert": _choice(
-        "The outcome is a scale from left to right; its middle is a tie.",
-        metavar="1..7",
-    ),
-    "strength": _choice(
-        "Let a strong preference (A>>B, an end of a scale) count so many times.",
-        metavar="NUMBER",
-    ),
-    "both_bad": _choice("Votes that call both bad: tie or drop. [default: tie]"),
-    "skip_bad_rows": _choice(
-        "Go on without rows that cannot be read; rank writes them to skipped.csv."
-    ),
-    "left": _column("The left item."),
-    "right": _column("The right item."),
-    "outcome": _column("Who is better: left, tie, right, a name, …"),
-    "winner": _column("The winner; with --loser, winners only."),
-    "loser": _column("The loser."),
-    "left_score": _column("Points of the left side."),
-    "right_score": _column("Points of the right side."),
-    "advantage": _column("How much left is favored, 1, 0 or -1."),
-    "neutral": _column("True where nobody is favored."),
-    "rater": _column("Who judged; none takes votes as independent."),
-    "period": _column("When: a date or a number; none: not used."),
-    "weight": _column("How much a row counts; none: not used."),
-    "item": _column("The graded item."),
-    "grade": _column("Its grade, higher is better."),
-    "query": _column("The group within which grades are compared."),
-    "person": _column("Who gave the grade."),
-    "items": _choice(
-        "A table (CSV, TSV or Parquet) with the features of the items.", metavar="FILE"
-    ),
-    "item_column": _column("The names of the items in that table."),
-    "where": _rows(
-        "Only rows of which this is true, such as \"turns > 1 AND language = 'en'\".",
-        "CONDITION",
-    ),
-    "drop_duplicates": _rows(
-        "Leave out rows that repeat an earlier one in every column.",
-        None,
-        "--drop-duplicates",
-    ),
-}
-_FLAGS = ("skip_bad_rows", "drop_duplicates")  # options without a value
 # The options of reading a file that has no outcomes.
 _UNLABELED = (
     "format",
@@ -160,47 +77,90 @@ _UNLABELED = (
     "items",
     "item_column",
 )
+_READING = tuple(one.name for one in fields(ReadOptions) if one.metadata["panel"])
+_RANKING = tuple(one.name for one in fields(RankOptions))
 
 
-def with_reading(
-    command: Callable[..., None], names: Iterable[str] = tuple(_READING)
-) -> Callable[..., None]:
-    """Return a command with the options of reading instead of its ``reading``.
+def _show_all(context: typer.Context, asked: bool) -> None:
+    if asked:
+        for parameter in context.command.params:
+            parameter.hidden = False  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
 
-    ``names`` are the fields of `ReadOptions` that become options.
+
+_HELP_ALL = Annotated[
+    bool,
+    Option("--help-all", is_eager=True, callback=_show_all, help="Show all options."),
+]
+
+
+def _parameter(one: Field[Any]) -> Parameter:
+    """Return a field of options as the parameter of a command."""
+    about, default = one.metadata, default_of(one)
+    names = [] if about["flag"] is None else [about["flag"]]
+    kind: Any = about["type"] if default is not None else about["type"] | None
+    described = Option(
+        *names,
+        metavar=about["metavar"],
+        help=about["help"],
+        rich_help_panel=about["panel"],
+        hidden=not about["common"],
+    )
+    annotation: Any = Annotated[kind, described]
+    return Parameter(
+        one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def with_options(
+    reading: Iterable[str] = _READING, ranking: Iterable[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of its ``reading`` and ``options`` instead of these.
+
+    Both are fields of `ReadOptions` and `RankOptions`, by name.
     """
-    types = {
-        name: Annotated[bool if name in _FLAGS else str | None, _READING[name]]
-        for name in names
-    }
-    own = signature(command)
-    # ReadOptions is imported only when a command runs, and replaced here anyway.
-    hints = get_type_hints(command, localns={"ReadOptions": Any}, include_extras=True)
-    kept = [
-        parameter.replace(annotation=hints[name])
-        for name, parameter in own.parameters.items()
-        if name != "reading"
-    ]
+    wanted = {ReadOptions: tuple(reading), RankOptions: tuple(ranking)}
     added = [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=False if name in _FLAGS else None,
-            annotation=kind,
-        )
-        for name, kind in types.items()
+        _parameter(one)
+        for kind, names in wanted.items()
+        for one in fields(kind)
+        if one.name in names
     ]
+    all_of_it = Parameter(
+        "help_all", Parameter.KEYWORD_ONLY, default=False, annotation=_HELP_ALL
+    )
 
-    @wraps(command)
-    def run(**given: Any) -> None:
-        from tiebreak.io import ReadOptions
+    def expand(command: Callable[..., None]) -> Callable[..., None]:
+        own = signature(command)
+        hints = get_type_hints(command, include_extras=True)
+        kept = [
+            parameter.replace(annotation=hints[name])
+            for name, parameter in own.parameters.items()
+            if name not in ("reading", "options")
+        ]
 
-        asked = {name: given.pop(name) for name in types}
-        command(reading=ReadOptions(**asked), **given)
+        @wraps(command)
+        def run(**given: Any) -> None:
+            del given["help_all"]
+            asked = {
+                kind: {name: given.pop(name) for name in names}
+                for kind, names in wanted.items()
+            }
+            given["reading"] = ReadOptions(**asked[ReadOptions])
+            if asked[RankOptions]:
+                try:
+                    given["options"] = RankOptions(**asked[RankOptions])
+                except ValueError as error:
+                    raise typer.BadParameter(str(error)) from None
+            command(**given)
 
-    run.__annotations__ = {p.name: p.annotation for p in [*kept, *added]}
-    run.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
-    return run
+        parameters = [*kept, *added, all_of_it]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return expand
 
 
 app = typer.Typer(
@@ -241,10 +201,11 @@ def _main(
     "local` · `tiebreak rank 'log/2024-*.parquet'`"
 )
 @guarded
-@with_reading
+@with_options(ranking=_RANKING)
 def rank(
     file: Files,
     reading: ReadOptions,
+    options: RankOptions,
     out: Annotated[
         Path | None,
         _path(
@@ -257,111 +218,27 @@ def rank(
         Option(
             "--print",
             metavar="FORM",
-            help="Print the leaderboard alone, as table, markdown, latex, csv or json; "
+            help="Print the leaderboard alone, as table, markdown, latex or csv; "
             "files are written only with --out.",
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        _path(metavar="OUT", help="Draw the leaderboard in a .png, .svg or .pdf file."),
+        _path(
+            metavar="OUT",
+            help="Draw the leaderboard in a .png, .svg or .pdf file.",
+            hidden=True,
+        ),
     ] = None,
     force: Annotated[
-        bool, Option("--force", help="Write to a folder that holds other files, too.")
-    ] = False,
-    title: Annotated[
-        str | None, Option(help="Of the report; the name of the file if not given.")
-    ] = None,
-    by: Annotated[
-        str,
-        _asks(
-            "A leaderboard for each value of a column too, such as language; several "
-            "separated by commas. A column of 0 and 1 is one category.",
-            "COLUMN",
-        ),
-    ] = "",
-    covariates: Annotated[
-        str,
-        _asks(
-            "Take into account what else decides, with the size of its effect and who "
-            "moves: len_a:len_b (difference of two columns), log:len_a:len_b (of their "
-            "logarithms), or a column that favors left where it is positive.",
-            "COLUMNS",
-        ),
-    ] = "",
-    position: Annotated[
         bool,
-        _asks("Learn the effect of being shown first (left).", None, "--position"),
-    ] = False,
-    since: Since = None,
-    until: Until = None,
-    min_games: MinGames = 0,
-    model: Annotated[
-        str,
-        _scaled(
-            "auto; for names bradley-terry, davidson, rao-kupper, elo, glicko, "
-            "glicko2, plackett-luce, judges (with --rater); for features logistic, "
-            "kernel-logistic, svm, linear-svm, boosted, svm-compare, "
-            "linear-svm-compare, max-margin, rank-rls, "
-            "linear-rank-rls, l1, pursuit, rank-boost; for both (--items) "
-            "logistic-names; for grades or lists with features also swap-svm, "
-            "order-svm, ordinal-svm, expected-rank, matching-pursuit, co-pursuit. In "
-            "folders bradley-terry, davidson, rao-kupper; for graded items "
-            "linear-svm, linear-rank-rls."
-        ),
-    ] = "auto",
-    ties: Annotated[
-        str | None,
-        _scaled(
-            "auto, davidson or rao-kupper (models of ties), half (half a win for "
-            "each) or drop (leave them out)."
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None,
-        _scaled(
-            "Penalty, for models that have one, or auto, which learns it (the "
-            "default for strengths); 0 is maximum likelihood.",
-            "NUMBER",
-        ),
-    ] = None,
-    half_life: Annotated[str | None, HalfLife] = None,
-    level: Annotated[float, _scaled("Confidence of the intervals.")] = 0.95,
-    bootstrap: Annotated[
-        int,
-        _scaled("Take intervals from so many bootstrap resamples; sets --alpha 0."),
-    ] = 0,
-    scale: Annotated[
-        str,
-        _scaled(
-            "elo (mean 1500) or arena (mean 1000; also sets --ties half and --alpha 0, "
-            "unless they are given, as published leaderboards do)."
-        ),
-    ] = "elo",
-    anchor: Annotated[
-        str | None,
-        _scaled("The rating of an item, such as gpt-4=1114, or of the mean.", "NAME=N"),
-    ] = None,
-    reference: Annotated[
-        str | None, _scaled("The item that ratings are measured from.")
-    ] = None,
-    tune: Annotated[
-        bool,
-        _scaled(
-            "Choose the settings of the model that predict results best.",
-            None,
-            "--tune",
+        Option(
+            "--force",
+            help="Write to a folder that holds other files, too.",
+            hidden=True,
         ),
     ] = False,
     dask: Dask = None,
-    checkpoint: Annotated[
-        Path | None,
-        _path(
-            metavar="PATH",
-            help="Keep the steps of a long fit of a folder in this file; the same "
-            "command goes on from there.",
-            rich_help_panel=_PARTITIONS,
-        ),
-    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -372,35 +249,16 @@ def rank(
     """
     from tiebreak.cli.rank import run
 
-    options = _rank_options(
-        model=model,
-        ties=ties,
-        alpha=_read_alpha(alpha),
-        half_life=half_life,
-        level=level,
-        bootstrap=bootstrap,
-        tune=tune,
-        scale=scale,
-        anchor=anchor,
-        reference=reference,
-        by=by,
-        covariates=covariates,
-        position=position,
-        since=since,
-        until=until,
-        min_games=min_games,
-        title=title,
-    )
     run(
         file,
         out,
         reading,
         options,
         form=_read_form(print_, json),
+        as_json=json,
         plot=_read_plot(plot),
         force=force,
         dask=dask,
-        checkpoint=checkpoint,
         quiet=quiet,
         command=shlex.join(["tiebreak", *sys.argv[1:]]),
     )
@@ -410,22 +268,16 @@ def rank(
     epilog="Examples: `tiebreak versus votes.csv A B` · `tiebreak versus votes.csv A`"
 )
 @guarded
-@with_reading
+@with_options(ranking=("model", "settings", "level"))
 def versus(
     file: File,
     name: Annotated[str, Argument(metavar="ITEM", help="The item to compare.")],
     reading: ReadOptions,
+    options: RankOptions,
     others: Annotated[
         list[str] | None,
         Argument(metavar="OTHER", help="Items to compare it with; none: all."),
     ] = None,
-    model: Annotated[
-        str, Option(help="auto, bradley-terry, davidson, rao-kupper or glicko.")
-    ] = "auto",
-    alpha: Annotated[
-        str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
-    ] = None,
-    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -437,9 +289,7 @@ def versus(
         name,
         others or [],
         reading,
-        model=model,
-        alpha=_read_alpha(alpha),
-        level=level,
+        options=options,
         quiet=quiet,
         as_json=json,
     )
@@ -450,7 +300,7 @@ def versus(
     "new.json` · `tiebreak diff june.csv july.csv --fail-if-worse my-model`"
 )
 @guarded
-@with_reading
+@with_options(ranking=("ties", "settings", "level"))
 def diff(
     old: Annotated[
         Path,
@@ -462,6 +312,7 @@ def diff(
     ],
     new: Annotated[Path, _place(metavar="NEW", help="The same, later.")],
     reading: ReadOptions,
+    options: RankOptions,
     fail_if_worse: Annotated[
         list[str] | None,
         Option(
@@ -474,35 +325,19 @@ def diff(
         str | None,
         Option(help="The item that changes are measured from; else the mean."),
     ] = None,
-    ties: Annotated[str | None, Option(help="As in rank.")] = None,
-    alpha: Annotated[
-        str | None,
-        Option(
-            metavar="NUMBER",
-            help="Penalty, or auto; 0, no prior, if both files allow it.",
-        ),
-    ] = None,
-    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Say which ratings and ranks changed from OLD to NEW, and what is only noise."""
     from tiebreak.cli.diff import run
-    from tiebreak.pipeline.options import TIES
-
-    if ties is not None and ties not in TIES:
-        expected = ", ".join(TIES)
-        raise typer.BadParameter(f"--ties must be one of {expected}; got {ties!r}.")
 
     run(
         old,
         new,
         reading,
         fail_if_worse=fail_if_worse or [],
+        options=options,
         reference=reference,
-        ties=ties,
-        alpha=_read_alpha(alpha),
-        level=level,
         quiet=quiet,
         as_json=json,
     )
@@ -513,10 +348,22 @@ def diff(
     "'A > B' --votes votes-that-matter.csv`"
 )
 @guarded
-@with_reading
+@with_options(
+    ranking=(
+        "by",
+        "covariates",
+        "position",
+        "since",
+        "until",
+        "ties",
+        "settings",
+        "level",
+    )
+)
 def audit(
     file: File,
     reading: ReadOptions,
+    options: RankOptions,
     claim: Annotated[
         list[str] | None,
         Option(
@@ -531,25 +378,6 @@ def audit(
         int,
         Option(help="Of how many items to ask whether they are above the next."),
     ] = 10,
-    by: Annotated[
-        str, _asks("Look at each value of a column alone, too.", "COLUMN")
-    ] = "",
-    covariates: Annotated[str, _asks("As in rank.", "COLUMNS")] = "",
-    position: Annotated[
-        bool, _asks("Learn the effect of being shown first.", None, "--position")
-    ] = False,
-    since: Since = None,
-    until: Until = None,
-    min_games: MinGames = 0,
-    ties: Annotated[
-        str | None, Option(help="auto, davidson, rao-kupper, half or drop; see rank.")
-    ] = None,
-    alpha: Annotated[
-        str | None, Option(metavar="NUMBER", help="Penalty, or auto; see rank.")
-    ] = None,
-    level: Annotated[
-        float, Option(help="Confidence that a claim needs to be more than luck.")
-    ] = 0.95,
     votes: Annotated[
         Path | None,
         _path(metavar="OUT", help="Write the votes that claims hang on, as CSV."),
@@ -570,17 +398,6 @@ def audit(
     """Say which claims of a FILE's leaderboard survive, and what overturns them."""
     from tiebreak.cli.audit import run
 
-    options = _rank_options(
-        by=by,
-        covariates=covariates,
-        position=position,
-        since=since,
-        until=until,
-        min_games=min_games,
-        ties=ties,
-        alpha=_read_alpha(alpha),
-        level=level,
-    )
     run(
         file,
         reading,
@@ -602,10 +419,11 @@ def audit(
     "annotator --people ann --people bo`"
 )
 @guarded
-@with_reading
+@with_options(ranking=("level",))
 def judges(
     file: File,
     reading: ReadOptions,
+    options: RankOptions,
     people: Annotated[
         list[str] | None,
         Option(
@@ -621,7 +439,6 @@ def judges(
             "two items answer the same question.",
         ),
     ] = None,
-    level: Annotated[float, Option(help="Confidence of the intervals.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -633,7 +450,7 @@ def judges(
         reading,
         people=people or [],
         question=question,
-        level=level,
+        options=options,
         quiet=quiet,
         as_json=json,
     )
@@ -644,15 +461,12 @@ def judges(
     epilog="Examples: `tiebreak next votes.csv` · `tiebreak next votes.csv -n 50`",
 )
 @guarded
-@with_reading
+@with_options(ranking=("settings", "level"))
 def next_(
     file: File,
     reading: ReadOptions,
+    options: RankOptions,
     number: Annotated[int, Option("-n", "--number", help="How many pairs.")] = 20,
-    model: Annotated[
-        str, Option(help="auto, bradley-terry, davidson or rao-kupper.")
-    ] = "auto",
-    level: Annotated[float, Option(help="Confidence of telling two apart.")] = 0.95,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -663,8 +477,7 @@ def next_(
         file,
         reading,
         number=number,
-        model=model,
-        level=level,
+        options=options,
         quiet=quiet,
         as_json=json,
     )
@@ -674,7 +487,7 @@ def next_(
     epilog="Examples: `tiebreak check votes.csv` · `tiebreak check votes.csv --json`"
 )
 @guarded
-@with_reading
+@with_options()
 def check(
     file: Files,
     reading: ReadOptions,
@@ -692,25 +505,25 @@ def check(
     epilog="Example: `tiebreak compare matches.csv --models bradley-terry,elo,glicko`"
 )
 @guarded
-@with_reading
+@with_options(ranking=("half_life", "tune"))
 def compare(
     file: File,
     reading: ReadOptions,
+    options: RankOptions,
     models: Annotated[
-        str, Option(help="Names of models, separated by commas; see rank.")
+        str,
+        Option(
+            help="Names of models, separated by commas, each with its settings after "
+            "blanks: 'elo, rank-svm kernel=linear C=1'; see rank."
+        ),
     ] = "",
-    half_life: Annotated[str | None, HalfLife] = None,
-    tune: Annotated[
-        bool, Option("--tune", help="Choose the settings of every model first.")
-    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Predict held-out results of a FILE with several models, on the same rows."""
     from tiebreak.cli.compare import run
 
-    given: Any = {"models": models, "half_life": half_life, "tune": tune}
-    run(file, reading, **given, quiet=quiet, as_json=json)
+    run(file, reading, models=models, options=options, quiet=quiet, as_json=json)
 
 
 @app.command(
@@ -718,7 +531,7 @@ def compare(
     "`tiebreak predict model.tiebreak pairs.csv --items wines.csv --out answers.csv`"
 )
 @guarded
-@partial(with_reading, names=_UNLABELED)
+@with_options(_UNLABELED)
 def predict(
     model: ModelFile,
     file: Annotated[
@@ -737,16 +550,16 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict the pairs or items in a FILE with a saved MODEL."""
-    from tiebreak.cli.predict import run
+    from tiebreak.cli import predict
 
-    run(model, file, reading, out=out, quiet=quiet, as_json=json)
+    predict.predict(model, file, reading, out=out, quiet=quiet, as_json=json)
 
 
 @app.command(
     epilog="Example: `tiebreak evaluate tiebreak-report/model.tiebreak new-results.csv`"
 )
 @guarded
-@with_reading
+@with_options()
 def evaluate(
     model: ModelFile,
     file: File,
@@ -755,14 +568,14 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Say how well a saved MODEL predicts the results in a FILE."""
-    from tiebreak.cli.evaluate import run
+    from tiebreak.cli import predict
 
-    run(model, file, reading, quiet=quiet, as_json=json)
+    predict.evaluate(model, file, reading, quiet=quiet, as_json=json)
 
 
 @app.command(epilog="Example: `tiebreak convert votes.csv comparisons.parquet`")
 @guarded
-@with_reading
+@with_options()
 def convert(
     file: File,
     to: Annotated[
@@ -794,9 +607,11 @@ def _read_form(form: str | None, json: bool) -> str | None:
     if form is not None and form not in FORMS:
         expected = ", ".join(FORMS)
         raise typer.BadParameter(f"--print must be one of {expected}; got {form!r}.")
-    if json and form not in (None, "json"):
-        raise typer.BadParameter(f"--json is --print json, and --print is {form}.")
-    return "json" if json else form
+    if json and form is not None:
+        raise typer.BadParameter(
+            f"--json and --print {form} exclude each other; leave one of the two out."
+        )
+    return form
 
 
 def _read_plot(path: Path | None) -> Path | None:
@@ -805,26 +620,6 @@ def _read_plot(path: Path | None) -> Path | None:
             f"--plot draws .png, .svg or .pdf files; got {path.name!r}."
         )
     return path
-
-
-def _rank_options(**given: Any) -> RankOptions:
-    from tiebreak.pipeline.options import RankOptions
-
-    try:
-        return RankOptions(**given)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def _read_alpha(text: str | None) -> float | str | None:
-    if text is None or text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(
-            f"--alpha must be a number or auto; got {text!r}."
-        ) from None
 
 
 data = typer.Typer(help="List published data sets, and get them.", no_args_is_help=True)

@@ -15,8 +15,13 @@ from tiebreak.cli.rank import OWN, refuse_other_files, result_names, write_resul
 from tiebreak.cli.signals import interruptible, say
 from tiebreak.data.atomic import atomic_path, check_folder, refuse_to_replace
 from tiebreak.io import ReadOptions
-from tiebreak.pipeline.audit import audit_data, changed_votes, read_votes
-from tiebreak.pipeline.options import RankOptions
+from tiebreak.options import RankOptions
+from tiebreak.pipeline.audit import (
+    audit_data,
+    changed_votes,
+    read_votes,
+    strength_options,
+)
 
 
 def run(
@@ -54,8 +59,7 @@ def run(
                 neighbors=neighbors,
                 level=options.level,
                 progress=steps,
-                ties="auto" if options.ties in (None, "drop") else options.ties,
-                alpha="auto" if options.alpha is None else options.alpha,
+                **strength_options(options),
             )
         if out is not None:
             from tiebreak.pipeline.rank import rank_source

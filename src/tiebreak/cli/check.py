@@ -61,4 +61,4 @@ def run(
 
 def _of_rank(text: str) -> str:
     """Write options, of which this command has none, as those of ``tiebreak rank``."""
-    return re.sub(r"(?<![\w-])--(alpha|position)", r"rank --\1", in_command(text))
+    return re.sub(r"(?<![\w-])--(position)", r"rank --\1", in_command(text))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 from tiebreak import BradleyTerry
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions
+from tiebreak.options import RankOptions, read_settings
 from tiebreak.pipeline.comparisons import ComparisonData, read_comparisons
 from tiebreak.pipeline.held_out import one_rater, predict_held_out
 from tiebreak.pipeline.models import (
+    Choice,
     choose_model,
+    compared_models,
     grid_for,
-    models_for,
     set_half_life,
     tune_model,
 )
@@ -27,8 +30,7 @@ def run(
     reading: ReadOptions,
     *,
     models: str,
-    half_life: str | None,
-    tune: bool,
+    options: RankOptions,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -36,11 +38,12 @@ def run(
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, said = read_comparisons(file, reading)
-        chosen = _choose(models, data, half_life)
-        if tune:
+        chosen = _choose(models, data, options.half_life)
+        if options.tune:
             said += _tune(chosen, data, steps)
         steps(f"predicting held-out results with {', '.join(chosen)}")
-        result = predict_held_out(chosen, data)
+        models_of = {name: choice.model for name, choice in chosen.items()}
+        result = predict_held_out(models_of, data)
     if one_rater(data):
         said.append(
             "All votes are those of one rater: standard errors allow for other votes "
@@ -79,43 +82,46 @@ def _say_gap(name: str, gap: dict[str, Any], first: str) -> str:
     )
 
 
-def _choose(models: str, data: ComparisonData, half_life: str | None) -> dict[str, Any]:
+def _choose(
+    models: str, data: ComparisonData, half_life: str | float | None
+) -> dict[str, Choice]:
     """Return the models; those without a half-life are compared as they are."""
-    names = [name.strip() for name in models.split(",") if name.strip()]
+    asked = [" ".join(one.split()) for one in models.split(",") if one.strip()]
     chosen = {}
-    for name in names or models_for(data, unasked=True):
+    for text in asked or compared_models(data):
+        name, *settings = text.split()
         try:
-            model = choose_model(name, data, by_name_too=True).model
+            given = read_settings(settings)
+            choice = choose_model(name, data, given, by_name_too=True)
         except ValueError as error:
-            said = str(error).replace("--model ", "--models ")
+            said = str(error).replace("--model ", "--models ").replace("--set ", "")
             raise ValueError(said) from None
-        if half_life is not None and isinstance(model, BradleyTerry):
-            set_half_life(model, half_life, data)
-        chosen[name] = model
+        if half_life is not None and isinstance(choice.model, BradleyTerry):
+            set_half_life(choice.model, half_life, data)
+        chosen[text] = choice
     if half_life is not None and not any(
-        isinstance(model, BradleyTerry) for model in chosen.values()
+        isinstance(choice.model, BradleyTerry) for choice in chosen.values()
     ):
         raise ValueError(
-            "--half-life is for bradley-terry, davidson and rao-kupper, and none of "
-            "them is compared; leave it out."
+            "--half-life is for bradley-terry, which is not compared; leave it out."
         )
     return chosen
 
 
-def _tune(chosen: dict[str, Any], data: ComparisonData, steps: Steps) -> list[str]:
+def _tune(chosen: dict[str, Choice], data: ComparisonData, steps: Steps) -> list[str]:
     """Replace models by tuned ones, and say what was chosen."""
     said: list[str] = []
     honest = ""
-    for name, model in chosen.items():
+    for name, choice in chosen.items():
         try:
-            grid_for(name, dated="period" in data.columns)
+            grid_for(choice, dated="period" in data.columns)
         except ValueError as error:
             said.append(f"{name} is not tuned. {error}")
             continue
         steps(f"tuning {name}")
         with steps.paused():
-            tuned = tune_model(name, model, data, progress=steps.shown)
-        chosen[name] = tuned.model
+            tuned = tune_model(choice, data, progress=steps.shown)
+        chosen[name] = replace(choice, model=tuned.model)
         *notes, honest = tuned.notes
         said += [f"{name}: {note}" for note in notes]
     return [*said, honest] if honest else said

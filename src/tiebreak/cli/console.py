@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
 from rich.segment import Segment
 from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
 from tiebreak.cli.signals import ACTIVE, ignore_pipe, visible
@@ -51,6 +53,20 @@ class Output(Console):
         """Print sentences, each on its own line, without markup."""
         for sentence in sentences:
             self.print(Text(visible(sentence).replace("\n", "\\n")))
+
+
+def item_table(first: str | Text, *heads: str) -> Table:
+    """Make a table of items, whose names may take several lines, and numbers."""
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def interval_text(row: dict[str, Any]) -> str:
+    """Write the interval of a difference of ratings."""
+    return f"{row['lower']:+.0f} … {row['upper']:+.0f}"
 
 
 def print_json(found: Any) -> None:

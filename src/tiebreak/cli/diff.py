@@ -8,14 +8,20 @@ from typing import Any
 
 import polars as pl
 import typer
-from rich import box
 from rich.table import Table
 
-from tiebreak.cli.console import Output, Steps, print_json
+from tiebreak.cli.console import (
+    Output,
+    Steps,
+    interval_text,
+    item_table,
+    print_json,
+)
 from tiebreak.cli.errors import WORSE
 from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
 from tiebreak.io.result import first_of, printable
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.diff import Diff, diff_files
 from tiebreak.pipeline.report import p_text
 
@@ -28,14 +34,24 @@ def run(
     new: Path,
     reading: ReadOptions,
     *,
+    options: RankOptions,
+    reference: str | None,
     fail_if_worse: list[str],
     quiet: bool,
     as_json: bool,
-    **options: Any,
 ) -> None:
     """Read, fit, compare and print; end with a code of its own if an item is worse."""
     with Steps(shown=not (quiet or as_json)) as steps:
-        found = diff_files(old, new, reading, progress=steps, **options)
+        found = diff_files(
+            old,
+            new,
+            reading,
+            ties=options.ties,
+            settings=options.settings,
+            level=options.level,
+            reference=reference,
+            progress=steps,
+        )
     worse = found.worse(fail_if_worse)
     if as_json:
         print_json(
@@ -56,11 +72,8 @@ def run(
 
 
 def _table(found: Diff) -> Table:
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("item", overflow="fold")
     heads = "old", "new", "change", f"{100 * found.level:g} % interval", "p (all)"
-    for head in (*heads, "rank"):
-        table.add_column(head, justify="right", no_wrap=True)
+    table = item_table("item", *heads, "rank")
     changes = found.changes
     if len(changes) > _SHOWN:
         # Those that changed are never left out.
@@ -76,7 +89,7 @@ def _table(found: Diff) -> Table:
             f"{row['rating_old']:.0f}",
             f"{row['rating_new']:.0f}",
             f"{row['change']:+.0f}",
-            f"{row['lower']:+.0f} … {row['upper']:+.0f}",
+            interval_text(row),
             p_text(row["p_adjusted"]),
             ranks,
             style="bold" if row["more_than_noise"] else None,

@@ -10,6 +10,7 @@ import polars as pl
 
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.io import ReadOptions, read_file
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import as_comparisons
 
 
@@ -19,7 +20,7 @@ def run(
     *,
     people: list[str],
     question: str | None,
-    level: float,
+    options: RankOptions,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -44,7 +45,7 @@ def run(
             rater.astype(str),
             people=people,
             question=read.others[question].astype(str) if question else None,
-            level=level,
+            level=options.level,
         )
     if read.exchanged is not None or not data.sided:  # nobody was left
         table = report.table.with_columns(left=pl.lit(None, pl.Float64))

@@ -13,11 +13,11 @@ from tiebreak import Leaderboard
 from tiebreak.cli.console import Output, Steps, print_json
 from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
 
 _POWER = 0.8
-_COUNTED = ("bradley-terry", "davidson", "rao-kupper")
 
 
 def run(
@@ -25,8 +25,7 @@ def run(
     reading: ReadOptions,
     *,
     number: int,
-    model: str,
-    level: float,
+    options: RankOptions,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -35,10 +34,9 @@ def run(
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("choosing pairs")
-        given: Any = {"model": model, "level": level, "models": _COUNTED}
-        board = rank_names(data, alpha=None, **given)
+        board = rank_names(data, options)
         pairs = board.next_pairs(number)
-        power = _first_two(board, level)
+        power = _first_two(board, options.level)
     if as_json:
         answer = {"next": pairs.to_dicts(), "first_two": power}
         print_json({"version": 1, "recognized": sentences} | answer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``tiebreak predict``: what a saved model says of pairs, or of items."""
+"""``tiebreak predict`` and ``evaluate``: what a saved model says, and how well."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ from tiebreak.io import (
     ReadOptions,
     ReadResult,
     check_ending,
+    read_file,
     read_unlabeled,
     write_table,
 )
 from tiebreak.io.result import printable
-from tiebreak.metrics.scorers import difference_of
+from tiebreak.pipeline.comparisons import as_comparisons
 from tiebreak.pipeline.leaderboard import item_utilities, ranks_within
-from tiebreak.pipeline.saved_model import SavedModel, load_model
+from tiebreak.pipeline.saved_model import SavedModel, load_model, whole
+from tiebreak.selection.results import METRICS, score_rows
 
 _SHOWN = 20
 _LONGEST = 40
 _WORDS = ("left", "tie", "right")
 
 
-def run(
+def predict(
     model: Path,
     file: Path,
     reading: ReadOptions,
@@ -47,8 +49,7 @@ def run(
     if out is not None:
         check_ending(out)
         refuse_to_replace([model, file, reading.items], [out])
-    saved = load_model(model)
-    saved.refuse_items(reading)
+    saved = _load(model, reading)
     read = read_unlabeled(file, reading, saved.wanted)
     said = list(read.sentences)
     answer = _of_pairs if read.kind == "comparisons" else _of_items
@@ -71,14 +72,49 @@ def run(
         output.say([f"{more}; --out FILE writes all of them."])
 
 
+def evaluate(
+    model: Path, file: Path, reading: ReadOptions, *, quiet: bool, as_json: bool
+) -> None:
+    """Load, predict results that are known, and print how good that was."""
+    saved = _load(model, reading)
+    read = read_file(file, reading, wanted=saved.wanted)
+    data = as_comparisons(read)
+    pairs, y = saved.own_pairs(data.pairs), data.y
+    said = [*read.sentences, *data.notes, *saved.check(pairs)]
+    weight = data.columns.get("sample_weight", np.ones(len(y)))
+    found = saved.predict(pairs, data.columns)
+    rows = {"model": score_rows(y, weight, found.outcome, found.proba)}
+    frequency = np.bincount(y + 1, weight, 3) / weight.sum()
+    common = np.full(len(y), int(frequency.argmax()) - 1, dtype=np.int8)
+    baseline = np.tile(frequency, (len(y), 1))
+    rows["baseline"] = score_rows(y, weight, common, baseline)
+    if as_json:
+        print_json({"n": len(y), "recognized": said} | rows)
+        return
+    output = Output(quiet=quiet)
+    output.say(said)
+    table = Table(title=f"{len(y):,} results")
+    for name in ("", *METRICS):
+        table.add_column(name.replace("_", " "), justify="right")
+    for name, scores in rows.items():
+        cells = ["–" if v is None else f"{v:.4f}" for v in scores.values()]
+        table.add_row(name, *cells)
+    output.print(table)
+
+
+def _load(model: Path, reading: ReadOptions) -> SavedModel:
+    saved = load_model(model)
+    saved.refuse_items(reading)
+    return saved
+
+
 def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:
     pairs = read.pairs
     assert pairs is not None and pairs.names is not None
     names = pl.Series([str(name) for name in pairs.names.tolist()], dtype=pl.String)
     pairs = saved.own_pairs(pairs)
     said += saved.check(pairs)
-    options = saved.options(read.columns)
-    if "advantage" in read.columns and not options:
+    if "advantage" in read.columns and not saved.knows_advantage:
         said.append("This model was fitted without an advantage, so none is counted.")
     if "advantage" not in read.columns and saved.knows_advantage:
         # Models over time take every row as one of the first kind, the home side left.
@@ -90,24 +126,19 @@ def _of_pairs(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
             "away say it, or --advantage."
         )
 
-    def answer(model: Any) -> pl.DataFrame:
-        words = pl.Series(_WORDS, dtype=pl.String)
-        predicted = _whole(model.predict(pairs, **options), (len(pairs),))
-        columns = [
-            names.gather(pairs.left).alias("left"),
-            names.gather(pairs.right).alias("right"),
-            words.gather(predicted.astype(np.int64) + 1).alias("predicted"),
-        ]
-        if hasattr(model, "predict_proba"):
-            shares = _whole(model.predict_proba(pairs, **options), (len(pairs), 3))
-            for number, word in enumerate(_WORDS):
-                columns.append(pl.Series(f"p_{word}", shares[:, number]))
-        if hasattr(saved.last, "difference"):
-            difference = difference_of(model, pairs, **options)
-            columns.append(pl.Series("difference", _whole(difference, (len(pairs),))))
-        return pl.DataFrame(columns)
-
-    return saved.ask(answer)
+    found = saved.predict(pairs, read.columns)
+    words = pl.Series(_WORDS, dtype=pl.String)
+    columns = [
+        names.gather(pairs.left).alias("left"),
+        names.gather(pairs.right).alias("right"),
+        words.gather(found.outcome + 1).alias("predicted"),
+    ]
+    if found.proba is not None:
+        for number, word in enumerate(_WORDS):
+            columns.append(pl.Series(f"p_{word}", found.proba[:, number]))
+    if found.difference is not None:
+        columns.append(pl.Series("difference", found.difference))
+    return pl.DataFrame(columns)
 
 
 def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFrame:
@@ -130,7 +161,7 @@ def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
     group = np.zeros(n, dtype=np.int64) if query is None else factorize(query)[0]
 
     def answer(model: Any) -> pl.DataFrame:
-        utility = _whole(item_utilities(model, items, own), (n,))
+        utility = whole(item_utilities(model, items, own), (n,))
         columns = [] if query is None else [_as_series("query", query)]
         rows = pl.Series("row", np.arange(1, n + 1))
         columns.append(rows if names is None else _as_series("item", names))
@@ -138,16 +169,6 @@ def _of_items(saved: SavedModel, read: ReadResult, said: list[str]) -> pl.DataFr
         return pl.DataFrame([*columns, pl.Series("utility", utility), rank])
 
     return saved.ask(answer)
-
-
-def _whole(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Check that a model answered with one number for each question."""
-    array = np.asarray(values)
-    if array.shape != shape or array.dtype.kind not in "iuf":
-        raise TypeError(f"an answer has the shape {array.shape} and not {shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("an answer is not a finite number")
-    return array
 
 
 def _as_series(name: str, values: NDArray[Any]) -> pl.Series:

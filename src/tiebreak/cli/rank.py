@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tiebreak.cli.console import Output, Steps, print_json, print_text
-from tiebreak.cli.signals import when_interrupted
 from tiebreak.data.atomic import (
     atomic_folder,
     atomic_path,
@@ -23,8 +22,9 @@ from tiebreak.data.atomic import (
 )
 from tiebreak.io import ReadOptions, neutralize_formulas
 from tiebreak.io.result import WriteError, first_of
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import ComparisonData, is_partitioned
-from tiebreak.pipeline.options import Asked, RankOptions, Source, read_source
+from tiebreak.pipeline.source import Asked, Source, read_source
 
 if TYPE_CHECKING:
     from tiebreak.outofcore import Step
@@ -35,8 +35,7 @@ _FILES = ("report.html", "leaderboard.csv", "model.tiebreak")
 _SKIPPED = "skipped.csv"  # rows that could not be read, if there are any
 _BY_CATEGORY = "categories.csv"
 OWN = (*_FILES, _SKIPPED, _BY_CATEGORY)
-_CONTINUES = "The same command goes on with the {}."
-FORMS = ("table", "markdown", "latex", "csv", "json")
+FORMS = ("table", "markdown", "latex", "csv")
 JSON_VERSION = 1
 
 
@@ -47,24 +46,24 @@ def run(
     options: RankOptions,
     *,
     form: str | None = None,
+    as_json: bool = False,
     plot: Path | None = None,
     force: bool = False,
     dask: str | None = None,
-    checkpoint: Path | None = None,
     quiet: bool,
     command: str,
 ) -> None:
     """Read, rank, print and write."""
-    folder = out or (None if form else Path("tiebreak-report"))
+    alone = as_json or form is not None
+    folder = out or (None if alone else Path("tiebreak-report"))
     written = [] if folder is None else [folder / name for name in OWN]
-    refuse_to_replace([*files, reading.items], [*written, checkpoint, plot])
+    refuse_to_replace([*files, reading.items], [*written, plot])
     if folder is not None and not force:
         refuse_other_files(folder)
-    output = Output(quiet=quiet or form is not None)
-    steps = Steps(shown=not (quiet or form))
+    output = Output(quiet=quiet or alone)
+    steps = Steps(shown=not (quiet or alone))
     file: Any = files[0] if len(files) == 1 else files
-    many = dask is not None or checkpoint is not None
-    many |= len(files) == 1 and is_partitioned(files[0])
+    many = dask is not None or (len(files) == 1 and is_partitioned(files[0]))
     names = result_names(options)
     with ExitStack() as stack:
         client = None
@@ -76,15 +75,9 @@ def run(
                 _check(folder, names)
                 client = stack.enter_context(connected(dask, steps))
                 report = partial(_report, steps)
-                stack.enter_context(
-                    running(client=client, checkpoint=checkpoint, tell=report)
-                )
+                stack.enter_context(running(client=client, tell=report))
             given: Any = {"partitioned": many, "client": client, "progress": steps}
             source = read_source(file, reading, options, **given)
-        compared = isinstance(source.found, Asked)
-        if checkpoint is not None and compared:
-            unneeded = f"{checkpoint} is not needed: counting takes one pass."
-            source.detected.append(unneeded)
         output.say(source.detected)
         # What was read is said before all that takes seconds to import.
         from tiebreak.pipeline.rank import rank_source
@@ -94,8 +87,6 @@ def run(
         tuner = None
         if isinstance(source.found, Asked) and options.tune:
             tuner = partial(_tune, source.found.data.by_row, steps)
-        elif not compared and checkpoint is not None:
-            stack.enter_context(when_interrupted(_CONTINUES.format("fit")))
         stack.enter_context(steps)
         answer = rank_source(source, options, tuner=tuner, progress=steps)
         page = report_data(answer, command)
@@ -105,9 +96,7 @@ def run(
         if folder is not None:
             steps("writing the report")
             write_result(answer, source, page, folder)
-        if checkpoint is not None:
-            checkpoint.unlink(missing_ok=True)
-    if form == "json":
+    if as_json:
         place = None if folder is None else str(folder)
         typed: dict[str, Any] = {"version": JSON_VERSION}
         typed |= {"file": ", ".join(map(str, files)), "out": place}
@@ -259,7 +248,7 @@ def _tune(data: ComparisonData, steps: Steps, choice: Choice) -> Tuned:
     from tiebreak.pipeline.models import tune_model
 
     with steps.paused():
-        return tune_model(choice.name, choice.model, data, progress=steps.shown)
+        return tune_model(choice, data, progress=steps.shown)
 
 
 def _report(steps: Steps, step: Step) -> None:

@@ -7,18 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from rich import box
 from rich.table import Table
 
-from tiebreak.cli.console import Output, Steps, print_json
+from tiebreak.cli.console import (
+    Output,
+    Steps,
+    interval_text,
+    item_table,
+    print_json,
+)
 from tiebreak.data.markup import Name
 from tiebreak.io import ReadOptions
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import read_comparisons
 from tiebreak.pipeline.rank import rank_names
+from tiebreak.pipeline.report import p_text
 
 _NAMED = 8  # items in a sentence
 # The models that have a margin of error.
-_SURE = ("bradley-terry", "davidson", "rao-kupper", "glicko", "glicko2")
+_SURE = ("bradley-terry", "glicko", "glicko2")
 
 
 def run(
@@ -27,18 +34,17 @@ def run(
     others: list[str],
     reading: ReadOptions,
     *,
-    model: str,
-    alpha: float | str | None,
-    level: float,
+    options: RankOptions,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Read, fit, compare and print."""
+    level = options.level
     with Steps(shown=not (quiet or as_json)) as steps:
         steps(f"reading {file.name}")
         data, sentences = read_comparisons(file, reading)
         steps("comparing")
-        board = rank_names(data, model=model, alpha=alpha, level=level, models=_SURE)
+        board = rank_names(data, options, models=_SURE)
         found = board.versus(item, *others)
     if as_json:
         print_json(
@@ -54,11 +60,8 @@ def run(
 
 
 def _table(found: pl.DataFrame, item: str, level: float) -> Table:
-    table = Table(header_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(Name(f"{item} versus"), overflow="fold")
-    heads = ["points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"]
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
+    heads = "points", f"{100 * level:g} % interval", "better", "p", "p (all)", "votes"
+    table = item_table(Name(f"{item} versus"), *heads)
     for row in found.iter_rows(named=True):
         table.add_row(Name(str(row["other"])), *_cells(row))
     return table
@@ -70,16 +73,12 @@ def _cells(row: dict[str, Any]) -> list[str]:
     votes = row.get("votes_needed")
     return [
         f"{row['difference']:+.0f}",
-        f"{row['lower']:+.0f} … {row['upper']:+.0f}",
+        interval_text(row),
         f"{row['probability']:.1%}",
-        _p(row["p_value"]),
-        _p(row["p_adjusted"]),
+        p_text(row["p_value"]),
+        p_text(row["p_adjusted"]),
         "–" if votes is None else f"{votes:,}",
     ]
-
-
-def _p(value: float) -> str:
-    return "< .0001" if value < 1e-4 else f"{value:.4f}".lstrip("0")
 
 
 def _columns(item: str) -> str:
@@ -117,7 +116,7 @@ def _sentences(found: pl.DataFrame, item: str, level: float) -> list[str]:
 
 
 def _equals(value: float) -> str:
-    return _p(value) if value < 1e-4 else f"= {_p(value)}"
+    return p_text(value) if value < 1e-4 else f"= {p_text(value)}"
 
 
 def _list(names: list[str]) -> str:

@@ -207,29 +207,29 @@ _SIGNS_BETWEEN = re.compile(r"(.+?) ?(>{1,3}|<{1,3}|={1,2}|~|≈) ?(.+)")
 _POINTS = re.compile(r"(\d{1,3}(?:\.5)?) ?[-:] ?(\d{1,3}(?:\.5)?)")
 
 
-def read_word(value: str) -> tuple[int, bool] | None:
-    """Return the outcome that a word is, and whether it is strong; None if unknown.
+def read_word(value: str) -> int | None:
+    """Return the outcome that a word is; None if unknown.
 
-    Besides `OUTCOME_WORDS`: ``A>B`` (``A>>B`` is strong), ``left wins``, ``2-1``.
+    Besides `OUTCOME_WORDS`: ``A>B``, ``A>>B``, ``left wins``, ``2-1``.
     """
     word = normalize(value).strip("[] ")
     if word in OUTCOME_WORDS:
-        return int(OUTCOME_WORDS[word]), False
+        return int(OUTCOME_WORDS[word])
     if found := _POINTS.fullmatch(word):
         left, right = float(found[1]), float(found[2])
-        return (right > left) - (right < left), False
+        return (right > left) - (right < left)
     if found := _SIGNS_BETWEEN.fullmatch(word):
         first, second = (OUTCOME_WORDS.get(found[place]) for place in (1, 3))
         if None in (first, second) or first == second or 0 in (first, second):
             return None
-        sign, strong = found[2][0], len(found[2]) > 1
+        sign = found[2][0]
         if sign not in "<>":
-            return 0, False
+            return 0
         better = first if sign == ">" else second
         assert better is not None
-        return int(better), strong
+        return int(better)
     outcome = OUTCOME_WORDS.get(_ENDINGS.sub("", word))
-    return None if not outcome else (int(outcome), False)
+    return None if not outcome else int(outcome)
 
 
 OUTCOMES = np.array([-1, 0, 1])
@@ -420,7 +420,7 @@ class _OutcomeReader:
         word = normalize(value)
         if (found := read_word(value)) is None:
             return "skipped" if word in SKIP_WORDS else "unknown"
-        return "ambiguous" if word in self.item_words else found[0]
+        return "ambiguous" if word in self.item_words else found
 
     def _refuse(self, kind: str, rows: list[int], values: list[Any]) -> None:
         where = list_rows(rows, [values[row] for row in rows[:5]])

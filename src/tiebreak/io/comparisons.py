@@ -94,7 +94,6 @@ class Judged:
     y: Outcomes  # 0 in rows noted as faults
     both_bad: Flags  # rows that call both bad
     skipped: Flags  # rows of somebody who did not vote
-    strength: NDArray[np.float64] | None = None  # of the preference, from 0 to 1
 
     @classmethod
     def plain(cls, y: Outcomes) -> Judged:
@@ -123,12 +122,10 @@ def read_outcomes(
             unknown = list(dict.fromkeys(map(str, outcome.in_rows(rows))))
             columns.advice = _advise({*map(normalize, outcome.values)}, unknown)
     is_bad = outcome.per_row(judge.is_both_bad, False) & (codes == 0)
-    strength = outcome.per_row(judge.strength, 0.0)
     return Judged(
         np.where(np.abs(codes) <= 1, codes, 0).astype(np.int8),
         is_bad,
         codes == _SKIPPED,
-        strength if strength.any() else None,
     )
 
 
@@ -202,7 +199,7 @@ class _Judge:
             if (read := read_word(value)) is None:
                 return _UNKNOWN
             fixed = not self.turned or word in ("left", "right", "first", "second")
-            found = read[0] if fixed else -read[0]
+            found = read if fixed else -read
         return _AMBIGUOUS if word in self.taken else found
 
     def _declared(self, value: str) -> str | None:
@@ -225,18 +222,6 @@ class _Judge:
         return (
             declared or ("both_bad" if word in BOTH_BAD_WORDS else "")
         ) == "both_bad"
-
-    def strength(self, value: str) -> float:
-        """Return 1 for the strongest preference and 0 for the mildest, or for none."""
-        number = as_number(value)
-        if self.scale is not None and number is not None:
-            distance = abs(2 * number - sum(self.scale))
-            widest = abs(self.scale[1] - self.scale[0])
-            mildest = 2 - widest % 2
-            span = max(widest - mildest, 1)
-            return float(min(max((distance - mildest) / span, 0), 1))
-        found = None if number is not None else read_word(value)
-        return float(found is not None and found[1])
 
 
 def _read_one_hot(columns: Columns, listed: list[str]) -> Judged:
@@ -599,7 +584,7 @@ def read_comparisons(
     metadata = _read_metadata(columns, roles, found.given, sentences)
     metadata |= read_advantage(columns, roles, reading.family, sentences)
     columns.refuse_broken()
-    questions = _weigh(judged, options, metadata, sentences)
+    questions = []
 
     texts = (columns.text[column].values_of_rows() for column in words)
     others = dict(zip(options.words, texts, strict=True))
@@ -678,29 +663,6 @@ def _describe_outcome(
         f"{outcome} is a scale from {scale[0]}, where {names[0]} is better, to "
         f"{scale[1]}, where {names[1]} is, and {tie}."
     )
-
-
-def _weigh(
-    judged: Judged,
-    options: ReadOptions,
-    metadata: dict[str, NDArray[Any]],
-    sentences: list[str],
-) -> list[str]:
-    """Let strong preferences count more if that is asked for; else say how to ask."""
-    strength = judged.strength
-    if strength is None:
-        return []
-    strong = plural(int((strength == 1).sum()), "row")
-    if options.strength is None:
-        return [
-            f"Preferences count once however strong they are ({strong} of the strongest"
-            "); --strength 3 lets these count three times."
-        ]
-    times = float(options.strength)
-    weight = 1 + (times - 1) * strength
-    metadata["weight"] = metadata.get("weight", np.ones(len(weight))) * weight
-    sentences.append(f"The strongest preferences ({strong}) count {times:g} times.")
-    return []
 
 
 def _choose_rows(

@@ -9,11 +9,9 @@ filled. A file that cannot be read is a `FileError`; one with several meanings i
 from __future__ import annotations
 
 import math
-import os
 import re
-import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,204 +21,13 @@ from numpy.typing import NDArray
 from tiebreak.data.items import ItemTable
 from tiebreak.data.orders import Orders
 from tiebreak.data.pairs import Pairs
+from tiebreak.options import CHOICES
+from tiebreak.options import OUTCOMES as OUTCOMES
+from tiebreak.options import ReadOptions as ReadOptions
+from tiebreak.options import flag as flag
 
 Error = Callable[[str], "FileError"]  # makes the error of a file from its reason
 Kind = Literal["comparisons", "grades", "orders"]
-OUTCOMES = ("left", "tie", "right", "both_bad", "skip")
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "format": (
-        "csv",
-        "tsv",
-        "json",
-        "jsonl",
-        "parquet",
-        "arrow",
-        "sqlite",
-        "svmlight",
-        "preflib",
-        "orders",
-    ),
-    "kind": ("comparisons", "grades", "orders"),
-    "meaning": ("sign", "score"),
-    "both_bad": ("tie", "drop"),
-}
-# The options that name no column of the file.
-_OTHERS = (
-    *_CHOICES, "encoding", "outcome_words", "likert", "strength", "skip_bad_rows",
-    "items", "item_column", "where", "drop_duplicates", "words", "numbers",
-    "fingerprint",
-)  # fmt: skip
-_FLAGS = ("skip_bad_rows", "drop_duplicates", "position", "tune")
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What the user says about a file; None is left to the reader.
-
-    Attributes
-    ----------
-    format : {"csv", "tsv", "json", "jsonl", "parquet", "arrow", "sqlite", "svmlight",\
-            "preflib", "orders"}
-        How the file is written.
-    encoding : str
-        The encoding of a text that is neither UTF-8 nor UTF-16, such as ``"cp1252"``.
-    kind : {"comparisons", "grades", "orders"}
-        Which kind of data to make of it.
-    left, right, outcome : str
-        Columns of the two items and of who is better.
-    winner, loser : str
-        Columns of the better and the worse item; `winner` alone is the outcome column.
-    left_score, right_score : str
-        Columns of the points of both sides; more is better.
-    advantage, neutral : str
-        Column of how much the left side is favored, or of true where it is not.
-    rater, period, weight : str
-        Columns of who judged, when, and how much a row counts.
-    item, grade, query, person : str
-        Columns of graded items, their grades, their groups, and who gave the grades.
-    meaning : {"sign", "score"}
-        What a number in the outcome column means, see `tiebreak.Outcome.parse`.
-    both_bad : {"tie", "drop"}
-        What to do with votes that call both items bad; ties by default.
-    outcome_words : str
-        What values of the outcome column mean, such as ``"left=1,tie=0.5,right=0"``;
-        ``both_bad`` and ``skip`` can be named too.
-    likert : str
-        The two ends of the scale in the outcome column, such as ``"1..7"``. The first
-        one says that left is better, and the middle, if it is a value, is a tie.
-    strength : float
-        So many times a strong preference (``A>>B``, an end of a scale) counts as often
-        as a mild one; those between are in proportion. By default all count once.
-    skip_bad_rows : bool
-        Leave out rows that cannot be read, instead of refusing the file.
-    items, item_column : str or path, str
-        Another file, with the features of the items, and its column of their names.
-    where : str
-        Read only rows for which this SQL expression of the columns is true.
-    drop_duplicates : bool
-        Leave out rows that repeat an earlier one in every column.
-    words, numbers : tuple of str
-        Other columns of comparisons to read, as text and as numbers.
-    fingerprint : bool
-        Whether to number rows so that equal rows of two files have the same number.
-    """
-
-    format: str | None = None
-    encoding: str | None = None
-    kind: str | None = None
-    left: str | None = None
-    right: str | None = None
-    outcome: str | None = None
-    winner: str | None = None
-    loser: str | None = None
-    left_score: str | None = None
-    right_score: str | None = None
-    advantage: str | None = None
-    neutral: str | None = None
-    rater: str | None = None
-    period: str | None = None
-    weight: str | None = None
-    item: str | None = None
-    grade: str | None = None
-    query: str | None = None
-    person: str | None = None
-    meaning: Literal["sign", "score"] | None = None
-    both_bad: Literal["tie", "drop"] | None = None
-    outcome_words: str | None = None
-    likert: str | None = None
-    strength: float | str | None = None
-    skip_bad_rows: bool = False
-    items: str | os.PathLike[str] | None = None
-    item_column: str | None = None
-    where: str | None = None
-    drop_duplicates: bool = False
-    words: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-    fingerprint: bool = False
-
-    def __post_init__(self) -> None:
-        if self.item_column is not None and self.items is None:
-            raise ValueError(
-                f"--item-column names {self.item_column!r} in a table of items, but "
-                "there is none; name its file with --items. A column of FILE itself is "
-                "named with --item."
-            )
-        for name, allowed in _CHOICES.items():
-            value = getattr(self, name)
-            if value is not None and value not in allowed:
-                raise ValueError(
-                    f"{flag(name)} must be one of {', '.join(allowed)}, got {value!r}."
-                )
-        declared = [
-            name
-            for name in ("meaning", "outcome_words", "likert")
-            if getattr(self, name) is not None
-        ]
-        if len(declared) > 1:
-            raise ValueError(
-                f"{' and '.join(map(flag, declared))} both say what the values of the "
-                "outcome column mean; leave one out."
-            )
-        self.declared_words()
-        self.scale()
-        if self.strength is not None:
-            times = float(self.strength) if is_finite(str(self.strength)) else 0
-            if times < 1:
-                raise ValueError(
-                    "--strength is how many times a strong preference counts, a number "
-                    f"of at least 1, got {self.strength!r}."
-                )
-
-    def declared_words(self) -> dict[str, str]:
-        """Return the outcome of each value in `outcome_words`, such as "left".
-
-        Returns
-        -------
-        dict of str to str
-        """
-        declared: dict[str, str] = {}
-        for part in (self.outcome_words or "").split(",") if self.outcome_words else ():
-            outcome, sign, value = part.partition("=")
-            outcome, value = outcome.strip(), value.strip().casefold()
-            if not sign or outcome not in OUTCOMES or not value:
-                raise ValueError(
-                    f"--outcome-words must be like left=1,tie=0.5,right=0, with "
-                    f"{', '.join(OUTCOMES)} before the equals signs, got {part!r}."
-                )
-            if declared.setdefault(value, outcome) != outcome:
-                raise ValueError(
-                    f"--outcome-words says that {value!r} is {declared[value]} and "
-                    f"{outcome}; leave one out."
-                )
-        return declared
-
-    def scale(self) -> tuple[int, int] | None:
-        """Return the ends of the scale that `likert` names, that of left first.
-
-        Returns
-        -------
-        tuple of int, or None
-        """
-        if self.likert is None:
-            return None
-        found = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
-        if found is None or found[1] == found[2]:
-            raise ValueError(
-                "--likert must be the two ends of a scale, such as 1..7, the one that "
-                f"says that left is better first, got {self.likert!r}."
-            )
-        return int(found[1]), int(found[2])
-
-    def columns(self) -> dict[str, str]:
-        """Return the columns that the user named, by their roles.
-
-        Returns
-        -------
-        dict of str to str
-        """
-        named = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {r: c for r, c in named.items() if c is not None and r not in _OTHERS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,12 +93,7 @@ class ReadResult:
     fingerprint: NDArray[Any] | None = None
 
 
-def flag(role: str, value: str | None = None) -> str:
-    """Write an option as the command line has it."""
-    name = "--" + role.replace("_", "-")
-    return name if value is None else f"{name} {shlex.quote(value)}"
-
-
+_FLAGS = ("skip_bad_rows", "drop_duplicates", "position", "tune")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ('[^']*'|[^\s.,;:()]+))?")
 
 
@@ -304,7 +106,7 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
             return f"{name}=True" + (f" {value}" if value else "")
         if value is None:
             return f"{name}="
-        if value in columns or value in (*_CHOICES.get(name, ()), "none"):
+        if value in columns or value in (*CHOICES.get(name, ()), "none"):
             return f"{name}={value!r}"
         given = value.startswith("'") or is_finite(value)
         return f"{name}={value}" if given else f"{name}= {value}"
@@ -312,26 +114,22 @@ def in_python(text: str, columns: Sequence[str] = ()) -> str:
     return _OPTION.sub(argument, text)
 
 
-# What models say of their parameters, and what the command says instead.
+# What Python says of arguments, and what the command says instead; parameters of models
+# have their names in both, as --set takes them.
 _IN_COMMAND = tuple(
     (re.compile(said), instead)
     for said, instead in (
-        (r"\balpha=(['\"]?)([\w.+-]*\w)\1", r"--alpha \2"),
-        (r"\bhalf_life=(['\"]?)([\w.+-]*\w)\1", r"--half-life \2"),
-        (r"\b(penalty|positive|larger) alpha\b", r"\1 --alpha"),
-        (r"\bgive half_life\b", "give --half-life"),
         (r"^level must", "--level must"),
         (r"^n_pairs must", "-n must"),
         (r"check_pairs\(X, y\) shows", "tiebreak check shows"),
         (r"advantage=1 in fit\b", "--position"),
         (r"when fit gets the same advantage", "by tiebreak rank"),
-        (r" Try a larger max_iter[^.]*\.", ""),
     )
 )
 
 
 def in_command(text: str) -> str:
-    """Write the arguments in a message of a model as options: ``--alpha auto``."""
+    """Write the arguments in a message of a model as options: ``--level``."""
     for said, instead in _IN_COMMAND:
         text = said.sub(instead, text)
     return text

@@ -251,8 +251,7 @@ def _guarded(client: Any, call: Callable[..., Any], *arguments: Any) -> Any:
             raise  # what a worker says of its partition
         raise ClusterError(
             "The scheduler of the cluster went away in the middle of the work. Start "
-            "it again and repeat the call; with running(checkpoint=path) a fit goes on "
-            "from its last step."
+            "it again and repeat the call."
         ) from error
 
 

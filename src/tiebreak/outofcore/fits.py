@@ -56,11 +56,11 @@ from tiebreak.outofcore.objectives import (
     join_samples,
 )
 from tiebreak.outofcore.partitions import (
-    FitProgress,
     PartitionFacts,
     Partitions,
     check_consistent,
     check_groups,
+    watch_steps,
 )
 from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 from tiebreak.ratings import BradleyTerry
@@ -268,16 +268,15 @@ def _solve_likelihood(
     sample = SampledLikelihood(taken, model.link)
     scale = float(summary.totals.sum()) / sample.total
     objective = SummedObjective(parts, ridge, sample=sample, share=scale)
-    progress = FitProgress(model, summary.facts, start)
     solution = minimize_newton(
         objective,
-        progress.start,
+        start,
         tol=model.tol,
         max_iter=int(model.max_iter),
         min_iter=1,
         dense=False,
         precondition=objective.preconditioner,
-        watch=progress.watch,
+        watch=watch_steps(),
     )
     t = float(solution.x[-1]) if share else link.start(0.0)
     return solution, solution.x[:q], t
@@ -401,10 +400,9 @@ def _solve_hinges(
 ) -> dict[str, Any]:
     q, C = summary.first.n_features, float(model.C)
     objective = SummedObjective(parts, np.ones(q), C, sample=sample, share=share)
-    progress = FitProgress(model, summary.facts, np.zeros(q))
     silent = np.errstate(over="ignore", invalid="ignore")
     with closing(parts), silent, one_blas_thread():
-        found = minimize_smooth(model, objective, progress.start, progress.watch)
+        found = minimize_smooth(model, objective, np.zeros(q), watch_steps())
     gap, learned = found.gap, bool(found.x.any())
     result = found.x, found.value, gap, found.n_iter, gap <= model.tol
     solution = PrimalSolution(*result, np.zeros(0), "newton")

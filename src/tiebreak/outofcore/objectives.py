@@ -280,12 +280,10 @@ class GradedPartition(LinearPartition):
 def graded_facts(grades: Grades, weight: Floats, tree: GradeTree) -> PartitionFacts:
     """Return what is known of a partition of graded items."""
     items, positive = grades.items, weight[weight > 0]
-    mark = float(grades.y.sum()), float(items.values.sum()), float(weight.sum())
     return PartitionFacts(
         len(grades.y),
         items.n_features,
         items.feature_names,
-        mark,
         tree.n_pairs,
         tree.n_groups,
         tree.n_idle_groups,
@@ -390,7 +388,6 @@ class ComparedPartition:
             compared.n_rows,
             0 if pairs.items is None else pairs.items.n_features,
             pairs.feature_names,
-            (*self.totals.tolist(), float(pairs.left.sum()), float(pairs.right.sum())),
         )
         self._build(replace(compared, pairs=pairs.compact()), **options)
 

@@ -16,14 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
-
-from tiebreak.data.atomic import atomic_path
 
 Columns = dict[str, Any]
 Build = Callable[[Columns], Any]
@@ -169,7 +165,6 @@ class Running:
 
     client: Any = None
     keep: bool | None = None
-    checkpoint: Path | None = None
     tell: Callable[[Step], None] | None = None
 
 
@@ -186,7 +181,6 @@ def running(
     *,
     client: Any = None,
     keep: bool | None = None,
-    checkpoint: str | Path | None = None,
     tell: Callable[[Step], None] | None = None,
 ) -> Iterator[None]:
     """Say how fits on data in partitions run inside a ``with`` block.
@@ -200,9 +194,6 @@ def running(
         Whether partitions, once read and checked, stay in memory. Default: as many as
         fit in half of the free memory; on a cluster all of them or none, by the size of
         the first. With False every pass reads the data again.
-    checkpoint : path, optional
-        A file that is written after every step. The same fit, started again, goes on
-        from there; a file of another fit is refused.
     tell : callable, optional
         Is called with a :class:`Step` after every step, for progress.
 
@@ -217,8 +208,7 @@ def running(
     >>> with running(keep=False):
     ...     pass  # model.fit("queries/*.parquet", "grade", qid="query")
     """
-    path = None if checkpoint is None else Path(checkpoint)
-    token = _current.set(Running(client, keep, path, tell))
+    token = _current.set(Running(client, keep, tell))
     try:
         yield
     finally:
@@ -232,7 +222,6 @@ class PartitionFacts:
     n_rows: int
     n_features: int = 0
     feature_names: tuple[str, ...] | None = None
-    mark: tuple[float, ...] = ()  # sums that change with the data, to recognize them
     n_pairs: int = 0
     n_groups: int = 0
     n_idle_groups: int = 0  # groups without a pair
@@ -312,60 +301,9 @@ def _names_of(part: Any, suspects: NDArray[np.uint64]) -> tuple[Any, ...]:
     return tuple(str(name) for name in names[np.isin(group_keys(names), suspects)])
 
 
-class FitProgress:
-    """Where a fit begins; what is reported and kept of its steps."""
-
-    def __init__(
-        self, model: Any, facts: Sequence[PartitionFacts], start: Floats
-    ) -> None:
-        self._settings = current()
-        self._signature = _sign(model, facts)
-        self._steps_before = 0
-        self.start = start
-        path = self._settings.checkpoint
-        if path is not None and path.exists():
-            self.start = self._read(path)
-
-    @property
-    def watch(self) -> Callable[[Floats, float, float, int], None] | None:
-        """What the solver is to call after every step."""
-        settings = self._settings
-        asked = settings.checkpoint is not None or settings.tell is not None
-        return self._after if asked else None
-
-    def _after(self, x: Floats, value: float, gap: float, n_iter: int) -> None:
-        number = self._steps_before + n_iter
-        if self._settings.checkpoint is not None:
-            target = self._settings.checkpoint
-            with atomic_path(target) as path, path.open("wb") as file:
-                np.savez(file, x=x, signature=self._signature, steps=number)
-        if self._settings.tell is not None:
-            self._settings.tell(Step(number, value, gap, x))
-
-    def _read(self, path: Path) -> Floats:
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-                x, signature = np.array(kept["x"]), str(kept["signature"])
-                self._steps_before = int(kept["steps"])
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise ValueError(
-                f"{path} is not a checkpoint of a fit: {error}. Delete it or name "
-                "another file."
-            ) from error
-        if signature != self._signature:
-            raise ValueError(
-                f"{path} is the checkpoint of another fit: of another model, other "
-                "parameters or other data. Delete it to begin anew, or name another "
-                "file."
-            )
-        return x
-
-
-def _sign(model: Any, facts: Sequence[PartitionFacts]) -> str:
-    """Return a hash of the model, its parameters and the data."""
-    # How far to go and when to stop may change between two attempts.
-    given, free = sorted(model.get_params().items()), ("tol", "max_iter")
-    parameters = {name: value for name, value in given if name not in free}
-    summary = [(fact.n_rows, fact.n_features, fact.mark) for fact in facts]
-    text = f"{type(model).__name__} {parameters!r} {summary!r}"
-    return hashlib.sha256(text.encode()).hexdigest()
+def watch_steps() -> Callable[[Floats, float, float, int], None] | None:
+    """Return what the solver is to call after every step; None if nobody asked."""
+    tell = current().tell
+    if tell is None:
+        return None
+    return lambda x, value, gap, number: tell(Step(number, value, gap, x))

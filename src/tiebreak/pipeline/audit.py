@@ -12,8 +12,9 @@ import polars as pl
 
 from tiebreak.data import is_pairs
 from tiebreak.io import ReadOptions, neutralize_formulas
+from tiebreak.options import RankOptions
 from tiebreak.pipeline.comparisons import ComparisonData
-from tiebreak.pipeline.options import Asked, RankOptions, Source, read_source
+from tiebreak.pipeline.source import Asked, Source, read_source
 from tiebreak.robustness import Audit, Claim, audit_pairs
 
 _WORDS = {-1: "left", 0: "tie", 1: "right"}
@@ -54,7 +55,8 @@ def audit(
         Is told each step.
     **options
         Of a file or a table, how to read it and which rows, as in `rank`, with ``by``
-        for columns of categories, ``covariates`` and ``position``; of Pairs,
+        for columns of categories, ``covariates``, ``position`` and ``ties``, and
+        ``settings={"alpha": 0}``; of Pairs,
         row-aligned ``rater``, ``period``, ``advantage``, ``context``, ``by``,
         ``both_bad`` and ``sample_weight``, and ``ties`` and ``alpha`` of
         `BradleyTerry`.
@@ -79,8 +81,10 @@ def audit(
         return audit_pairs(source, y, **asked, **options)
     if y is not None:
         raise TypeError("y holds the outcomes of Pairs; a table has its own column.")
-    read = read_votes(source, *split_options(options))
-    return audit_data(read.found, **asked)
+    reading, rank_options = split_options(options)
+    strengths = strength_options(rank_options)
+    read = read_votes(source, reading, rank_options)
+    return audit_data(read.found, **asked, **strengths)
 
 
 def split_options(options: dict[str, Any]) -> tuple[ReadOptions, RankOptions]:
@@ -100,6 +104,19 @@ def read_votes(source: Any, reading: ReadOptions, options: RankOptions) -> Sourc
             "all rows in one file."
         )
     return read
+
+
+def strength_options(options: RankOptions) -> dict[str, Any]:
+    """Return ties and penalty of the strengths; refuse what an audit cannot set."""
+    others = [name for name in options.settings if name != "alpha"]
+    if others or options.model not in ("auto", "bradley-terry"):
+        what = f"--set {others[0]}" if others else f"--model {options.model}"
+        raise ValueError(
+            f"An audit fits bradley-terry, of which --ties and --set alpha=… can be "
+            f"chosen; leave {what} out."
+        )
+    ties = "auto" if options.ties in (None, "drop") else options.ties
+    return {"ties": ties, "alpha": options.settings.get("alpha", "auto")}
 
 
 def audit_data(asked: Any, **given: Any) -> Audit:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,13 @@ from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data.columns import factorize
 from tiebreak.io import FileError, ReadOptions, read_file
 from tiebreak.io.result import plural
+from tiebreak.options import TIES, RankOptions
 from tiebreak.pipeline.comparisons import (
     ComparisonData,
     as_comparisons,
     is_partitioned,
     take_rows,
 )
-from tiebreak.pipeline.options import TIES
 from tiebreak.pipeline.rank import rank_names
 from tiebreak.pipeline.saved_model import load_model
 from tiebreak.ratings.changes import (
@@ -96,7 +96,7 @@ def diff_files(
     reading: ReadOptions,
     *,
     ties: str | None = None,
-    alpha: float | str | None = None,
+    settings: Mapping[str, Any] | None = None,
     level: float = 0.95,
     reference: str | None = None,
     progress: Callable[[str], None] = lambda step: None,
@@ -108,7 +108,7 @@ def diff_files(
         runs.append(_read(path, reading, level))
     progress("fitting")
     notes: list[str] = []
-    runs = _fit(runs, ties, alpha, level, notes)
+    runs = _fit(runs, ties, dict(settings or {}), level, notes)
     shared = None
     if all(run.data is not None and run.board is not None for run in runs):
         progress("looking for what both have")
@@ -188,7 +188,7 @@ def _read_result(path: Path) -> tuple[Rated, str | None] | None:
 def _fit(
     runs: list[_Run],
     ties: str | None,
-    alpha: float | str | None,
+    settings: dict[str, Any],
     level: float,
     notes: list[str],
 ) -> list[_Run]:
@@ -199,22 +199,24 @@ def _fit(
             "model does, what a prior made of few results; two files of results give "
             "better intervals."
         )
-    if alpha is None:
+    if "ties" in settings:
+        raise ValueError("Say how ties are counted with --ties, and not with --set.")
+    if settings.get("alpha") is None:
         try:
-            return _fit_both(runs, ties, 0.0, level)
+            return _fit_both(runs, ties, settings | {"alpha": 0.0}, level)
         except _NeedsPriorError:
-            alpha = _WIDE
+            settings = settings | {"alpha": _WIDE}
             notes.append(
                 "In one of the files strengths need a prior (an item won or lost "
                 "everything, or items never meet), so both were fitted with a wide one "
-                "(--alpha 0.056: within ± 1000 points)."
+                "(alpha=0.056: within ± 1000 points)."
             )
-    elif alpha == "auto":
+    elif settings["alpha"] == "auto":
         notes.append(
             "A learned prior draws ratings of few results to the mean, by more in the "
-            "smaller file: that looks like a change. Leave --alpha out to avoid it."
+            "smaller file: that looks like a change. Leave alpha out to avoid it."
         )
-    return _fit_both(runs, ties, alpha, level)
+    return _fit_both(runs, ties, settings, level)
 
 
 class _NeedsPriorError(ValueError):
@@ -222,10 +224,10 @@ class _NeedsPriorError(ValueError):
 
 
 def _fit_both(
-    runs: list[_Run], ties: str | None, alpha: float | str, level: float
+    runs: list[_Run], ties: str | None, settings: dict[str, Any], level: float
 ) -> list[_Run]:
     """Fit both with the same model of ties, each of which has its own scale."""
-    fitted = [_fit_one(run, ties, alpha, level) for run in runs]
+    fitted = [_fit_one(run, ties, settings, level) for run in runs]
     known = [run.ties for run in fitted]
     if None in known or known[0] == known[1]:
         return fitted
@@ -239,21 +241,25 @@ def _fit_both(
         )
     larger = max(fitted, key=lambda run: 0 if run.data is None else len(run.data.y))
     same = given[0] if given else larger.ties
-    return [_fit_one(run, same, alpha, level) for run in runs]
+    return [_fit_one(run, same, settings, level) for run in runs]
 
 
-def _fit_one(run: _Run, ties: str | None, alpha: float | str, level: float) -> _Run:
+def _fit_one(
+    run: _Run, ties: str | None, settings: dict[str, Any], level: float
+) -> _Run:
     if run.data is None:
         return run
     data, rows = run.data, run.rows
     if ties == "drop" and rows is not None:
         decided = np.flatnonzero(data.y)
         data, rows, ties = take_rows(data, decided), rows[decided], None
-    given: Any = {"model": "bradley-terry", "alpha": alpha, "level": level}
+    given: Any = {"settings": settings, "level": level, "ties": ties}
     try:
-        board = rank_names(data, ties=ties, **given)
+        board = rank_names(data, RankOptions(model="bradley-terry", **given))
     except ValueError as error:
-        raise _NeedsPriorError(str(error)) if alpha == 0 else error from error
+        raise (
+            _NeedsPriorError(str(error)) if settings["alpha"] == 0 else error
+        ) from error
     found = board.model.tie_model_ if board.model.ties_.any() else None
     return replace(run, data=data, rows=rows, board=board, ties=found)
 

@@ -12,17 +12,18 @@ of items, as when quality is measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from inspect import signature
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,6 +31,8 @@ from sklearn.utils.metaestimators import available_if
 
 import tiebreak as tb
 from tiebreak.data import OnItems, Orders, Pairs
+from tiebreak.io.columns import closest
+from tiebreak.models.base import UtilityMixin
 from tiebreak.pipeline.comparisons import ComparisonData, take_rows
 from tiebreak.pipeline.held_out import by_time, columns_for, draw_rows
 from tiebreak.ratings.strengths.bradley_terry import BradleyTerry
@@ -43,74 +46,135 @@ _FEWEST_ROWS = 20
 # Of simulated items with four features that explain 20, 60 and 90 % of what they are
 # worth, compared few and many times, this is within 0.01 of the best log loss.
 _IDENTITY = 1.0
+_JUDGES = "judge-bradley-terry"
+_UNRATED = "hedge-order"  # has no utility
 
 
-def _scaled(model: Any) -> Any:
+def model_name(cls: type) -> str:
+    """Return the name of an estimator for ``--model``: rank-svm of RankSVM."""
+    return _kebab(cls.__name__)
+
+
+def _kebab(name: str) -> str:
+    words = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+    return re.sub(words, "-", name).lower()
+
+
+# Of all public classes; which of them are estimators is known when they are imported.
+CLASSES: dict[str, str] = {_kebab(name): name for name in dir(tb) if name[0].isupper()}
+
+
+def find_estimator(name: str) -> Any:
+    """Return the public estimator of a name; None if there is none."""
+    found = getattr(tb, CLASSES[name]) if name in CLASSES else None
+    return found if _kind_of(found) is not None else None
+
+
+def _kind_of(cls: Any) -> Literal["names", "pairs", "grades"] | None:
+    """Say what an estimator learns from; None if it is none, or needs another one."""
+    if not isinstance(cls, type) or not issubclass(cls, UtilityMixin):
+        return None
+    if any(one.default is one.empty for one in signature(cls).parameters.values()):
+        return None
+    if _families(cls) & {"StrengthModel", "SequentialRating"}:
+        return "names"
+    fit: Any = cls.fit  # type: ignore[attr-defined]
+    if "rater" in signature(fit).parameters:  # tastes of raters are no leaderboard
+        return None
+    return "pairs" if cls._fits_pairs else "grades"
+
+
+def _families(cls: type) -> set[str]:
+    # By their names: to import a class in order to ask for it takes time.
+    return {base.__name__ for base in cls.__mro__}
+
+
+def _predicts_outcomes(cls: type) -> bool:
+    """Say whether an estimator tells ties, or only a utility."""
+    return issubclass(cls, ClassifierMixin) or hasattr(cls, "predict_proba")
+
+
+def _fits(cls: type, data: ComparisonData, by_name_too: bool = False) -> bool:
+    """Say whether an estimator can learn from comparisons."""
+    # ``by_name_too``: also by names only, where items have features as well.
+    kind = _kind_of(cls)
+    if kind == "names":
+        if data.pairs.has_features and (data.pairs.names is None or not by_name_too):
+            return False
+        if model_name(cls) == _JUDGES:
+            return "rater" in data.columns and not data.listed and not data.partitioned
+        return data.partitioned is None or issubclass(cls, BradleyTerry)
+    if not data.pairs.has_features or model_name(cls) == _UNRATED:
+        return False
+    return kind == "pairs" or data.listed or data.grades is not None
+
+
+def fitting_models(data: ComparisonData, by_name_too: bool = False) -> list[str]:
+    """Return the names of all models that can learn from comparisons."""
+    found = {name: find_estimator(name) for name in CLASSES}
+    return [
+        name
+        for name, one in found.items()
+        if one is not None and _fits(one, data, by_name_too)
+    ]
+
+
+def compared_models(data: ComparisonData) -> list[str]:
+    """Return the models that are compared if nobody names any, with their settings."""
+    if not data.pairs.has_features:
+        ties = ("", " ties=davidson", " ties=rao-kupper")
+        names = [f"bradley-terry{setting}" for setting in ties]
+        if "rater" in data.columns and not data.listed:
+            names.append("judge-bradley-terry")
+        return [*names, "elo", "glicko", "glicko2"]
+    both = [f"logistic-compare identity={_IDENTITY:g}"]
+    own = [] if data.pairs.names is None else both
+    return [*own, "logistic-compare", "rank-svm", "rank-svm kernel=linear"]
+
+
+def make_estimator(cls: Any, settings: Mapping[str, Any]) -> Any:
+    """Return an estimator with some settings; refuse parameters it does not have."""
+    known = list(signature(cls).parameters)
+    for name in settings:
+        if name not in known:
+            raise ValueError(
+                f"{model_name(cls)} has no parameter {name!r}; it has "
+                f"{', '.join(known)}.{closest(name, known)}"
+            )
+    given = dict(settings)
+    if "unseen" in known:
+        given.setdefault("unseen", "prior")  # newcomers are predicted, too
+    return cls(**given)
+
+
+def _build(cls: Any, data: ComparisonData, settings: Mapping[str, Any]) -> Any:
+    """Return an estimator that compares the items of a file.
+
+    Features are scaled. A ranker gets a threshold of ties, and a model of grades or
+    lists those behind the comparisons.
+    """
+    model = make_estimator(cls, settings)
+    if _kind_of(cls) == "names":
+        listed = data.listed and model_name(cls) == "plackett-luce"
+        return AsGiven(model) if listed else model
+    if not _predicts_outcomes(cls):
+        model = tb.ThresholdCompare(model)
+    if not cls._fits_pairs:
+        model = AsGiven(model, data.grades, _query_of(cls, data))
     return make_pipeline(OnItems(StandardScaler()), model)
 
 
-def _ranker(model: Any) -> Any:
-    return _scaled(tb.ThresholdCompare(model))
-
-
-Makers = dict[str, Callable[[], Any]]
-
-BY_NAME: Makers = {
-    "bradley-terry": BradleyTerry,
-    "davidson": lambda: BradleyTerry("davidson"),
-    "rao-kupper": lambda: BradleyTerry("rao-kupper"),
-    "judges": lambda: tb.JudgeBradleyTerry(),
-    "elo": lambda: tb.Elo(unseen="prior"),
-    "glicko": lambda: tb.Glicko(unseen="prior"),
-    "glicko2": lambda: tb.Glicko2(unseen="prior"),
-    "plackett-luce": lambda: tb.PlackettLuce(),
-}
-"""Models of items that have only names."""
-
-_IN_ORDER = ("elo", "glicko", "glicko2")
-"""Those that take results one after the other, and not as counts."""
-
-_OF_ROWS = (*_IN_ORDER, "judges", "plackett-luce")
-"""Those that need all results in one file."""
-
-BY_FEATURE: Makers = {
-    "logistic": lambda: _scaled(tb.LogisticCompare()),
-    "svm": lambda: _ranker(tb.RankSVM()),
-    "linear-svm": lambda: _ranker(tb.RankSVM(kernel="linear")),
-    "kernel-logistic": lambda: _scaled(tb.LogisticCompare(0.1, kernel="rbf")),
-    "boosted": lambda: _scaled(tb.BoostedUtility()),
-    "svm-compare": lambda: _scaled(tb.SVMCompare()),
-    "linear-svm-compare": lambda: _scaled(tb.SVMCompare(kernel="linear")),
-    "max-margin": lambda: _scaled(tb.MaxMarginCompare()),
-    "rank-rls": lambda: _ranker(tb.RankRLS()),
-    "linear-rank-rls": lambda: _ranker(tb.RankRLS(kernel="linear")),
-    "l1": lambda: _ranker(tb.L1Ranker()),
-    "pursuit": lambda: _ranker(tb.RankingPursuit()),
-    "rank-boost": lambda: _ranker(tb.RankBoost()),
-}
-"""Models of items that have features.
-
-SVMCompare is not chosen by itself: with balanced ties it is as accurate as a ranker
-with a learned threshold on real data (`benchmarks.decisions.tie_weight`), and with the
-weights of its paper it can learn nothing, where ties are rare or many.
-"""
-
-BY_BOTH: Makers = {
-    "logistic-names": lambda: _scaled(tb.LogisticCompare(identity=_IDENTITY))
-}
-"""Models of items that have features and names, and learn from both."""
-
-BY_GRADE: Makers = {
-    "swap-svm": lambda: tb.SwapSVM(),
-    "order-svm": lambda: tb.OrderSVM(),
-    "ordinal-svm": lambda: tb.OrdinalSVM(),
-    "expected-rank": lambda: tb.ExpectedRankRegression(),
-    "matching-pursuit": lambda: tb.MatchingPursuit(),
-    "co-pursuit": lambda: tb.CoRankingPursuit(),
-}
-"""Models of items that have features, and learn from grades or lists only."""
-
-_COMPARED_UNASKED = {*BY_NAME, *BY_BOTH, *list(BY_FEATURE)[:3]} - {"plackett-luce"}
+def _query_of(cls: Any, data: ComparisonData) -> NDArray[np.int64] | None:
+    query = None
+    if data.query is not None:
+        query = np.unique(data.query, return_inverse=True)[1]
+    if model_name(cls) == "ordinal-svm" and (query is None or query.max() > 0):
+        raise ValueError(
+            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
+            "grades of different queries, have none in common. Choose another --model, "
+            "such as swap-svm or rank-svm."
+        )
+    return query
 
 
 class AsGiven(BaseEstimator):
@@ -192,177 +256,152 @@ def unwrap(fitted: Any) -> Any:
 
 @dataclass(frozen=True)
 class Choice:
-    """A model and the reason for it."""
+    """A model, the reason for it, and the settings that were given."""
 
     name: str
     model: Any
     reason: str
-
-
-def models_for(
-    data: ComparisonData, *, by_name_too: bool = False, unasked: bool = False
-) -> Makers:
-    """Return the models that can learn from comparisons, the default one first."""
-    # ``by_name_too``: also those that use names only, where items have features as
-    # well. ``unasked``: only those that are compared if nobody names any.
-    if not data.pairs.has_features:
-        one_by_one = () if data.partitioned is None else _OF_ROWS
-        found = {name: make for name, make in BY_NAME.items() if name not in one_by_one}
-        if data.listed:
-            found["plackett-luce"] = lambda: AsGiven(tb.PlackettLuce())
-    else:
-        named = data.pairs.names is not None
-        found = (BY_BOTH if named else {}) | BY_FEATURE
-        if data.listed or data.grades is not None:
-            found |= {name: partial(_as_given, name, data) for name in BY_GRADE}
-        found |= BY_NAME if named and by_name_too else {}
-    if "rater" not in data.columns or data.listed:
-        found = {name: make for name, make in found.items() if name != "judges"}
-    if unasked:
-        return {name: make for name, make in found.items() if name in _COMPARED_UNASKED}
-    return found
-
-
-def _as_given(name: str, data: ComparisonData) -> Any:
-    query = None
-    if data.query is not None:
-        query = np.unique(data.query, return_inverse=True)[1]
-    if name == "ordinal-svm" and (query is None or query.max() > 0):
-        raise ValueError(
-            "'ordinal-svm' learns one scale of grades for all items, and lists, or "
-            "grades of different queries, have none in common. Choose another --model, "
-            "such as swap-svm or linear-svm."
-        )
-    ranker = tb.ThresholdCompare(BY_GRADE[name]())
-    return _scaled(AsGiven(ranker, data.grades, query))
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def choose_model(
     asked: str,
     data: ComparisonData,
-    alpha: float | str | None = None,
+    settings: Mapping[str, Any] | None = None,
     *,
     half_life: str | float | None = None,
     ties: str | None = None,
     by_name_too: bool = False,
 ) -> Choice:
     """Return the model that was asked for, or the default one for ``"auto"``."""
-    models = models_for(data, by_name_too=by_name_too)
-    reason = "as you asked."
-    if asked == "judges" and (by_name_too or not data.pairs.has_features):
-        _check_judges(data)
-    if ties in models and asked != "judges":
-        asked, ties = str(ties), None
+    settings, reason = dict(settings or {}), "as you asked."
+    given = dict(settings)
+    if "ties" in settings and ties not in (None, "drop"):
+        raise ValueError(
+            f"--ties {ties} says how ties are counted, and so does the setting ties; "
+            "leave one of the two out."
+        )
+    if "half_life" in settings:
+        half_life = settings.pop("half_life") if half_life is None else half_life
     if asked == "auto":
-        asked = next(iter(models))
-        reason = _REASONS[asked]
-        dated = "period" in data.columns and not data.pairs.has_features
-        if dated and data.partitioned is None and half_life is None:
-            reason += (
-                " It gives old and new results the same weight; with --half-life auto "
-                "old ones count less, and --model glicko or elo follows the time."
-            )
-    elif asked not in models:
-        raise ValueError(_refusal(asked, data, list(models)))
-    model = models[asked]()
-    if asked == "judges" and ties == "rao-kupper":
-        model.set_params(ties=ties)
-    if ties in ("auto", "half") and asked != "judges":
-        if not isinstance(model, BradleyTerry):
+        asked, reason = _choose_unasked(data, half_life, settings)
+    cls = find_estimator(asked)
+    if asked == _JUDGES:
+        _check_judges(data)
+    if cls is None or not _fits(cls, data, by_name_too):
+        raise ValueError(_refusal(asked, cls, data, by_name_too))
+    if ties not in (None, "drop"):
+        if asked not in ("bradley-terry", _JUDGES):
             raise ValueError(
                 f"--ties {ties} is for items that have only names; leave it out."
             )
-        model.set_params(ties=ties)
-        if ties == "half":
-            reason = reason.replace(_REASONS["bradley-terry"], "items have only names.")
-            reason += " A tie counts as half a win for each side."
-    if alpha is not None:
-        set_alpha(model, alpha)
+        settings["ties"] = ties
+    model = _build(cls, data, settings)
+    strengths = isinstance(model, BradleyTerry)
+    if strengths and model.ties == "half":
+        reason = reason.replace(_REASONS["names"], "items have only names.")
+        reason += " A tie counts as half a win for each side."
     if half_life is not None:
         set_half_life(model, half_life, data)
-    if "advantage" in data.columns and asked in _IN_ORDER:
-        model.set_params(advantage="auto")
-    elif "advantage" in data.columns and not isinstance(model, BradleyTerry):
-        if asked == "judges" and (data.columns["advantage"] == 1).all():
-            return Choice(asked, model, f"{reason} It learns the side of each judge.")
-        reason += " It does not use the advantage of the left side."
-    return Choice(asked, model, reason)
+    if "advantage" in data.columns and "SequentialRating" in _families(cls):
+        model.set_params(advantage=settings.get("advantage", "auto"))
+    elif "advantage" in data.columns and not strengths:
+        if asked == _JUDGES and (data.columns["advantage"] == 1).all():
+            reason += " It learns the side of each judge."
+        else:
+            reason += " It does not use the advantage of the left side."
+    return Choice(asked, model, reason, given)
+
+
+def _choose_unasked(
+    data: ComparisonData, half_life: Any, settings: dict[str, Any]
+) -> tuple[str, str]:
+    """Return the name of the default model and the reason for it."""
+    if data.pairs.has_features:
+        if data.pairs.names is None:
+            return "logistic-compare", _REASONS["features"]
+        settings.setdefault("identity", _IDENTITY)
+        return "logistic-compare", _REASONS["both"]
+    reason = _REASONS["names"]
+    if "period" in data.columns and data.partitioned is None and half_life is None:
+        reason += (
+            " It gives old and new results the same weight; with --half-life auto "
+            "old ones count less, and --model glicko or elo follows the time."
+        )
+    return "bradley-terry", reason
 
 
 def _check_judges(data: ComparisonData) -> None:
     """Refuse a model of judges where nobody judged, and for lists."""
+    if data.pairs.names is None:
+        return
     if "rater" not in data.columns:
         raise ValueError(
-            "--model judges needs to know who judged, and no column says it; name one "
-            "with --rater, or choose another --model."
+            "judge-bradley-terry needs to know who judged, and no column says it; name "
+            "one with --rater, or choose another --model."
         )
     if data.listed:
         raise ValueError(
-            "--model judges compares judges by their votes, and the file has ranked "
-            "lists: each would be a judge whose comparisons follow from each other. "
-            "Choose --model plackett-luce, or leave --model out."
+            "judge-bradley-terry compares judges by their votes, and the file has "
+            "ranked lists: each would be a judge whose comparisons follow from each "
+            "other. Choose --model plackett-luce, or leave --model out."
         )
 
 
 _REASONS = {
-    "bradley-terry": "items have only names, and it treats a tie as a tie.",
-    "logistic": "items have features, and it learns probabilities from them.",
-    "logistic-names": (
+    "names": "items have only names, and it treats a tie as a tie.",
+    "features": "items have features, and it learns probabilities from them.",
+    "both": (
         "items have features and names: a rating is what the features say, and as much "
         "more or less as an item's own results show. An item without results is rated "
-        "by its features alone; --model logistic rates all of them so."
+        "by its features alone; --model logistic-compare rates all of them so."
     ),
 }
 
 
-def _refusal(asked: str, data: ComparisonData, models: list[str]) -> str:
-    choices = f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}."
-    if data.partitioned is not None and asked in _OF_ROWS:
+def _refusal(
+    asked: str, cls: type | None, data: ComparisonData, by_name_too: bool
+) -> str:
+    models = fitting_models(data, by_name_too)
+    near = closest(asked, models) if cls is None else ""
+    choices = (
+        f"Choose --model from {', '.join(['auto', *models])}; got {asked!r}.{near}"
+    )
+    if cls is None:
+        return choices
+    if asked == _UNRATED:
+        return (
+            "'hedge-order' orders items by comparing them with each other, and rates "
+            f"none alone. {choices}"
+        )
+    kind, featured = _kind_of(cls), data.pairs.has_features
+    if data.partitioned is not None and kind == "names" and not featured:
         return (
             f"{asked!r} looks at single results, and so needs them in one file; equal "
-            "results of many files are added up, which suits "
-            f"{' and '.join(models)}. {choices}"
+            f"results of many files are added up, which suits {' and '.join(models)}. "
+            f"{choices}"
         )
-    featured = data.pairs.has_features
-    if featured and data.pairs.names is not None and asked in BY_NAME:
+    if featured and data.pairs.names is not None and kind == "names":
         return f"{asked!r} looks at names only; leave --items out for it. {choices}"
     have = "features" if featured else "only names"
-    needs = ""
-    if asked in BY_GRADE:
+    needs = f"{asked!r} is for items that have names."
+    if kind == "grades":
         graded = data.listed or data.grades is not None
         have += "" if graded else ", and are compared two at a time"
-        needs = f" {asked!r} learns from grades or lists of items with features."
+        needs = f"{asked!r} learns from grades or lists of items with features."
         if featured and not data.sided and "rater" in data.columns:
             needs += " --kind orders reads the scores of each person as a list."
-    elif asked in BY_NAME:
-        needs = f" {asked!r} is for items that have names."
-    elif asked in BY_FEATURE | BY_BOTH:
-        needs = (
-            f" {asked!r} needs {'names' if featured else 'features'}, too (--items)."
-        )
-    return f"The items have {have}.{needs} {choices}"
-
-
-def set_alpha(model: Any, alpha: float | str) -> None:
-    """Set the penalty of a model; refuse one for a model without."""
-    learned = (tb.BradleyTerry, tb.JudgeBradleyTerry)
-    if alpha == "auto" and not isinstance(model, learned):
-        raise ValueError(
-            "The penalty of this model is not learned; give --alpha a number, or leave "
-            "it out. --tune chooses one."
-        )
-    names = [n for n in model.get_params() if n == "alpha" or n.endswith("__alpha")]
-    if not names:
-        raise ValueError("This model has no penalty; leave --alpha out.")
-    model.set_params(**{names[-1]: alpha})
+    elif kind == "pairs":
+        needs = f"{asked!r} needs features, too (--items)."
+    return f"The items have {have}. {needs} {choices}"
 
 
 def set_half_life(model: Any, asked: str | float, data: ComparisonData) -> None:
     """Set the half-life of a model, a number, a time or "auto"; refuse it elsewhere."""
     if not isinstance(model, BradleyTerry):
         raise ValueError(
-            "This model has no half-life; --half-life is for bradley-terry, davidson "
-            "and rao-kupper. Leave it out, or choose one of these with --model."
+            "This model has no half-life; --half-life is for bradley-terry. Leave it "
+            "out, or choose --model bradley-terry."
         )
     if "period" not in data.columns:
         raise ValueError(
@@ -391,65 +430,72 @@ def say_half_life(model: Any, data: ComparisonData) -> str:
     return f" A result counts half after {time}{chosen}."
 
 
-Grid = dict[str, tuple[float, ...]]
-_STRENGTHS: Grid = {"alpha": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)}
-_WEIGHTS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
-_MARGINS = (0.0001, 0.001, 0.01, 0.1, 1.0)
-
-_WIDTHS = (0.25, 1.0, 4.0)
-_MACHINES: Grid = {"C": (0.001, 0.01, 0.1, 1.0), "gamma": _WIDTHS}
-_TERMS: Grid = {"n_basis": (3, 10, 30), "gamma": _WIDTHS}
-
-GRIDS: dict[str, Grid] = {
-    "bradley-terry": _STRENGTHS,
-    "davidson": _STRENGTHS,
-    "rao-kupper": _STRENGTHS,
-    "plackett-luce": _STRENGTHS,
-    "elo": {"k": (2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 120.0)},
-    "glicko": {"c": (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0)},
-    "glicko2": {"volatility": (0.01, 0.02, 0.03, 0.06, 0.12, 0.24)},
-    "logistic": {"alpha": _WEIGHTS},
-    "logistic-names": {"alpha": _WEIGHTS[:4], "identity": (0.1, 1.0, 10.0)},
-    "svm": _MACHINES,
-    "linear-svm": {"C": _MARGINS},
-    "kernel-logistic": {"alpha": (0.01, 0.1, 1.0, 10.0), "gamma": _WIDTHS},
-    "svm-compare": _MACHINES,
-    "linear-svm-compare": {"C": _MARGINS},
-    "rank-rls": {"alpha": _WEIGHTS[:4], "gamma": _WIDTHS},
-    "linear-rank-rls": {"alpha": _WEIGHTS},
-    "l1": {"alpha": _WEIGHTS[:4]},
-    "rank-boost": {"n_rounds": (10, 30, 100, 300)},
-    "pursuit": _TERMS,
-    "matching-pursuit": _TERMS,
-    "co-pursuit": {"n_basis": _TERMS["n_basis"]},
-    "swap-svm": {"C": _WEIGHTS[1:5], "gamma": _WIDTHS},
-    "order-svm": _MACHINES,
-    "ordinal-svm": {"C": _WEIGHTS[:3], "gamma": _WIDTHS},
+_PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
+_PRIORS = (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+GRIDS: dict[str, tuple[float, ...]] = {
+    "C": (0.0001, 0.001, 0.01, 0.1, 1.0),
+    "alpha": _PENALTIES,
+    "identity": (0.1, 1.0, 10.0),
+    "n_basis": (3, 10, 30),
+    "n_rounds": (10, 30, 100, 300),
+    "k": (2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 120.0),
+    "c": (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0),
+    "volatility": (0.01, 0.02, 0.03, 0.06, 0.12, 0.24),
+    "gamma": (0.25, 1.0, 4.0),  # divided by the number of features
 }
-"""For each model the parameters that are tuned, and their values.
+"""The parameters that are tuned, where a model has them, and their values."""
 
-The others choose by themselves (boosted) or have nothing to choose.
-"""
+# Where a parameter has another scale.
+_OWN_GRIDS: dict[tuple[str, str], tuple[float, ...]] = {
+    ("bradley-terry", "alpha"): _PRIORS,
+    ("plackett-luce", "alpha"): _PRIORS,
+    ("swap-svm", "C"): _PENALTIES[1:5],
+    ("ordinal-svm", "C"): _PENALTIES[:3],
+}
+# These choose by themselves, or have nothing to choose.
+_UNTUNED = ("boosted-utility", "judge-bradley-terry", "max-margin-compare")
 
 
 def grid_for(
-    model: str, n_features: int = 1, *, dated: bool = True
+    choice: Choice, n_features: int = 1, *, dated: bool = True
 ) -> dict[str, tuple[float, ...]]:
-    """Return the values to try for each tuned parameter of a model."""
-    if model == "glicko" and not dated:
+    """Return the values to try for each tuned parameter that was not set."""
+    name, model = choice.name, inner_estimator(choice.model)
+    params = model.get_params(deep=False)
+    grid = {
+        key: _OWN_GRIDS.get((name, key), values)
+        for key, values in GRIDS.items()
+        if key in params and key not in choice.settings and name not in _UNTUNED
+    }
+    if params.get("identity") is None:
+        grid.pop("identity", None)
+    if params.get("kernel") not in ("rbf", "poly"):
+        grid.pop("gamma", None)
+    if "n_basis" in grid:
+        grid.pop("alpha", None)  # the number of terms is penalty enough
+    if name == "glicko" and not dated and grid:
         raise ValueError(
             "There is nothing to tune for glicko without dates: c is how fast ratings "
             "become uncertain with time. Name the column of dates with --period, or "
             "choose another --model."
         )
-    if model not in GRIDS:
+    if not grid:
         raise ValueError(
-            f"There is nothing to tune for {model}; --tune knows {', '.join(GRIDS)}."
+            f"There is nothing to tune for {name}; --tune knows {', '.join(GRIDS)}, of "
+            "models that have them, unless they are set."
         )
-    grid = dict(GRIDS[model])
+    if "alpha" in grid and len(grid) > 1:
+        grid["alpha"] = grid["alpha"][:4]
     if "gamma" in grid:
         grid["gamma"] = tuple(share / n_features for share in grid["gamma"])
     return grid
+
+
+def inner_estimator(model: Any) -> Any:
+    """Return the estimator inside of a pipeline, of AsGiven and ThresholdCompare."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = last.model if isinstance(last, AsGiven) else last
+    return last.ranker if isinstance(last, tb.ThresholdCompare) else last
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,16 +518,15 @@ class _Plan:
 
 
 def tune_model(
-    name: str,
-    model: Any,
+    choice: Choice,
     data: ComparisonData,
     *,
     progress: bool = False,
 ) -> Tuned:
     """Return a model with the settings that predict held-out results best."""
     n_features = data.pairs.shape[2] if data.pairs.has_features else 1
-    grid = grid_for(name, n_features, dated="period" in data.columns)
-    plan = _plan(data)
+    grid = grid_for(choice, n_features, dated="period" in data.columns)
+    plan, model = _plan(data), choice.model
     rows, last, step = plan.data.pairs, model, ""
     if isinstance(model, Pipeline):
         # Features are scaled once; outcomes play no part in that.

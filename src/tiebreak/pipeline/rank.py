@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from inspect import Parameter, Signature, cleandoc
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,14 @@ from numpy.typing import NDArray
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-import tiebreak as tb
-from tiebreak import BradleyTerry, Leaderboard, OnItems
+from tiebreak import BradleyTerry, Leaderboard
 from tiebreak.data.columns import factorize
 from tiebreak.data.markup import results_html
 from tiebreak.io import FileError, ReadOptions
 from tiebreak.io.columns import closest
 from tiebreak.io.result import first_of, in_command, in_python, plural, shorten
+from tiebreak.options import TIES, RankOptions, default_of, describe_options
 from tiebreak.pipeline.comparisons import ComparisonData
 from tiebreak.pipeline.held_out import (
     check_data,
@@ -47,30 +46,19 @@ from tiebreak.pipeline.leaderboard import (
     rate_items,
 )
 from tiebreak.pipeline.models import (
-    BY_BOTH,
-    BY_FEATURE,
-    BY_GRADE,
-    BY_NAME,
+    CLASSES,
     Choice,
     Tuned,
     choose_model,
+    find_estimator,
+    make_estimator,
     say_half_life,
-    set_alpha,
     tune_model,
     unwrap,
 )
-from tiebreak.pipeline.options import (
-    SCALES,
-    TIES,
-    Asked,
-    Progress,
-    RankOptions,
-    Source,
-    read_source,
-    silent,
-)
 from tiebreak.pipeline.partitions import GradedFiles
 from tiebreak.pipeline.report import about_items, about_quality, report_data, show
+from tiebreak.pipeline.source import Asked, Progress, Source, read_source, silent
 from tiebreak.ratings.checks.report import PairsReport
 from tiebreak.ratings.leaderboard import RatingScale
 from tiebreak.report import write_report
@@ -199,28 +187,7 @@ class RankResult:
 _NARROW = 100  # columns: without the picture of intervals
 
 
-def rank(
-    data: Any,
-    *,
-    model: str = "auto",
-    ties: str | None = None,
-    alpha: float | str | None = None,
-    half_life: float | str | None = None,
-    level: float = 0.95,
-    bootstrap: int = 0,
-    tune: bool = False,
-    scale: str = "elo",
-    anchor: Any = None,
-    reference: str | None = None,
-    by: str | Sequence[str] = (),
-    covariates: str | Sequence[str] = (),
-    position: bool = False,
-    since: Any = None,
-    until: Any = None,
-    min_games: int = 0,
-    title: str | None = None,
-    **reading: Any,
-) -> RankResult:
+def rank(data: Any, **options: Any) -> RankResult:
     """Rank the items of a table or a file, as ``tiebreak rank`` does.
 
     Reads, checks the data, chooses a model and fits it, makes a leaderboard, and
@@ -231,41 +198,7 @@ def rank(
     data : table, str or path
         A pandas or polars frame, an Arrow table, a Hugging Face dataset, or the name of
         a file, a folder or a pattern.
-    model : str, default="auto"
-        ``"bradley-terry"``, ``"davidson"``, ``"rao-kupper"``, ``"judges"``, ``"elo"``,
-        ``"glicko"``, ``"glicko2"``; of features ``"logistic"``, ``"svm"``,
-        ``"linear-svm"``; of names and features ``"logistic-names"``.
-    ties : {"auto", "davidson", "rao-kupper", "half", "drop"}, optional
-        What to make of ties: a model of them, half a win for each side, or nothing.
-    alpha, half_life : float or str, optional
-        Penalty, and the age at which a result counts half; see
-        :class:`~tiebreak.BradleyTerry`.
-    level, bootstrap : float and int, default=0.95 and 0
-        Confidence of the intervals, which come from so many resamples, if not 0.
-    tune : bool, default=False
-        Whether to choose the settings that predict best.
-    scale : {"elo", "arena"}, default="elo"
-        The mean rating: 1500, or 1000. ``"arena"`` also counts ties as half a win and
-        uses no prior, unless `ties` and `alpha` say otherwise, as published
-        leaderboards of language models do.
-    anchor : float, str or dict, optional
-        Another rating for the mean, or ``"NAME=1114"`` or ``{name: 1114}``: that of an
-        item.
-    reference : item name, optional
-        The item that ratings are measured from.
-    by : str or list of str, optional
-        Columns of categories, each with a leaderboard of its own.
-    covariates : str or list of str, optional
-        What else decides: a column, ``"left_column:right_column"`` (their difference)
-        or ``"log:left_column:right_column"`` (that of logarithms).
-    position : bool, default=False
-        Whether to learn the effect of being on the left, which is shown first.
-    since, until : date, number or str, optional
-        Use only results of this time, both ends included.
-    min_games : int, default=0
-        Leave out items of fewer games.
-    title : str, optional
-        Of the report.
+    OPTIONS
     **reading
         What to know about the table, such as ``left``, ``right``, ``outcome``,
         ``rater``, ``period``, ``meaning``, ``where`` and ``drop_duplicates``; all
@@ -289,17 +222,17 @@ def rank(
     >>> answer.leaderboard.table["item"].to_list()
     ['Ada', 'Bo', 'Cy']
     """
-    asked = {name: value for name, value in locals().items() if name in _OPTIONS}
-    unknown = [name for name in reading if name not in _READING]
+    unknown = [name for name in options if name not in _OPTIONS | _READING]
     if unknown:
         raise TypeError(
             f"rank() got an unknown argument {unknown[0]!r}."
             f"{closest(unknown[0], sorted(_OPTIONS | _READING))}"
         )
+    reading = {name: options.pop(name) for name in list(options) if name in _READING}
     try:
-        options = RankOptions(**asked)
-        source = read_source(data, ReadOptions(**reading), options)
-        return _in_python(rank_source(source, options))
+        asked = RankOptions(**options)
+        source = read_source(data, ReadOptions(**reading), asked)
+        return _in_python(rank_source(source, asked))
     except FileError as error:
         raise type(error)(error.path, in_python(error.reason, _VALUES)) from None
     except ValueError as error:
@@ -307,9 +240,20 @@ def rank(
 
 
 _OPTIONS = {one.name for one in fields(RankOptions)}
-_READING = {one.name for one in fields(ReadOptions)} - {"words", "numbers"}
-_READING -= {"fingerprint"}
-_VALUES = (*TIES, *SCALES, *BY_NAME, *BY_FEATURE, *BY_BOTH, *BY_GRADE, "none")
+_READING = {one.name for one in fields(ReadOptions) if one.metadata["panel"]}
+_TEXT = cleandoc(str(rank.__doc__)).replace("OPTIONS", describe_options(RankOptions))
+rank.__doc__ = f"{_TEXT}\n"
+rank.__signature__ = Signature(  # type: ignore[attr-defined]
+    [
+        Parameter("data", Parameter.POSITIONAL_OR_KEYWORD),
+        *(
+            Parameter(one.name, Parameter.KEYWORD_ONLY, default=default_of(one))
+            for one in fields(RankOptions)
+        ),
+        Parameter("reading", Parameter.VAR_KEYWORD),
+    ]
+)
+_VALUES = (*TIES, *CLASSES, "none")
 
 
 def _in_python(answer: RankResult) -> RankResult:
@@ -342,8 +286,6 @@ def rank_source(
         tuner = partial(_tune, data.by_row)
     if data.pairs.has_features:
         _refuse_with_features(options)
-    else:
-        options = options.of_arena()
     tuned = checks = board = utility = items = effects = moves = None
     notes: list[str] = []
     parts: dict[str, list[str]] = {}
@@ -357,35 +299,33 @@ def rank_source(
             checks = check_data(replace(data, columns=kept)).worded(in_command)
             warnings.filterwarnings("ignore", _NEVER_MEET)
         judges = {key: c for key, c in data.columns.items() if key == "rater"}
-        if judges and options.model != "judges":
+        if judges and options.model != "judge-bradley-terry":
             # Until the report only who is who matters; numbers are quicker than names.
             numbers = {"rater": factorize(data.columns["rater"])[0]}
             data = replace(data, columns=data.columns | numbers)
         given: Any = {"half_life": options.half_life, "ties": options.ties}
-        choice = choose_model(options.model, data, options.alpha, **given)
-        if options.bootstrap and isinstance(choice.model, BradleyTerry):
-            choice = _without_penalty(choice, options)
+        choice = choose_model(options.model, data, options.settings, **given)
         if tuner is not None:
             progress(f"tuning {choice.name}")
             tuned = tuner(choice)
             choice = replace(choice, model=tuned.model)
         progress(f"fitting {choice.name}")
-        fitted = _fit(choice.model, data, options, asked.labels)
+        fitted = _fit(choice.model, data, asked.labels)
         reason = choice.reason + say_half_life(fitted, data)
         choice = replace(choice, reason=reason)
         if data.pairs.has_features:
             progress("rating the items")
             utility = rate_items(fitted, data)
-            items = board_items(utility, data, fitted, options.rating_scale())
+            items = board_items(utility, data, fitted, _scale_of(options))
             items = rank_rows(utility, data) if items is None else items
         else:
             progress("making the leaderboard")
-            board = _board(fitted, options, progress)
+            board = _board(fitted, options)
             effects = find_effects(board, asked.deviations)
             if asked.labels:
                 progress("fitting without the covariates")
                 moves = _find_moves(choice.model, data, board, options)
-            notes = [*_say_scale(options), *board.notes]
+            notes = list(board.notes)
             asked = replace(asked, data=data)
             parts = _add_categories(board, choice.model, asked, options, progress)
     said = _messages(caught)
@@ -415,7 +355,7 @@ def rank_source(
 
 
 def _tune(data: ComparisonData, choice: Choice) -> Tuned:
-    return tune_model(choice.name, choice.model, data)
+    return tune_model(choice, data)
 
 
 def _refuse_with_features(options: RankOptions) -> None:
@@ -426,37 +366,23 @@ def _refuse_with_features(options: RankOptions) -> None:
             )
 
 
-def _fit(
-    model: Any, data: ComparisonData, options: RankOptions, labels: Sequence[str] = ()
-) -> Any:
+def _fit(model: Any, data: ComparisonData, labels: Sequence[str] = ()) -> Any:
     columns = columns_for(model, data.columns)
     if "context" in columns and labels:
         columns["context"] = pl.DataFrame(columns["context"], list(labels))
-    try:
-        return unwrap(model.fit(data.pairs, data.y, **columns))
-    except ValueError as error:
-        if not isinstance(model, BradleyTerry):
-            raise
-        if options.bootstrap:
-            instead = "leave --bootstrap out for --alpha auto"
-            said = str(error).replace("set alpha='auto'", instead)
-            raise ValueError(f"--bootstrap sets --alpha 0. {said}") from error
-        if options.scale == "arena" and model.alpha == 0:
-            message = (
-                f"--scale arena sets --alpha 0; --alpha auto adds a prior. {error}"
-            )
-            raise ValueError(message) from error
-        raise
+    return unwrap(model.fit(data.pairs, data.y, **columns))
 
 
-def _board(fitted: Any, options: RankOptions, progress: Progress) -> Leaderboard:
-    scale = options.rating_scale()
+def _scale_of(options: RankOptions) -> RatingScale:
+    name, value = options.zero()
+    return RatingScale(reference=name, anchor=value)
+
+
+def _board(fitted: Any, options: RankOptions) -> Leaderboard:
+    scale = _scale_of(options)
     given: dict[str, Any] = {"level": options.level, "anchor": scale.anchor}
     if scale.reference is not None:
         given["reference"] = scale.reference
-    if options.bootstrap and isinstance(fitted, BradleyTerry):
-        progress(f"drawing {options.bootstrap:,} bootstrap resamples")
-        given |= {"interval": "bootstrap", "n_resamples": options.bootstrap}
     return Leaderboard(fitted, **given)
 
 
@@ -488,7 +414,7 @@ def _find_moves(
 ) -> pl.DataFrame:
     """Return the ranks of all items with and without covariates."""
     columns = {name: c for name, c in data.columns.items() if name != "context"}
-    plain = _fit(clone(model), replace(data, columns=columns), options)
+    plain = _fit(clone(model), replace(data, columns=columns))
     without = Leaderboard(plain, level=options.level).table
     names = {"rank": "rank_without", "rating": "rating_without"}
     table = board.table.select("item", "rank", "rating").join(
@@ -501,15 +427,6 @@ def _find_moves(
     )
 
 
-def _say_scale(options: RankOptions) -> list[str]:
-    if options.scale != "arena" or options.ties != "half" or options.alpha != 0:
-        return []
-    return [
-        "--scale arena: 400 points are odds of ten to one, a tie is half a win for "
-        "each side (--ties half), and there is no prior (--alpha 0)."
-    ]
-
-
 def _add_categories(
     board: Leaderboard,
     model: Any,
@@ -519,20 +436,20 @@ def _add_categories(
 ) -> dict[str, list[str]]:
     """Add a leaderboard for each category, and return what to know about each."""
     notes: dict[str, list[str]] = {}
-    reference = options.rating_scale().reference
+    reference = _scale_of(options).reference
     for name, rows in asked.categories.items():
         progress(f"ranking {name}")
         own, said = options, notes.setdefault(name, [])
         try:
             part = take_rows(asked.data, rows)
-            fitted = _fit(clone(model), part, options, asked.labels)
+            fitted = _fit(clone(model), part, asked.labels)
             if reference is not None and reference not in fitted.items_.tolist():
-                own = replace(options, reference=None, anchor=None)
+                own = replace(options, anchor=None)
                 said.append(
                     f"{shorten(reference)} is not in it, so ratings are measured from "
                     "the mean."
                 )
-            board.categories[name] = _board(fitted, own, silent)
+            board.categories[name] = _board(fitted, own)
         except ValueError as error:
             said.append(f"There is no leaderboard. {in_command(str(error))}")
             continue
@@ -554,46 +471,31 @@ def _say_one_sided(table: pl.DataFrame) -> list[str]:
 
 
 def rank_names(
-    data: ComparisonData,
-    *,
-    model: str,
-    alpha: float | str | None,
-    level: float,
-    ties: str | None = None,
-    models: Sequence[str] = (),
+    data: ComparisonData, options: RankOptions, models: Sequence[str] = ()
 ) -> Leaderboard:
     """Return the leaderboard of items by name alone, for comparisons of items."""
     # ``models`` are those that have what is asked for; all if there are none.
-    if models and model not in ("auto", *models):
+    if models and options.model not in ("auto", *models):
         listed = ", ".join(["auto", *models])
-        raise ValueError(f"--model must be one of {listed} here; got {model!r}.")
+        raise ValueError(
+            f"--model must be one of {listed} here; got {options.model!r}."
+        )
     if data.by_name is None:
         raise ValueError(
             "The items of this file have no names, so they cannot be asked for by name."
         )
     named = replace(data, pairs=data.by_name)
-    choice = choose_model(model, named, alpha, ties=ties)
+    given: Any = {"half_life": options.half_life, "ties": options.ties}
+    choice = choose_model(options.model, named, options.settings, **given)
     columns = columns_for(choice.model, named.columns)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", _NEVER_MEET)
         fitted = choice.model.fit(named.pairs, named.y, **columns)
-    return Leaderboard(fitted, level=level)
+    return Leaderboard(fitted, level=options.level)
 
 
 # The checks, and the notes of the leaderboard, say so too.
 _NEVER_MEET = ".*comparable only by the penalty alpha"
-
-
-def _without_penalty(choice: Choice, options: RankOptions) -> Choice:
-    """Return the model without a penalty, which the bootstrap needs."""
-    if options.tune or options.alpha not in (None, 0):
-        given = "--tune" if options.tune else f"--alpha {options.alpha}"
-        raise ValueError(
-            "--bootstrap is for strengths without a penalty, where resamples show how "
-            f"far they may be from the truth; leave {given} out, or --bootstrap."
-        )
-    reason = f"{choice.reason} --bootstrap sets --alpha 0, without a prior."
-    return replace(choice, model=choice.model.set_params(alpha=0.0), reason=reason)
 
 
 def _messages(caught: list[warnings.WarningMessage]) -> list[str]:
@@ -617,13 +519,10 @@ def _quality(
         return None
 
 
-# Models of graded items that are fitted where the files are.
-PARTITIONED_MODELS: dict[str, Callable[[], Any]] = {
-    "linear-svm": lambda: tb.RankSVM(kernel="linear", loss="squared_hinge"),
-    "linear-rank-rls": lambda: tb.RankRLS(kernel="linear"),
-}
-_REASONS = {
-    "linear-svm": "items are graded, and it is fitted where the files are read."
+# Models of graded items that are fitted where the files are, and how.
+_PARTITIONED: dict[str, dict[str, Any]] = {
+    "rank-svm": {"kernel": "linear", "loss": "squared_hinge"},
+    "rank-rls": {"kernel": "linear"},
 }
 
 
@@ -643,7 +542,7 @@ def _rank_grades(
             "--tune is not for graded items in partitions, whose best settings depend "
             "on how many there are. Leave it out, or put all rows in one file."
         )
-    choice = _choose(options.model, options.alpha)
+    choice = _choose_partitioned(options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         progress(f"fitting {choice.name}")
@@ -652,8 +551,7 @@ def _rank_grades(
     progress("predicting held-out results")
     sample = graded.sample()
     assert sample.items is not None and sample.grades is not None
-    fresh = PARTITIONED_MODELS[choice.name]().set_params(**choice.model.get_params())
-    comparer = make_pipeline(OnItems(StandardScaler()), tb.ThresholdCompare(fresh))
+    comparer = choose_model(choice.name, sample, choice.settings).model
     quality = _quality(choice.name, comparer, sample, said)
     n_sampled, n_rows = len(sample.grades), sum(graded.n_rows)
     if quality is not None and n_sampled < n_rows:
@@ -670,16 +568,17 @@ def _rank_grades(
     )  # fmt: skip
 
 
-def _choose(asked: str, alpha: float | str | None) -> Choice:
-    name = "linear-svm" if asked == "auto" else asked
-    if name not in PARTITIONED_MODELS:
+def _choose_partitioned(options: RankOptions) -> Choice:
+    name = "rank-svm" if options.model == "auto" else options.model
+    if name not in _PARTITIONED:
         raise ValueError(
-            f"{asked!r} is not fitted on graded items in partitions. Choose --model "
-            f"from {', '.join(['auto', *PARTITIONED_MODELS])}; for other models put "
-            "all rows in one file, and leave --dask out."
+            f"{name!r} is not fitted on graded items in partitions. Choose --model "
+            f"from {', '.join(['auto', *_PARTITIONED])}; for other models put all rows "
+            "in one file, and leave --dask out."
         )
-    model = PARTITIONED_MODELS[name]()
-    if alpha is not None:
-        set_alpha(model, alpha)
-    reason = _REASONS[name] if asked == "auto" else "as you asked."
-    return Choice(name, model, reason)
+    settings = _PARTITIONED[name] | dict(options.settings)
+    reason = "items are graded, and it is fitted where the files are read."
+    reason = reason if options.model == "auto" else "as you asked."
+    return Choice(
+        name, make_estimator(find_estimator(name), settings), reason, settings
+    )

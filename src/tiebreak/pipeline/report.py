@@ -363,16 +363,13 @@ compare, ties included. Version {version}.
 }}"""
 _MODELS = {
     "bradley-terry": "the model of Bradley and Terry",
-    "davidson": "the model of Bradley and Terry",
-    "rao-kupper": "the model of Bradley and Terry",
+    "judge-bradley-terry": "a model of Bradley and Terry for judges that differ",
     "plackett-luce": "the model of Plackett and Luce",
     "elo": "Elo's ratings",
     "glicko": "Glickman's ratings (Glicko)",
     "glicko2": "Glickman's ratings (Glicko-2)",
-    "logistic": "a logistic model of the features",
-    "logistic-names": "a logistic model of the features and of each item",
-    "svm": "a support vector machine for comparisons with ties",
-    "linear-svm": "a linear ranking support vector machine with a tie threshold",
+    "logistic-compare": "a logistic model of the features",
+    "rank-svm": "a ranking support vector machine with a tie threshold",
 }
 _TIES = {
     "davidson": ", with ties after Davidson",
@@ -392,6 +389,7 @@ def say_methods(answer: RankResult) -> str:
     said = [
         f"We ranked {plural(n_items, 'item')} from {count_text(rows)} comparisons "
         f"({ties:.1f} % ties) with {_MODELS.get(name, name)}"
+        f"{' and of each item' * hasattr(last_step(model), 'item_effect_')}"
         f"{_TIES.get(getattr(model, 'tie_model_', ''), '')}."
     ]
     said += answer.notes

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,17 @@ from tiebreak.data import Pairs
 from tiebreak.data.columns import as_names, plain_values
 from tiebreak.io import FileError, ReadOptions, Wanted
 from tiebreak.io.result import first_of, plural, shorten
+from tiebreak.metrics.scorers import difference_of
 from tiebreak.pipeline.held_out import learns_advantage
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of n pairs."""
+
+    outcome: NDArray[np.int64]  # -1, 0, 1
+    proba: NDArray[np.float64] | None  # of left, tie, right; (n, 3)
+    difference: NDArray[np.float64] | None  # of utilities, right minus left
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +129,22 @@ class SavedModel:
             return {"advantage": columns["advantage"]}
         return {}
 
+    def predict(self, pairs: Pairs, columns: dict[str, NDArray[Any]]) -> Predictions:
+        """Return what the model says of pairs, with the columns that it takes."""
+        options = self.options(columns)
+
+        def answer(model: Any) -> Predictions:
+            proba = difference = None
+            n = len(pairs)
+            outcome = whole(model.predict(pairs, **options), (n,))
+            if hasattr(model, "predict_proba"):
+                proba = whole(model.predict_proba(pairs, **options), (n, 3))
+            if hasattr(self.last, "difference"):
+                difference = whole(difference_of(model, pairs, **options), (n,))
+            return Predictions(outcome.astype(np.int64), proba, difference)
+
+        return cast(Predictions, self.ask(answer))
+
     def ask(self, question: Callable[[Any], Any]) -> Any:
         """Return what the model answers; an error is a fault of the file."""
         # Whatever could be wrong with what it is asked about was checked before.
@@ -133,6 +159,16 @@ class SavedModel:
                 "the model in this file is damaged or not whole, and gives no answer "
                 f"({type(error).__name__}: {reason}).",
             ) from error
+
+
+def whole(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Check that a model answered with one number for each question."""
+    array = np.asarray(values)
+    if array.shape != shape or array.dtype.kind not in "iuf":
+        raise TypeError(f"an answer has the shape {array.shape} and not {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("an answer is not a finite number")
+    return array
 
 
 def load_model(path: Path) -> SavedModel:

@@ -317,7 +317,6 @@
       area.remove();
     }
   };
-  const latexWords = { "\\": "\\textbackslash{}", "^": "\\^{}", "~": "\\~{}", "–": "--", "−": "$-$" };
   const forms = {
     markdown: (heads, lines) => [heads, heads.map((_, k) => (k === 1 ? ":---" : "---:")), ...lines.map((line) => line.map((cell) => cell.replace(/[\\`*_[\]<>&|#~]/g, "\\$&")))]
       .map((line) => `| ${line.join(" | ")} |\n`).join(""),
@@ -327,10 +326,6 @@
       const safe = /^[=+\-@\t\r]/.test(plain) && Number.isNaN(Number(plain)) ? `'${plain}` : plain;
       return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     }).join(",")).join("\n") + "\n",
-    latex: (heads, lines) => {
-      const texts = [heads, ...lines].map((line) => `${line.map((cell) => cell.replace(/[\\{}$&#^_~%–−]/g, (c) => latexWords[c] || `\\${c}`)).join(" & ")} \\\\`);
-      return [`\\begin{tabular}{rl${"r".repeat(heads.length - 2)}}`, "\\hline", texts[0], "\\hline", ...texts.slice(1), "\\hline", "\\end{tabular}", ""].join("\n");
-    },
   };
   all("[data-copy]").forEach((button) => button.addEventListener("click", async () => {
     const keys = [...board.tHead.rows[0].cells].map((head) => head.dataset.key);

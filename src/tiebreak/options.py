@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every option of reading and of ranking, once.
+
+A field has its type, its default and, as metadata, its help, what stands for a value,
+and the panel of the help page. The command, `tiebreak.rank` and the documentation of
+both classes take options from here. Nothing slow is imported, so that ``--help`` is
+quick; what cannot be meant is refused before anything is read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from textwrap import wrap
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
+
+COLUMNS = "How to read the file"
+ROWS = "Which results count"
+QUESTIONS = "More questions"
+SCALE = "Model and scale"
+
+MEAN = 1500.0  # the rating of the mean item
+OUTCOMES = ("left", "tie", "right", "both_bad", "skip")
+TIES = ("auto", "davidson", "rao-kupper", "half", "drop")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "format": (
+        "csv",
+        "tsv",
+        "json",
+        "jsonl",
+        "parquet",
+        "arrow",
+        "sqlite",
+        "svmlight",
+        "preflib",
+        "orders",
+    ),
+    "kind": ("comparisons", "grades", "orders"),
+    "meaning": ("sign", "score"),
+    "both_bad": ("tie", "drop"),
+}
+
+
+def option(
+    help: str,
+    default: Any = None,
+    *,
+    panel: str = COLUMNS,
+    metavar: str | None = None,
+    flag: str | None = None,
+    type: Any = None,
+    common: bool = False,
+    role: bool = False,
+) -> Any:
+    """Describe an option; without a ``panel`` it is for Python only.
+
+    ``common`` ones are shown by ``--help``, all by ``--help-all``. ``type`` is that of
+    the command line, text unless it is said otherwise. A ``role`` is that of a column.
+    """
+    about: dict[str, Any] = {
+        "help": help,
+        "panel": panel,
+        "metavar": metavar,
+        "flag": flag,
+    }
+    about |= {"type": type or (str | None), "common": common, "role": role}
+    if callable(default):
+        return field(default_factory=default, metadata=about)
+    return field(default=default, metadata=about)
+
+
+def column(help: str, *, common: bool = False) -> Any:
+    """Describe an option that names a column."""
+    return option(help, metavar="COLUMN", common=common, role=True)
+
+
+def default_of(one: Field[Any]) -> Any:
+    """Return the default of an option."""
+    return one.default if one.default is not MISSING else None
+
+
+def describe_options(cls: type) -> str:
+    """Write names, types and help of options as a docstring has them."""
+    lines = []
+    for one in fields(cls):
+        kind = str(one.type).replace("Literal", "").replace("| None", "").strip()
+        kind = kind.replace("[", "{", 1).replace("]", "}") if '"' in kind else kind
+        default = default_of(one)
+        kind += "" if default in (None, (), "") else f", default={default!r}"
+        lines += [f"{one.name} : {kind}"]
+        text = one.metadata["help"].replace(" [default: tie]", "")
+        lines += [f"    {line}" for line in wrap(text, 80, break_on_hyphens=False)]
+    return "\n".join(lines)
+
+
+def documented(cls: type[T]) -> type[T]:
+    """Write the help of all options into the docstring of their class."""
+    head = f"{cls.__doc__}\n\nAttributes\n----------\n"
+    cls.__doc__ = f"{head}{describe_options(cls)}\n"
+    return cls
+
+
+def flag(role: str, value: str | None = None) -> str:
+    """Write an option as the command line has it."""
+    name = "--" + role.replace("_", "-")
+    return name if value is None else f"{name} {shlex.quote(value)}"
+
+
+@documented
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user says about a file; None is left to the reader."""
+
+    format: str | None = option(
+        "csv, tsv, json, jsonl, parquet, arrow, sqlite, svmlight, preflib or orders; "
+        "guessed if not given."
+    )
+    encoding: str | None = option("Of a text that is not UTF-8, such as cp1252.")
+    kind: str | None = option(
+        "comparisons, grades or orders; guessed from the columns."
+    )
+    left: str | None = column("The left item.", common=True)
+    right: str | None = column("The right item.", common=True)
+    outcome: str | None = column(
+        "Who is better: left, tie, right, a name, …", common=True
+    )
+    winner: str | None = column("The winner; with --loser, winners only.")
+    loser: str | None = column("The loser.")
+    left_score: str | None = column("Points of the left side.")
+    right_score: str | None = column("Points of the right side.")
+    advantage: str | None = column("How much left is favored, 1, 0 or -1.")
+    neutral: str | None = column("True where nobody is favored.")
+    rater: str | None = column(
+        "Who judged; none takes votes as independent.", common=True
+    )
+    period: str | None = column("When: a date or a number; none: not used.")
+    weight: str | None = column("How much a row counts; none: not used.")
+    item: str | None = column("The graded item.")
+    grade: str | None = column("Its grade, higher is better.")
+    query: str | None = column("The group within which grades are compared.")
+    person: str | None = column("Who gave the grade.")
+    meaning: Literal["sign", "score"] | None = option(
+        "What a number in the outcome column means: score (of the left side: 1, 0.5, "
+        "0) or sign (-1 left is better, 0 tie, 1 right is better).",
+        common=True,
+    )
+    both_bad: Literal["tie", "drop"] | None = option(
+        "Votes that call both bad: tie or drop. [default: tie]"
+    )
+    outcome_words: str | None = option(
+        "What other values of the outcome column mean; also both_bad=… and skip=….",
+        metavar="left=1,tie=0.5,right=0",
+    )
+    likert: str | None = option(
+        "The outcome is a scale from left to right; its middle is a tie.",
+        metavar="1..7",
+    )
+    skip_bad_rows: bool = option(
+        "Go on without rows that cannot be read; rank writes them to skipped.csv.",
+        False,
+        flag="--skip-bad-rows",
+        type=bool,
+    )
+    items: str | os.PathLike[str] | None = option(  # noqa: RUF009 - a field
+        "A table (CSV, TSV or Parquet) with the features of the items.",
+        metavar="FILE",
+        common=True,
+    )
+    item_column: str | None = option(
+        "The names of the items in that table.", metavar="COLUMN"
+    )
+    where: str | None = option(
+        "Only rows of which this is true, such as \"turns > 1 AND language = 'en'\".",
+        panel=ROWS,
+        metavar="CONDITION",
+        common=True,
+    )
+    drop_duplicates: bool = option(
+        "Leave out rows that repeat an earlier one in every column.",
+        False,
+        panel=ROWS,
+        flag="--drop-duplicates",
+        type=bool,
+    )
+    words: tuple[str, ...] = option(
+        "Other columns of comparisons to read, as text.", (), panel=""
+    )
+    numbers: tuple[str, ...] = option(
+        "Other columns of comparisons to read, as numbers.", (), panel=""
+    )
+    fingerprint: bool = option(
+        "Whether to number rows so that equal rows of two files have the same number.",
+        False,
+        panel="",
+    )
+
+    def __post_init__(self) -> None:
+        if self.item_column is not None and self.items is None:
+            raise ValueError(
+                f"--item-column names {self.item_column!r} in a table of items, but "
+                "there is none; name its file with --items. A column of FILE itself is "
+                "named with --item."
+            )
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise ValueError(
+                    f"{flag(name)} must be one of {', '.join(allowed)}, got {value!r}."
+                )
+        declared = [
+            name
+            for name in ("meaning", "outcome_words", "likert")
+            if getattr(self, name) is not None
+        ]
+        if len(declared) > 1:
+            raise ValueError(
+                f"{' and '.join(map(flag, declared))} both say what the values of the "
+                "outcome column mean; leave one out."
+            )
+        self.declared_words()
+        self.scale()
+
+    def declared_words(self) -> dict[str, str]:
+        """Return the outcome of each value in `outcome_words`, such as "left".
+
+        Returns
+        -------
+        dict of str to str
+        """
+        declared: dict[str, str] = {}
+        for part in (self.outcome_words or "").split(",") if self.outcome_words else ():
+            outcome, sign, value = part.partition("=")
+            outcome, value = outcome.strip(), value.strip().casefold()
+            if not sign or outcome not in OUTCOMES or not value:
+                raise ValueError(
+                    f"--outcome-words must be like left=1,tie=0.5,right=0, with "
+                    f"{', '.join(OUTCOMES)} before the equals signs, got {part!r}."
+                )
+            if declared.setdefault(value, outcome) != outcome:
+                raise ValueError(
+                    f"--outcome-words says that {value!r} is {declared[value]} and "
+                    f"{outcome}; leave one out."
+                )
+        return declared
+
+    def scale(self) -> tuple[int, int] | None:
+        """Return the ends of the scale that `likert` names, that of left first.
+
+        Returns
+        -------
+        tuple of int, or None
+        """
+        if self.likert is None:
+            return None
+        found = re.fullmatch(r" *(-?\d{1,9}) *\.\. *(-?\d{1,9}) *", self.likert)
+        if found is None or found[1] == found[2]:
+            raise ValueError(
+                "--likert must be the two ends of a scale, such as 1..7, the one that "
+                f"says that left is better first, got {self.likert!r}."
+            )
+        return int(found[1]), int(found[2])
+
+    def columns(self) -> dict[str, str]:
+        """Return the columns that the user named, by their roles.
+
+        Returns
+        -------
+        dict of str to str
+        """
+        roles = [one.name for one in fields(self) if one.metadata["role"]]
+        return {r: c for r in roles if (c := getattr(self, r)) is not None}
+
+
+@dataclass(frozen=True)
+class Covariate:
+    """A number for each comparison, in favor of left: of one column or of two."""
+
+    columns: tuple[str, ...]
+    log: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Covariate:
+        """Read ``a``, ``a:b``, ``log:a`` or ``log:a:b``."""
+        log, parts = False, [part.strip() for part in text.split(":")]
+        if parts[0] == "log" and len(parts) > 1:
+            log, parts = True, parts[1:]
+        if not all(parts) or len(parts) > 2:
+            raise ValueError(
+                f"--covariates got {text!r}; expected a column, left_column:"
+                "right_column for their difference, or log:left_column:right_column "
+                "for that of their logarithms."
+            )
+        return cls(tuple(parts), log)
+
+    @property
+    def label(self) -> str:
+        """The covariate in words."""
+        written = [f"log {name}" if self.log else name for name in self.columns]
+        return " - ".join(written)
+
+
+@documented
+@dataclass(frozen=True)
+class RankOptions:
+    """What is asked of a ranking."""
+
+    model: str = option(
+        "auto, or the name of an estimator: of names bradley-terry, elo, glicko, "
+        "plackett-luce, …; of features logistic-compare, rank-svm, svm-compare, "
+        "rank-rls, …; a name that does not fit lists those that do.",
+        "auto",
+        panel=SCALE,
+        type=str,
+        common=True,
+    )
+    settings: Mapping[str, Any] = option(
+        "A parameter of the model, such as alpha=0 or C=10; may be given several "
+        "times. In Python a dictionary of all.",
+        dict,
+        panel=SCALE,
+        metavar="NAME=VALUE",
+        flag="--set",
+        type=list[str],
+        common=True,
+    )
+    ties: str | None = option(
+        "auto, davidson or rao-kupper (models of ties), half (half a win for each) or "
+        "drop (leave them out).",
+        panel=SCALE,
+        common=True,
+    )
+    half_life: str | float | None = option(
+        "For bradley-terry: the age at which a result counts half, 5y, 18m, 26w, 90d "
+        "or a number of periods; auto: what predicts best.",
+        panel=SCALE,
+        metavar="TIME",
+    )
+    level: float = option("Confidence of the intervals.", 0.95, panel=SCALE, type=float)
+    tune: bool = option(
+        "Choose the settings of the model that predict results best.",
+        False,
+        panel=SCALE,
+        flag="--tune",
+        type=bool,
+        common=True,
+    )
+    anchor: float | str | Mapping[Any, float] | None = option(
+        "The rating of an item, such as gpt-4=1114, or of the mean, which is 1500 by "
+        "default.",
+        panel=SCALE,
+        metavar="NAME=N",
+    )
+    by: str | Sequence[str] = option(
+        "A leaderboard for each value of a column too, such as language; several "
+        "separated by commas. A column of 0 and 1 is one category.",
+        "",
+        panel=QUESTIONS,
+        metavar="COLUMN",
+        type=str,
+        common=True,
+    )
+    covariates: str | Sequence[str] = option(
+        "Take into account what else decides, with the size of its effect and who "
+        "moves: len_a:len_b (difference of two columns), log:len_a:len_b (of their "
+        "logarithms), or a column that favors left where it is positive.",
+        "",
+        panel=QUESTIONS,
+        metavar="COLUMNS",
+        type=str,
+        common=True,
+    )
+    position: bool = option(
+        "Learn the effect of being shown first (left).",
+        False,
+        panel=QUESTIONS,
+        flag="--position",
+        type=bool,
+    )
+    since: str | float | None = option(
+        "Only results from this date on.", panel=ROWS, metavar="DATE"
+    )
+    until: str | float | None = option(
+        "Only results up to this date.", panel=ROWS, metavar="DATE"
+    )
+    title: str | None = option(
+        "Of the report; the name of the file if not given.", panel=SCALE
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.settings, Mapping):
+            object.__setattr__(self, "settings", read_settings(self.settings or ()))
+        if self.ties not in (None, *TIES):
+            raise ValueError(
+                f"--ties must be one of {', '.join(TIES)}; got {self.ties!r}."
+            )
+        allowed: tuple[Any, ...] = TIES
+        if self.model == "judge-bradley-terry":
+            allowed = ("davidson", "rao-kupper", "drop")
+        elif self.model not in ("auto", "bradley-terry"):
+            allowed = ("drop",)
+        if self.ties not in (None, *allowed):
+            raise ValueError(
+                f"--ties {self.ties} is for --model bradley-terry, and not for "
+                f"{self.model}; leave one of the two out."
+            )
+        for name in ("anchor", "covariates", "position"):
+            asked = getattr(self, name) not in (None, (), "", False)
+            if asked and self.model in ("elo", "glicko", "glicko2"):
+                raise ValueError(
+                    f"--{name} is for strengths (--model bradley-terry), and not for "
+                    f"{self.model}; leave one of the two out."
+                )
+        self.parsed_covariates()
+        self.zero()
+        if not 0 < self.level < 1:
+            raise ValueError(f"--level must be between 0 and 1; got {self.level!r}.")
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The columns that --by names."""
+        return _listed(self.by)
+
+    def parsed_covariates(self) -> tuple[Covariate, ...]:
+        """Return the covariates that were asked for."""
+        found = tuple(map(Covariate.parse, _listed(self.covariates)))
+        if len({covariate.label for covariate in found}) < len(found):
+            raise ValueError("--covariates names the same one twice; leave one out.")
+        return found
+
+    def zero(self) -> tuple[str | None, float]:
+        """Return an item, or None for the mean of all, and its rating."""
+        return (None, MEAN) if self.anchor is None else _read_anchor(self.anchor)
+
+    def with_columns(self, reading: ReadOptions) -> ReadOptions:
+        """Return options of reading that fetch categories and covariates, too."""
+        numbers = [name for one in self.parsed_covariates() for name in one.columns]
+        return replace(
+            reading, words=self.categories, numbers=tuple(dict.fromkeys(numbers))
+        )
+
+    def refuse_partitions(self, reading: ReadOptions) -> None:
+        """Refuse what needs the rows of a folder, which are added up file by file."""
+        asked = [name for name in _OF_ROWS if getattr(self, name)]
+        asked += [
+            name for name in ("where", "drop_duplicates") if getattr(reading, name)
+        ]
+        if asked:
+            flags = ", ".join("--" + name.replace("_", "-") for name in asked)
+            raise ValueError(
+                f"Comparisons of a folder, or with --dask, are added up file by file, "
+                f"and {flags} would need the rows themselves; put them in one file, "
+                "or leave the option out."
+            )
+
+
+_OF_ROWS = ("by", "covariates", "position", "since", "until")
+
+
+def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
+    parts = given.split(",") if isinstance(given, str) else list(given)
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _read_anchor(given: Any) -> tuple[str | None, float]:
+    """Read ``1000``, ``"NAME=1114"`` or ``{name: 1114}``."""
+    name, value = None, given
+    if isinstance(given, Mapping) and len(given) == 1:
+        ((name, value),) = given.items()
+    elif isinstance(given, str) and "=" in given:
+        name, _, value = given.rpartition("=")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or name == "":
+        raise ValueError(
+            f"--anchor got {given!r}; expected the rating of an item, NAME=1114, or of "
+            "the mean of all, 1000."
+        )
+    return name, number
+
+
+def read_settings(texts: Iterable[str]) -> dict[str, Any]:
+    """Read parameters of an estimator, each like ``C=10`` or ``kernel=linear``."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not sign or not name.isidentifier() or not value:
+            raise ValueError(
+                f"--set got {text!r}; expected a parameter of the model and its value, "
+                "such as C=10 or kernel=linear."
+            )
+        if name in settings:
+            raise ValueError(f"--set names {name} twice; leave one out.")
+        settings[name] = _read_value(value)
+    return settings
+
+
+def _read_value(text: str) -> Any:
+    """Read a number, true, false, none, or a word."""
+    constants = {"true": True, "false": False, "none": None}
+    if text.lower() in constants:
+        return constants[text.lower()]
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
