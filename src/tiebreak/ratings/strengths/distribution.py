@@ -224,12 +224,11 @@ def centered(covariance: Array, place: int | None) -> Array:
 def _correlate(z: Array, covariance: Array) -> Array:
     """Give rows of standard normal numbers a covariance, or variances."""
     if covariance.ndim == 1:
-        # In the order of eigenvalues, so that draws are those of the diagonal matrix.
-        out, order = np.empty_like(z), np.argsort(covariance, kind="stable")
-        out[:, order] = z * np.sqrt(covariance[order])
-        return out
+        return z * np.sqrt(covariance)
+    # By the symmetric root, which does not depend on the signs of eigenvectors: these
+    # differ between processors.
     values, vectors = la.eigh(covariance, check_finite=False)
-    return z @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return z @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
 _N_DRAWS = 4000
