@@ -504,7 +504,7 @@ def test_a_huge_alpha_still_puts_items_in_order(make):
 @every_model
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e-6, 1e6, 1e29, 1e100])
 def test_features_of_any_unit(make, scale):
-    """A right answer, or a word: never NaN, and nothing learned in silence."""
+    """A right answer, or a warning: never NaN, and nothing learned in silence."""
     items, y, qid = easy(scale)
     model = make()
     with warnings.catch_warnings(record=True) as caught:
@@ -516,7 +516,10 @@ def test_features_of_any_unit(make, scale):
             assert scale > 1e6 or scale < 1e-6
             return
     assert np.isfinite(model.utility(items)).all()
-    assert {warning.category for warning in caught} <= {FitWarning}
+    # Beside features of 1e29 alpha=1 is nothing, and the gap is measured by alpha:
+    # whether rounding lets it be small depends on the processor.
+    honest = {FitWarning} | ({ConvergenceWarning} if scale > 1e6 else set())
+    assert {warning.category for warning in caught} <= honest
     if not caught:
         assert model.score(items, y, qid=qid) > 0.9
 

@@ -47,7 +47,7 @@ def test_rank_fades_old_results(run, matches, tmp_path):
     data = as_comparisons(read_file(matches))
     said = {}
     for asked in ("6m", "300", "auto", None):
-        answer = rank_data(data, half_life=asked, alpha=0.1)
+        answer = rank_data(data, half_life=asked, settings={"alpha": 0.1})
         model, quality = answer.choice.model, answer.quality
         said[asked] = answer.choice.reason
         expected = {"6m": 182.625, "300": 300.0, "auto": model.half_life_, None: np.inf}
