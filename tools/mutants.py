@@ -1,44 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Break small things, and see that the short tests notice: ``make mutants``.
 
-Sixty places inside functions of losses, solvers, ratings, metrics and io are chosen by
-a seed: a sign, a product, a condition is turned into its opposite. For each a child
-process gets the changed code, and runs the tests that name the module or what is in it,
-then those of its folder and the laws, until one fails, which must pass without it.
-Survivors are printed; ``EXPECTED`` says why no test can see them. Two places are always
-among them, because they once survived.
+Places inside functions are chosen by a seed, equally many from each package: a sign, a
+product, a condition is turned into its opposite, a minimum into a maximum. A child
+process imports tiebreak with the changed module in place of its file, and runs the
+tests that are likely to notice, until one fails, which must pass without the change.
+Survivors are printed; ``EXPECTED`` says why no test can see them.
+
+A place is drawn by its line of code, not by its file and number, so the same seed
+chooses what is left of the same places after files were moved.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import importlib
+import hashlib
+import importlib.util
+import json
 import os
-import random
 import re
+import resource
 import signal
 import sys
+import tempfile
 import time
-import types
+from collections import Counter, namedtuple
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.machinery import SourceFileLoader
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tiebreak
-from tiebreak.data.jit import Compiled
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "tiebreak"
-FOLDERS = ("losses", "solvers", "ratings", "metrics", "io")
-# Tests of these folders run too if they name what is changed.
-_OTHERS = (*FOLDERS, "models", "selection", "pipeline", "data", "ask")
-_ALWAYS = [
-    ("ratings/strengths/existence.py", " - tied.multiply(decided)", ""),
-    ("selection/splitters.py", "nearer = ", "nearer = after  #"),
-]
+PACKAGES = (
+    "losses", "solvers", "kernels", "metrics", "ratings", "models", "data", "io",
+    "pipeline", "selection", "persistence", "robustness", "outofcore",
+)  # fmt: skip
+# Imported once for all children. Not plugins of pytest, which it must import itself.
+_SHARED = (
+    "numba", "pandas", "polars", "scipy.optimize", "scipy.stats", "sklearn.pipeline",
+    "sklearn.linear_model", "sklearn.model_selection", "sklearn.utils.estimator_checks",
+)  # fmt: skip
+# Tests of these folders take long or run nothing; tests with one of these words start
+# browsers or send signals to programs, which run without the change.
+_NO_ROOMS, _NO_WORDS = ("docs", "meta", "papers", "tools"), {"browser", "processes"}
+# What these do is seen by users of the command; what the others do, in the laws.
+_IN_COMMAND = ("io", "outofcore", "persistence", "pipeline", "robustness")
+_MEMORY = 8 << 30  # bytes that a child may take
 # The changed line: why no test can see it.
 EXPECTED = {
     "d = int(np.sum(singular > _TOLERANCE * max(singular[0], 1.0)))": "what rounding "
@@ -51,114 +64,101 @@ EXPECTED = {
     "the same times in pieces or at once",
     "self.extra += 1": "counts a step, and no number of steps is promised",
 }
-_OPPOSITE: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
-    ast.And: ast.Or, ast.Or: ast.And,
-}  # fmt: skip
+_PAIRS = (
+    (ast.Lt, ast.GtE), (ast.LtE, ast.Gt), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot),
+    (ast.In, ast.NotIn), (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.And, ast.Or),
+    (ast.BitAnd, ast.BitOr), ("min", "max"), ("minimum", "maximum"),
+    ("argmin", "argmax"), ("fmin", "fmax"),
+)  # fmt: skip
+_OPPOSITE: dict[Any, Any] = dict(_PAIRS) | {b: a for a, b in _PAIRS}
+_NO_NUMBERS = ast.JoinedStr | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp
 
 
-def places(node: ast.AST, inside: bool = False) -> Iterator[tuple[Any, str]]:
-    """Give what can be turned inside functions, but not in messages or annotations."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Raise | ast.JoinedStr | ast.arguments):
-            continue
-        operator = getattr(child, "op", None) or getattr(child, "ops", [None])[0]
-        words = isinstance(getattr(child, "left", None), ast.Constant | ast.JoinedStr)
-        if inside and type(operator) in _OPPOSITE and not words:
-            yield child, type(operator).__name__
-        yield from places(child, inside or isinstance(child, ast.FunctionDef))
+# What can be changed: the nth place of a file, its line and the number of that.
+Place = namedtuple("Place", "where number line how nth")
 
 
-def turn(node: Any) -> None:
-    """Turn an operator into its opposite."""
-    if isinstance(node, ast.Compare):
-        node.ops[0] = _OPPOSITE[type(node.ops[0])]()
-    else:
-        node.op = _OPPOSITE[type(node.op)]()
+def changes(node: ast.AST) -> Iterator[tuple[str, str, Any]]:
+    """Give how a node can be changed: a description, and a field and its new value."""
+    match node:
+        case ast.Compare(ops=ops):
+            for i, op in enumerate(ops):
+                new = _OPPOSITE[type(op)]
+                how = f"{type(op).__name__} to {new.__name__}"
+                yield how, "ops", [*ops[:i], new(), *ops[i + 1 :]]
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) | ast.BoolOp(op=op):
+            sides = [getattr(node, name, None) for name in ("left", "right", "value")]
+            texts = (isinstance(getattr(side, "value", None), str) for side in sides)
+            no_number = any(isinstance(side, _NO_NUMBERS) for side in sides)
+            if (new := _OPPOSITE.get(type(op))) and not any(texts) and not no_number:
+                yield f"{type(op).__name__} to {new.__name__}", "op", new()
+        case ast.UnaryOp(op=ast.USub() | ast.Not() as op, operand=operand):
+            yield f"{type(op).__name__} dropped", "operand", ast.UnaryOp(op, operand)
+        case ast.If(test=test) | ast.IfExp(test=test):
+            # A comparison or a "not" is a place of its own.
+            if not isinstance(test, ast.Compare | ast.UnaryOp):
+                yield "If negated", "test", ast.UnaryOp(ast.Not(), test)
+        case ast.Name(id=old) | ast.Attribute(attr=old) if old in _OPPOSITE:
+            field = "id" if isinstance(node, ast.Name) else "attr"
+            yield f"{old} to {_OPPOSITE[old]}", field, _OPPOSITE[old]
 
 
-def choose(number: int, seed: int) -> Iterator[tuple[Path, str, ast.Module]]:
-    """Give files, what is changed in each, and their changed syntax trees."""
-    for name, old, new in _ALWAYS:
-        text = (SOURCE / name).read_text("utf-8")
-        assert old in text, f"{name} has no {old!r} any more"
-        yield (
-            SOURCE / name,
-            f"{old.strip()} -> {new}",
-            ast.parse(text.replace(old, new)),
-        )
-    rng, count = random.Random(seed), len(_ALWAYS)
-    seen: set[Any] = set()
-    while count < number:
-        folder = SOURCE / FOLDERS[count % len(FOLDERS)]
-        path = rng.choice(sorted(folder.rglob("*.py")))
-        tree = ast.parse(path.read_text("utf-8"))
-        if found := list(places(tree)):
-            node, how = rng.choice(found)
-            if (path, node.lineno, how) in seen:
-                continue
-            seen.add((path, node.lineno, how))
-            turn(node)
-            yield path, f"{node.lineno} {how} turned", tree
-            count += 1
-
-
-def functions(value: Any, module: str, seen: set[int]) -> Iterator[Any]:
-    """Give the Python functions behind the names of a module, also of its classes."""
-    if id(value) in seen:
+def walk(node: ast.AST, inside: bool = False) -> Iterator[tuple[Any, ...]]:
+    """Give all changes inside functions, but not in messages or annotations."""
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.arguments) or (
+        called == "isinstance" or "warn" in called
+    ):
         return
-    seen.add(id(value))
-    if isinstance(value, types.FunctionType):
-        if value.__module__ == module:
-            yield value
-        inner: list[Any] = [getattr(value, "__wrapped__", None)]
-    elif isinstance(value, type):
-        # Public classes say that they are of tiebreak, wherever they are written.
-        ours = value.__module__.startswith("tiebreak")
-        inner = list(vars(value).values()) if ours else []
-    else:
-        names = ("_function", "func", "fget", "__func__", "__wrapped__")
-        inner = [
-            vars(value).get(n) if hasattr(value, "__dict__") else None for n in names
-        ]
-        inner += [getattr(value, n, None) for n in ("fget", "__func__")]
-    for part in inner:
-        if part is not None:
-            yield from functions(part, module, seen)
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return
+    if inside:
+        yield from ((node, *change) for change in changes(node))
+    inside |= isinstance(node, ast.FunctionDef | ast.Lambda)
+    for field, value in ast.iter_fields(node):
+        if field not in ("annotation", "returns", "decorator_list"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from walk(child, inside)
 
 
-def codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Give all code objects of a module."""
-    for value in code.co_consts:
-        if isinstance(value, types.CodeType):
-            yield value
-            yield from codes(value)
+def choose(packages: list[str], number: int, seed: int) -> list[Place]:
+    """Give places, in turn one from each package, uniform among those of a package."""
+    columns = []
+    for i, package in enumerate(packages):
+        ranked, same = [], Counter[str]()
+        for path in sorted((SOURCE / package).rglob("*.py")):
+            where, text = str(path.relative_to(SOURCE)), path.read_text("utf-8")
+            for nth, (node, how, *_) in enumerate(walk(ast.parse(text))):
+                line = text.splitlines()[node.lineno - 1].strip()
+                same[line + how] += 1
+                key = f"{seed} {line} {how} {same[line + how]}".encode()
+                place = Place(where, node.lineno, line, how, nth)
+                ranked.append((hashlib.sha256(key).digest(), place))
+        share = number // len(packages) + (i < number % len(packages))
+        columns.append([place for _, place in sorted(ranked)[:share]])
+    return [place for row in zip_longest(*columns) for place in row if place]
 
 
-def apply(path: Path, tree: ast.Module) -> None:
-    """Give the functions of a module, wherever they are held, their changed code."""
-    name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
-    module = importlib.import_module(name)
-    changed = compile(ast.fix_missing_locations(tree), str(path), "exec")
-    new = {(c.co_qualname, c.co_firstlineno): c for c in codes(changed)}
-    seen: set[int] = set()
-    for value in list(vars(module).values()):
-        for function in functions(value, module.__name__, seen):
-            code = function.__code__
-            key = code.co_qualname, code.co_firstlineno
-            if key in new:
-                function.__code__ = new[key]
-    # What is compiled, here or with a function from here, is compiled again.
-    here = {k for k, v in vars(module).items() if isinstance(v, Compiled)}
-    for other in [m for n, m in sys.modules.items() if n.startswith("tiebreak")]:
-        for value in vars(other).values():
-            if isinstance(value, Compiled):
-                called = set(value._function.__code__.co_names)
-                if value._function.__module__ == name or called & here:
-                    value._options = value._options | {"cache": False}
-                    value.__dict__.pop("dispatcher", None)
+class Changed(SourceFileLoader):
+    """Finds and loads one module, with a change; all others are left to Python."""
+
+    def __init__(self, place: Place) -> None:
+        path = SOURCE / place.where
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        super().__init__(".".join(parts).removesuffix(".__init__"), str(path))
+        self.tree = ast.parse(path.read_text("utf-8"))
+        node, _, field, value = next(islice(walk(self.tree), place.nth, None))
+        setattr(node, field, value)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Find the one module."""
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+
+    def get_code(self, fullname: str) -> Any:
+        """Compile the changed module, and keep nothing of it on the disk."""
+        return compile(ast.fix_missing_locations(self.tree), self.path, "exec")
 
 
 def order(path: Path) -> list[str]:
@@ -166,88 +166,142 @@ def order(path: Path) -> list[str]:
     folder = path.relative_to(SOURCE).parts[0]
     defined = re.findall(r"^(?:def|class) (\w+)", path.read_text("utf-8"), re.MULTILINE)
     words = {name for name in defined if not name.startswith("_")} | {path.stem}
-    ranked = []
+    client = "cli" if folder in _IN_COMMAND else "laws"
+    ranked = [(True, False, True, 0, str(path))]  # the examples in its docstrings
     for file in (ROOT / "tests").rglob("test_*.py"):
         room = file.relative_to(ROOT / "tests").parts[0]
         said = re.findall(r"\w+", file.read_text("utf-8"))
-        uses = sum(word in words for word in said)
-        named = file.stem.startswith(f"test_{path.stem}")
-        if room in (folder, "laws") or (uses and room in _OTHERS):
-            ranked.append((not named, -uses, room != folder, str(file)))
-    return [file for *_, file in sorted(ranked)]
+        uses, other = sum(word in words for word in said), room != folder
+        if room in _NO_ROOMS or (other and not _NO_WORDS.isdisjoint(said)):
+            continue
+        if not other or room == client or uses:
+            named = file.stem.startswith(f"test_{path.stem}")
+            ranked.append((not named, other, room != client, -uses, str(file)))
+    # And those of public classes, which say that they are of tiebreak itself.
+    return [file for *_, file in sorted(ranked)] + [str(SOURCE / "__init__.py")]
 
 
 class Watch:
-    """Tells the parent which test runs, and ends a run that takes too long."""
+    """Writes down which test runs, and ends a run that takes too long."""
 
-    def __init__(self, writer: int, seconds: float) -> None:
-        self.writer, self.until = writer, time.process_time() + seconds
+    def __init__(self, begun: Path, seconds: float) -> None:
+        self.begun, self.seconds, self.stopped = begun, seconds, False
+
+    def pytest_sessionstart(self) -> None:
+        """Go before pytest, which from here on imports the files it is given itself."""
+        sys.meta_path.sort(key=lambda finder: not isinstance(finder, Changed))
+
+    def pytest_collection_finish(self) -> None:
+        """Count the time from here."""
+        self.until = time.process_time() + self.seconds
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Write down a test before it runs."""
-        os.write(self.writer, f"{nodeid}\n".encode())
+        """Write down a test before it runs; if it never ends, the process does."""
+        self.begun.write_text(nodeid, "utf-8")
+        signal.setitimer(signal.ITIMER_PROF, 30.0 + self.seconds / 4)
+        signal.setitimer(signal.ITIMER_REAL, 300.0 + 10 * self.seconds)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Stop after this test if the time is over."""
         if time.process_time() > self.until:
+            self.stopped = True
             item.session.shouldstop = "so far no test has noticed"
 
 
-def failing(tests: list[str], seconds: float, change: Any = None) -> str | None:
+def run(tests: list[str], watch: Watch, place: Place | None) -> int:
+    """Run tests in this process; give 0 if none failed, 3 if nothing was changed."""
+    os.setsid()
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    sys.path.insert(0, str(SOURCE.parent))
+    folder = watch.begun.parent
+    changed = None
+    if place is not None:
+        changed = Changed(place)
+        sys.meta_path.insert(0, changed)
+        # Compiled code on the disk contains what it calls: where something compiled
+        # may be changed, nothing is read from there, and nothing written.
+        if "njit" in (SOURCE / place.where).read_text("utf-8"):
+            cache = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
+            sys.modules["numba"].config.CACHE_DIR = cache
+    words = ["-xq", "-pno:cacheprovider", "-pno:xdist", f"--basetemp={folder / 'tmp'}"]
+    code = pytest.main([*words, *tests], [watch])
+    module = sys.modules.get(changed.name) if changed else None
+    if module is not None and module.__loader__ is not changed:
+        return 3
+    return 0 if code == 0 or (code == 2 and watch.stopped) else 1
+
+
+def failing(tests: list[str], seconds: float, place: Place | None = None) -> str | None:
     """Run tests in a child, and give the first that fails, or that never ends."""
-    reader, writer = os.pipe()
-    if (child := os.fork()) == 0:
-        for stream in (1, 2):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-        signal.setitimer(signal.ITIMER_PROF, 2.0 * seconds + 60.0)
-        if change is not None:
-            apply(*change)
-        words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-        code = pytest.main(words, plugins=[Watch(writer, seconds)])
-        os._exit(0 if code in (0, 2) else 1)  # 2: stopped
-    os.close(writer)
-    with open(reader, encoding="utf-8") as stream:
-        begun = stream.read().splitlines()
-    ended = os.waitpid(child, 0)[1]
-    return (begun or ["the collection"])[-1] if ended else None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        begun = Path(folder) / "begun"
+        if (child := os.fork()) == 0:
+            try:
+                os._exit(run(tests, Watch(begun, seconds), place))
+            finally:
+                os._exit(1)
+        # What it leaves running is ended before its number can be given to another.
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        ended = os.waitpid(child, 0)[1]
+        if os.waitstatus_to_exitcode(ended) == 3:
+            sys.exit(f"{place} was imported without its change.")
+        last = begun.read_text("utf-8") if begun.exists() else "the collection"
+    return last if ended else None
+
+
+def attempt(place: Place, seconds: float, sound: set[str]) -> str | None:
+    """Give the test that notices a change; ``sound`` are known to pass without one."""
+    tests = order(SOURCE / place.where)
+    test = failing(tests, seconds, place)
+    if test is not None and test not in sound:
+        if failing([test] if "::" in test else tests, 0.0) is not None:
+            sys.exit(f"{test} fails also without a change.")
+        sound.add(test)
+    return test
 
 
 def main() -> int:
     """Change, run and count."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--number", type=int, default=60)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PACKAGES, default=PACKAGES)
+    parser.add_argument("--number", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     help_ = "of a processor that the tests of one change may take"
     parser.add_argument("--seconds", type=float, default=60.0, help=help_)
+    help_ = "a file: a line of JSON per change; those it has are not tried again"
+    parser.add_argument("--log", type=Path, default=Path(os.devnull), help=help_)
     asked = parser.parse_args()
-    os.chdir(ROOT)
-    # Children share what is imported here. Nothing is computed before: threads that are
-    # running do not survive a fork.
-    for name in ("pandas", "sklearn.linear_model"):
+    for name in _SHARED:
         importlib.import_module(name)
-    for name in tiebreak.__all__:
-        getattr(tiebreak, name)
-    count = alive = unexplained = 0
-    for path, how, tree in choose(asked.number, asked.seed):
-        where, began = f"{path.relative_to(SOURCE)}:{how}", time.monotonic()
-        test = failing(order(path), asked.seconds, (path, tree))
-        if test is not None and failing([test], asked.seconds) is not None:
-            print(f"{test} fails also without a change.")
-            return 1
-        count += 1
-        alive += test is None
-        line = how.split()[0]
-        text = path.read_text("utf-8").splitlines()[
-            int(line) - 1 if line.isdigit() else 0
-        ]
-        reason = EXPECTED.get(text.strip(), "")
-        unexplained += test is None and not reason
+    assert "tiebreak" not in sys.modules
+    rows = asked.log.read_text("utf-8").splitlines() if asked.log.exists() else []
+    known = {}
+    for row in map(json.loads, rows):
+        known[Place(*(row[name] for name in Place._fields))] = row["test"]
+    log = asked.log.open("a", encoding="utf-8")
+    os.chdir(ROOT)
+    sound: set[str] = set()
+    results = []
+    for place in choose(asked.only, asked.number, asked.seed):
+        if place not in known:
+            known[place] = attempt(place, asked.seconds, sound)
+            row = place._asdict() | {"test": known[place]}
+            print(json.dumps(row, ensure_ascii=False), file=log, flush=True)
+        test, reason = known[place], EXPECTED.get(place.line)
+        results.append((Path(place.where).parts[0], bool(test), bool(test or reason)))
         word = f"noticed by {test}" if test else reason or "NO TEST NOTICES"
-        print(f"{count} {where}: {word} ({time.monotonic() - began:.0f} s)", flush=True)
-    print(f"{count - alive} of {count} were noticed")
-    return int(unexplained > 0)
+        print(f"{place.where}:{place.number} {place.how}: {word}", flush=True)
+    for names in [*([name] for name in asked.only), asked.only]:
+        noticed = [it for package, it, _ in results if package in names]
+        name = names[0] if len(names) == 1 else "in all"
+        print(f"{name}: {sum(noticed)} of {len(noticed)} were noticed")
+    return int(not all(fine for *_, fine in results))
 
 
 if __name__ == "__main__":
