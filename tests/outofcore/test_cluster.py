@@ -3,7 +3,6 @@
 
 import os
 import signal
-import sys
 import time
 
 import numpy as np
@@ -327,21 +326,3 @@ def test_parts_stay_with_the_workers_between_passes(cluster, graded):
         os.remove(file)  # nobody reads them again
     assert objective.expand(np.ones(data.X.shape[1]))[0] == pytest.approx(before)
     parts.close()
-
-
-def count_faults(_):
-    """Pages that a process waits for while it fills the same array three times."""
-    import resource
-
-    np.ones(5_000_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(3):
-        np.ones(5_000_000)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="of the C library of Linux")
-def test_workers_keep_the_memory_that_they_free(cluster):
-    task = cluster.submit(dask_parts._work_on, count_faults, None, pure=False)
-    # Three arrays of 40 MB have 60 pages, of the largest kind, and thousands of others.
-    assert task.result() < 60

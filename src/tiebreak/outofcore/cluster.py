@@ -9,9 +9,7 @@ a pure function the result is the same.
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import multiprocessing
 import sys
 import threading
 import time
@@ -37,9 +35,6 @@ from tiebreak.outofcore.sources import PartitionedPairs, PartitionedTable
 _FAN_IN = 32
 # How often workers are looked at while they work, and how long they may be stuck.
 _LOOK, _PATIENCE = 5.0, 30.0
-# Settings of glibc, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of malloc.h: arrays up to the
-# first size come from memory that is kept, of which so much may be unused.
-_KEPT = {-3: 64 << 20, -1: 128 << 20}
 _PAUSE = 0.3  # seconds between two counts of what the workers have read
 _READING = ("_build_partition-", "_read_and_work-")  # tasks that begin with reading
 
@@ -181,22 +176,6 @@ def _delay(function: Callable[..., Any], *arguments: Any) -> Any:
     return delayed(function, pure=False, traverse=False)(*arguments)
 
 
-@functools.cache
-def _keep_memory() -> None:
-    """Let a worker process keep the memory that it frees, for the next pass.
-
-    The C library of Linux gives large arrays back at once, and every pass waits for its
-    pages anew, which costs a tenth of the processor time and does not share well.
-    """
-    # The process of the user, in which threads may be workers, stays as it is.
-    if multiprocessing.parent_process() is None or sys.platform != "linux":
-        return
-    with suppress(AttributeError, OSError):
-        library = ctypes.CDLL(None)
-        for setting, size in _KEPT.items():
-            library.mallopt(setting, size)
-
-
 def _build_partition(build: Build, reader: Any) -> Any:
     with single_thread():
         return build(read_partition(reader))
@@ -207,7 +186,6 @@ def _size_of(build: Build, reader: Any) -> int:
 
 
 def _work_on(work: Work, part: Any, *arguments: Any) -> Any:
-    _keep_memory()
     # The threads of a worker are tasks already.
     with single_thread():
         return work(part, *arguments)
