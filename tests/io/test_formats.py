@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -85,11 +86,15 @@ def test_a_packed_file_inside_a_packed_file_has_the_limit_of_the_first(
     assert len(read(gzip.compress(inner)).y) == 100_003
 
 
-def test_the_size_of_zstd_is_known_before_it_is_unpacked(tmp_path):
-    path = tmp_path / "bomb.zst"
-    for size in (0, 10, 1 << 17, 10_000_000):
-        path.write_bytes(zstd(b"\0" * size) * 2)
-        assert 2 * size <= formats._size_of_zstd(path) <= 2 * size + (1 << 18)
+def test_zstd_of_several_frames(read):
+    parts = CSV.encode().partition(b"Bo,Cy")
+    assert rows_of(read(b"".join(map(zstd, parts)))) == VOTES
+
+
+def test_zstd_without_its_library_says_what_to_install(read, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(FileError, match=r"install tiebreak\[zstd\]"):
+        read(zstd(CSV.encode()))
 
 
 def test_temporary_copies_are_removed(read, monkeypatch, tmp_path):

@@ -163,8 +163,6 @@ def _copy(path: Path, encoding: str | None) -> tuple[Copy | None, tuple[str, ...
     for name, magic, unpack in _PACKED:
         if start.startswith(magic):
             packed = path if copy is None else copy.place
-            if name == "zstd" and _size_of_zstd(packed) > most:
-                raise _too_large(path, most)
             copy = Copy(path, _unpack(path, packed, name, unpack), most)
             written.append(name)
             if not (start := _start_of(copy.place)):
@@ -193,12 +191,11 @@ def _unpack(
     except EOFError:
         what = f"the {name} file is cut short; get it again, whole."
         raise FileError(path, what) from None
-    except (*DAMAGED, zlib.error, lzma.LZMAError) as error:
+    except ImportError:
+        what = "install tiebreak[zstd] to read zstd files, or unpack it first."
+        raise FileError(path, what) from None
+    except (OSError, zlib.error, lzma.LZMAError) as error:
         reason = str(error).partition("\n")[0]
-        if isinstance(error, pl.exceptions.NoDataError):
-            return
-        if name == "zstd":
-            reason += "; or no text in UTF-8: unpack it to see which"
         raise FileError(path, f"the {name} file is damaged ({reason}).") from None
 
 
@@ -208,39 +205,22 @@ def _stream(module: Any, packed: Path) -> Iterator[bytes]:
 
 
 def _unpack_zstd(packed: Path) -> Iterator[bytes]:
-    """Give the lines of a text, which polars unpacks in memory."""
-    lines = pl.read_csv(
-        packed, has_header=False, separator="\x01", quote_char=None,
-        infer_schema=False, new_columns=["line"],
-    )  # fmt: skip
-    for piece in lines["line"].fill_null("").to_frame().iter_slices(1 << 16):
-        yield "\n".join([*piece["line"], ""]).encode()
+    import zstandard  # an extra
 
-
-def _size_of_zstd(packed: Path) -> int:
-    """Bound the size that a zstd file unpacks to by its blocks, without unpacking."""
-    # RFC 8878: a frame is a header and blocks, of at most 128 KB of content each.
-    total = 0
+    frame, began = zstandard.ZstdDecompressor().decompressobj(), False
     with open(packed, "rb") as stream:
-        while len(magic := stream.read(4)) == 4:
-            if magic[1:] == b"\x2a\x4d\x18":  # a frame to be skipped
-                stream.seek(int.from_bytes(stream.read(4), "little"), os.SEEK_CUR)
-                continue
-            if magic != b"\x28\xb5\x2f\xfd" or not (flags := stream.read(1)):
-                break
-            single, size = flags[0] >> 5 & 1, flags[0] >> 6
-            content = (single, 2, 4, 8)[size]
-            skipped = 1 - single + (0, 1, 2, 4)[flags[0] & 3] + content
-            stream.seek(skipped, os.SEEK_CUR)
-            last = 0
-            while not last and len(header := stream.read(3)) == 3:
-                value = int.from_bytes(header, "little")
-                last, kind, length = value & 1, value >> 1 & 3, value >> 3
-                # Kind 1 repeats one byte; kind 2 is packed, the others are not.
-                total += 1 << 17 if kind == 2 else length
-                stream.seek(1 if kind == 1 else length, os.SEEK_CUR)
-            stream.seek(4 * (flags[0] >> 2 & 1), os.SEEK_CUR)
-    return total
+        # In small pieces, because a few bytes may unpack to many.
+        for piece in iter(partial(stream.read, 4096), b""):
+            while piece:
+                try:
+                    yield frame.decompress(piece)
+                except zstandard.ZstdError as error:
+                    raise OSError(error) from None
+                piece, began = frame.unused_data, not frame.eof
+                if frame.eof:
+                    frame = zstandard.ZstdDecompressor().decompressobj()
+    if began:
+        raise EOFError
 
 
 _PACKED: tuple[tuple[str, bytes, Callable[[Path], Iterator[bytes]]], ...] = (
