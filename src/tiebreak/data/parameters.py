@@ -3,7 +3,7 @@
 
 ::
 
-    _parameters = {"C": POSITIVE, "alpha": NOT_NEGATIVE | "auto", "x": ONE_OF("a", "b")}
+    _parameters = {"C": POSITIVE, "alpha": NOT_NEGATIVE | "auto", "x": one_of("a", "b")}
 
 Numbers are bounded here and where data are read, so that their products and sums stay
 numbers, and nobody has to ask again.
@@ -41,7 +41,7 @@ class Values:
         if isinstance(value, bool | np.bool_):
             return bool(value) in [v for v in self.others if isinstance(v, bool)]
         if isinstance(value, Integral if self.whole else Real):
-            return bool(self.low <= float(value) <= self.high)
+            return bool(self.low <= value <= self.high)  # type: ignore[operator]
         return isinstance(value, str | None) and value in self.others
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Values:
         return f"{', '.join(first)} or {last}" if first else str(last)
 
 
-def ONE_OF(*values: Any) -> Values:  # noqa: N802
+def one_of(*values: Any) -> Values:
     """One of some words, True, False or None."""
     return Values(others=values)
 
@@ -62,7 +62,7 @@ NOT_NEGATIVE = Values(
 )
 NUMBER = Values(f"a finite number (at most {LARGEST:g} in size)", -LARGEST, LARGEST)
 COUNT = Values("a whole number of at least 1", 1, np.inf, whole=True)
-FLAG = ONE_OF(True, False)
+FLAG = one_of(True, False)
 
 
 def refuse_parameter(model: Any, name: str, expected: Any) -> NoReturn:

@@ -28,10 +28,10 @@ from tiebreak.data.parameters import (
     COUNT,
     FLAG,
     NOT_NEGATIVE,
-    ONE_OF,
     POSITIVE,
     Values,
     check_parameters,
+    one_of,
     refuse_parameter,
 )
 from tiebreak.losses import (
@@ -421,8 +421,8 @@ class BoostedUtility(UtilityMixin, BaseEstimator):
     tie_: float
 
     _parameters: ClassVar = {
-        "link": ONE_OF(*LINKS),
-        "per_group": ONE_OF("mean", "sum"),
+        "link": one_of(*LINKS),
+        "per_group": one_of("mean", "sum"),
         "early_stopping": FLAG,
         **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
         **dict.fromkeys(

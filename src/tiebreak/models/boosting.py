@@ -32,7 +32,7 @@ from tiebreak.data import (
 )
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import FitWarning, warn_user
-from tiebreak.data.parameters import COUNT, ONE_OF, Values, check_parameters
+from tiebreak.data.parameters import COUNT, Values, check_parameters, one_of
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, pairs_within_groups
 from tiebreak.losses import GradePotentials, ListedPotentials
@@ -453,8 +453,8 @@ class RankBoost(UtilityMixin, BaseEstimator):
     span_: Floats
 
     _parameters: ClassVar = {
-        "weak": ONE_OF("feature", "stump"),
-        "feedback": ONE_OF("lists", "majority"),
+        "weak": one_of("feature", "stump"),
+        "feedback": one_of("lists", "majority"),
         **dict.fromkeys(("n_rounds", "n_iter_no_change"), COUNT),
         "smoothing": Values("a number above 0 and below 0.5", 1e-30, 0.5 - 1e-9),
     }

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import ItemTable, Orders, as_items, check_grades, is_pairs
 from tiebreak.data.jit import njit
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, Values, check_parameters
+from tiebreak.data.parameters import COUNT, POSITIVE, Values, check_parameters, one_of
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.losses import GradePotentials, GradeTree
 from tiebreak.metrics import swapped_pairs
@@ -267,7 +267,7 @@ class HedgeOrder(UtilityMixin, BaseEstimator):
 
     _parameters: ClassVar = {
         "beta": Values("a number above 0 and below 1", 1e-30, 1.0 - 1e-9),
-        "preference": ONE_OF("hedge", "naive_bayes"),
+        "preference": one_of("hedge", "naive_bayes"),
         "n_rounds": COUNT,
         "tol": POSITIVE | None,
     }

@@ -18,9 +18,9 @@ from tiebreak.data.parameters import (
     COUNT,
     FLAG,
     NOT_NEGATIVE,
-    ONE_OF,
     POSITIVE,
     check_parameters,
+    one_of,
 )
 from tiebreak.data.validation import check_features
 from tiebreak.models.base import (
@@ -168,8 +168,8 @@ class L1Ranker(L1Utility, BaseEstimator):
 
     _parameters: ClassVar = {
         "alpha": NOT_NEGATIVE,
-        "slack": ONE_OF(*_SLACKS),
-        "reduction": ONE_OF("threshold", "hull", None),
+        "slack": one_of(*_SLACKS),
+        "reduction": one_of("threshold", "hull", None),
         "adjacent": FLAG,
         "tol": POSITIVE,
         "max_iter": COUNT,

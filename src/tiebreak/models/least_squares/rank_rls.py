@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from tiebreak.data import check_comparisons, is_pairs
-from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.kernels.functions import Gamma, Kernel
@@ -122,8 +122,8 @@ class RankRLS(KernelUtility, BaseEstimator):
     _parameters: ClassVar = {
         **dict.fromkeys(("alpha", "tol"), POSITIVE),
         "max_iter": COUNT,
-        "per_group": ONE_OF("sum", "mean"),
-        "solver": ONE_OF("auto", "direct", "cg"),
+        "per_group": one_of("sum", "mean"),
+        "solver": one_of("auto", "direct", "cg"),
     }
 
     def __init__(

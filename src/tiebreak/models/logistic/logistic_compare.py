@@ -32,7 +32,7 @@ from tiebreak.data import (
 )
 from tiebreak.data.columns import as_column, as_names, plain_values
 from tiebreak.data.messages import DataWarning, list_rows, warn_user
-from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import check_features, remember_features
@@ -204,7 +204,7 @@ class LogisticCompare(CovariateMixin, ClassifierMixin, BaseEstimator):
         **dict.fromkeys(("alpha", "tol", "learning_rate"), POSITIVE),
         "max_iter": COUNT,
         "identity": POSITIVE | None,
-        "link": ONE_OF(*LINKS),
+        "link": one_of(*LINKS),
     }
 
     def __init__(

@@ -29,9 +29,9 @@ from tiebreak.data.messages import FitWarning, warn_user
 from tiebreak.data.parameters import (
     COUNT,
     NOT_NEGATIVE,
-    ONE_OF,
     POSITIVE,
     check_parameters,
+    one_of,
 )
 from tiebreak.data.validation import check_features, remember_features
 from tiebreak.kernels import KernelDictionary, KernelFunction
@@ -373,9 +373,9 @@ class CoRankingPursuit(UtilityMixin, BaseEstimator):
     _parameters: ClassVar = {
         "n_basis": COUNT,
         "nu": NOT_NEGATIVE | "auto",
-        "objective": ONE_OF("increments", "functions"),
-        "indices": ONE_OF("free", "shared"),
-        "per_group": ONE_OF("sum", "mean"),
+        "objective": one_of("increments", "functions"),
+        "indices": one_of("free", "shared"),
+        "per_group": one_of("sum", "mean"),
         "cache_size": POSITIVE,
     }
 

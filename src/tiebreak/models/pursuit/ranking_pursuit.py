@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from tiebreak.data import check_comparisons, is_pairs
-from tiebreak.data.parameters import ONE_OF
+from tiebreak.data.parameters import one_of
 from tiebreak.kernels.functions import Gamma
 from tiebreak.models.graded_problem import read_grades
 from tiebreak.models.pursuit.kernel_pursuit import KernelPursuit
@@ -126,7 +126,7 @@ class RankingPursuit(KernelPursuit, BaseEstimator):
 
     _parameters: ClassVar = {
         **KernelPursuit._parameters,
-        "per_group": ONE_OF("sum", "mean"),
+        "per_group": one_of("sum", "mean"),
     }
 
     def __init__(

@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tiebreak.data import Pairs
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import COUNT, ONE_OF, POSITIVE, check_parameters
+from tiebreak.data.parameters import COUNT, POSITIVE, check_parameters, one_of
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.models.base import (
     ThresholdWarning,
@@ -140,7 +140,7 @@ class MaxMarginCompare(KernelUtility, ClassifierMixin, BaseEstimator):
     __module__ = "tiebreak"  # where users find it
 
     _parameters: ClassVar = {
-        "program": ONE_OF("lp", "qp"),
+        "program": one_of("lp", "qp"),
         "C": POSITIVE | None,
         "tol": POSITIVE,
         "max_iter": COUNT,

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from tiebreak.data import Pairs, is_pairs
 from tiebreak.data.jit import njit
-from tiebreak.data.parameters import COUNT, ONE_OF, check_parameters
+from tiebreak.data.parameters import COUNT, check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.kernels.functions import Gamma, Kernel
 from tiebreak.losses import GradeHinge, GradeSquaredHinge, GradeTree, ListedSquaredHinge
@@ -139,9 +139,9 @@ class RankSVM(PairKernelMachine, BaseEstimator):
 
     _parameters: ClassVar = {
         **PairKernelMachine._parameters,
-        "loss": ONE_OF("hinge", "squared_hinge"),
-        "ties": ONE_OF("ignore", "both"),
-        "per_group": ONE_OF("sum", "mean"),
+        "loss": one_of("hinge", "squared_hinge"),
+        "ties": one_of("ignore", "both"),
+        "per_group": one_of("sum", "mean"),
         "pairs_per_item": COUNT | None,
     }
 

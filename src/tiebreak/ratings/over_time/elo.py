@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiebreak.data.jit import njit
-from tiebreak.data.parameters import NUMBER, ONE_OF, POSITIVE
+from tiebreak.data.parameters import NUMBER, POSITIVE, one_of
 from tiebreak.ratings.over_time.base import SequentialRating
 from tiebreak.ratings.over_time.games import Games
 
@@ -202,7 +202,7 @@ class Elo(SequentialRating):
         "init": NUMBER,
         "advantage": NUMBER | "auto",
         "scale": POSITIVE,
-        "unseen": ONE_OF("error", "prior"),
+        "unseen": one_of("error", "prior"),
     }
 
     def __init__(

@@ -28,9 +28,9 @@ from tiebreak.data.jit import njit
 from tiebreak.data.parameters import (
     NOT_NEGATIVE,
     NUMBER,
-    ONE_OF,
     POSITIVE,
     Values,
+    one_of,
     refuse_parameter,
 )
 from tiebreak.ratings.over_time.base import (
@@ -177,7 +177,7 @@ class DeviatingRating(SequentialRating):
         "deviation": POSITIVE,
         "max_deviation": POSITIVE,
         "advantage": NUMBER | "auto",
-        "unseen": ONE_OF("error", "prior"),
+        "unseen": one_of("error", "prior"),
     }
 
     init: float

@@ -24,7 +24,7 @@ from tiebreak.data.comparison_graph import (
     count_comparisons,
 )
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import ONE_OF, check_parameters
+from tiebreak.data.parameters import check_parameters, one_of
 from tiebreak.data.partitioned import as_partitioned
 from tiebreak.losses import (
     LINKS,
@@ -184,7 +184,7 @@ class BradleyTerry(CovariateMixin, StrengthModel):
 
     _parameters: ClassVar = {
         **StrengthModel._parameters,
-        "ties": ONE_OF("auto", *LINK_OF),
+        "ties": one_of("auto", *LINK_OF),
     }
 
     def __init__(

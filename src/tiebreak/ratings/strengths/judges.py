@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from tiebreak.data import ItemTable, Pairs, as_pairs, is_pairs
 from tiebreak.data.columns import factorize
 from tiebreak.data.messages import DataWarning, warn_user
-from tiebreak.data.parameters import FLAG, ONE_OF, check_parameters, refuse_parameter
+from tiebreak.data.parameters import FLAG, check_parameters, one_of, refuse_parameter
 from tiebreak.data.threads import one_blas_thread
 from tiebreak.data.validation import remember_features
 from tiebreak.losses.comparison_covariance import cholesky
@@ -170,7 +170,7 @@ class JudgeBradleyTerry(StrengthModel):
 
     _parameters: ClassVar = {
         **StrengthModel._parameters,
-        "ties": ONE_OF("davidson", "rao-kupper"),
+        "ties": one_of("davidson", "rao-kupper"),
         "features": FLAG,
     }
 
