@@ -11,6 +11,7 @@ when a run failed.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import re
 import shutil
@@ -39,6 +40,7 @@ def find_pythons() -> list[str]:
     return paths
 
 
+@functools.cache
 def prepare(python: str) -> Path:
     """Make the environment of an interpreter, or find it; gives its own Python."""
     folder = ROOT / f".venv-{Path(python).name}"
