@@ -16,8 +16,9 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
-import importlib.util
+import importlib
 import json
+import marshal
 import os
 import re
 import resource
@@ -28,7 +29,6 @@ import time
 from collections import Counter, namedtuple
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.machinery import SourceFileLoader
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,8 @@ _SHARED = (
     "numba", "pandas", "polars", "scipy.optimize", "scipy.stats", "sklearn.pipeline",
     "sklearn.linear_model", "sklearn.model_selection", "sklearn.utils.estimator_checks",
 )  # fmt: skip
-# Tests of these folders take long or run nothing; tests with one of these words start
-# browsers or send signals to programs, which run without the change.
+# Tests of these folders take long or run nothing; tests of other folders with one of
+# these words start browsers or send signals, which a busy machine disturbs.
 _NO_ROOMS, _NO_WORDS = ("docs", "meta", "papers", "tools"), {"browser", "processes"}
 # What these do is seen by users of the command; what the others do, in the laws.
 _IN_COMMAND = ("io", "outofcore", "persistence", "pipeline", "robustness")
@@ -63,6 +63,11 @@ EXPECTED = {
     "if len(series) <= _PIECE or 2 * series.head(_PIECE).n_unique() < _PIECE:": "reads "
     "the same times in pieces or at once",
     "self.extra += 1": "counts a step, and no number of steps is promised",
+    "same = one.items.left is two.left and one.items.right is two.right": "a shortcut; "
+    "the general way gives the same matrix",
+    "F = F[:r].copy() if r < 0.8 * len(F) else F[:r]": "frees memory",
+    "elif fell >= _GOOD * promised and moved_by >= 0.9 * radius:": "decides how the "
+    "box grows, so only how many steps it takes",
 }
 _PAIRS = (
     (ast.Lt, ast.GtE), (ast.LtE, ast.Gt), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot),
@@ -140,25 +145,46 @@ def choose(packages: list[str], number: int, seed: int) -> list[Place]:
     return [place for row in zip_longest(*columns) for place in row if place]
 
 
+# Loads one module with its change; all others are left to Python. Processes that tests
+# start load it too, as their sitecustomize.
+_CHANGED = """
+import marshal, sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import spec_from_file_location
+
 class Changed(SourceFileLoader):
-    """Finds and loads one module, with a change; all others are left to Python."""
-
-    def __init__(self, place: Place) -> None:
-        path = SOURCE / place.where
-        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-        super().__init__(".".join(parts).removesuffix(".__init__"), str(path))
-        self.tree = ast.parse(path.read_text("utf-8"))
-        node, _, field, value = next(islice(walk(self.tree), place.nth, None))
-        setattr(node, field, value)
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Find the one module."""
+    def find_spec(self, name, path=None, target=None):
         if name == self.name:
-            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+            return spec_from_file_location(name, self.path, loader=self)
 
-    def get_code(self, fullname: str) -> Any:
-        """Compile the changed module, and keep nothing of it on the disk."""
-        return compile(ast.fix_missing_locations(self.tree), self.path, "exec")
+    def get_code(self, name):
+        with open({code!r}, "rb") as file:
+            return marshal.load(file)
+
+sys.meta_path.insert(0, Changed({name!r}, {path!r}))
+"""
+
+
+def install(place: Place, folder: Path) -> str:
+    """Let this process and those it starts import a changed module; give its name."""
+    path, code = SOURCE / place.where, folder / "code"
+    tree = ast.parse(path.read_text("utf-8"))
+    node, _, field, value = next(islice(walk(tree), place.nth, None))
+    setattr(node, field, value)
+    changed = compile(ast.fix_missing_locations(tree), str(path), "exec")
+    code.write_bytes(marshal.dumps(changed))
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    name = ".".join(parts).removesuffix(".__init__")
+    text = _CHANGED.format(code=str(code), name=name, path=str(path))
+    (folder / "sitecustomize.py").write_text(text, "utf-8")
+    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{SOURCE.parent}"
+    exec(text, {"__name__": "changed"})
+    # Compiled code on the disk contains what it calls: where something compiled may be
+    # changed, nothing is read from there, and nothing written.
+    if "njit" in path.read_text("utf-8"):
+        cache = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
+        sys.modules["numba"].config.CACHE_DIR = cache
+    return name
 
 
 def order(path: Path) -> list[str]:
@@ -181,6 +207,10 @@ def order(path: Path) -> list[str]:
     return [file for *_, file in sorted(ranked)] + [str(SOURCE / "__init__.py")]
 
 
+def _is_ours(loader: Any) -> bool:
+    return type(loader).__name__ == "Changed"
+
+
 class Watch:
     """Writes down which test runs, and ends a run that takes too long."""
 
@@ -189,7 +219,7 @@ class Watch:
 
     def pytest_sessionstart(self) -> None:
         """Go before pytest, which from here on imports the files it is given itself."""
-        sys.meta_path.sort(key=lambda finder: not isinstance(finder, Changed))
+        sys.meta_path.sort(key=lambda finder: not _is_ours(finder))
 
     def pytest_collection_finish(self) -> None:
         """Count the time from here."""
@@ -218,19 +248,10 @@ def run(tests: list[str], watch: Watch, place: Place | None) -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     sys.path.insert(0, str(SOURCE.parent))
     folder = watch.begun.parent
-    changed = None
-    if place is not None:
-        changed = Changed(place)
-        sys.meta_path.insert(0, changed)
-        # Compiled code on the disk contains what it calls: where something compiled
-        # may be changed, nothing is read from there, and nothing written.
-        if "njit" in (SOURCE / place.where).read_text("utf-8"):
-            cache = os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
-            sys.modules["numba"].config.CACHE_DIR = cache
+    name = install(place, folder) if place is not None else ""
     words = ["-xq", "-pno:cacheprovider", "-pno:xdist", f"--basetemp={folder / 'tmp'}"]
     code = pytest.main([*words, *tests], [watch])
-    module = sys.modules.get(changed.name) if changed else None
-    if module is not None and module.__loader__ is not changed:
+    if name in sys.modules and not _is_ours(sys.modules[name].__loader__):
         return 3
     return 0 if code == 0 or (code == 2 and watch.stopped) else 1
 
